@@ -46,11 +46,11 @@ type callOptions struct {
 func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{fields: dialects.NewRequestFields()}
 	flags := append([]cmdline.Flag{
-		cmdline.List("", "method", "", "print the notifications of the method `NAME` that come until the answer does, too (tick* is a pattern; may be given again)", &o.method),
+		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that come before the answer (tick* is a pattern; repeatable)", &o.method),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
-		cmdline.Bool("", "batch", "", `read {"method","params","id"} lines from stdin (with "notify":true a notification), print one line for each`, &o.batch),
-		cmdline.Number("", "jobs", "with --batch, `N` calls in flight (16)", 1, &o.jobs),
+		cmdline.Bool("", "batch", "", `read lines {"method","params","id"} from stdin (with "notify":true a notification), and print one line for each`, &o.batch),
+		cmdline.Number("", "jobs", "with --batch, keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
 	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.InsideFlags())...)
@@ -71,23 +71,22 @@ func callCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const callDescription = `One call: its data goes to stdout, one JSON value a line, and its end is the end of
-the command, whatever else arrives meanwhile. What the peer asks of us is answered by
---on and --hooks; what nothing answers gets -32601. A method that streams is for
-subscribe: call prints what it answers first, often only the subscription's id. In
-introspect every method streams: call prints all of it, and METHOD --help what the method
-takes. A HotRepl host has one client at a time: call without a session evicts whoever was
-connected.
+const callDescription = `Makes one call: its data goes to stdout, one JSON value a line, and the command ends with
+the call, whatever else arrives meanwhile. --on and --hooks answer what the peer asks of
+us; what nothing answers gets -32601. Use subscribe for a method that streams: call prints
+the first answer, often only the subscription's id. In introspect every method streams:
+call prints the whole stream, and METHOD --help what the method takes. A HotRepl host has
+one client at a time: call without a session evicts the client that was connected.
 
 In scomp, values can hold functions. One that the peer hands out comes as {"$fn":"ID"},
 and METHOD ref:ID calls it, on the same connection: use a session. key@on=NAME hands out
 one of ours, which --on NAME=ANSWER answers as long as the command runs. Functions end
-with their connection; those of the peer are released before we leave.`
+with their connection; those of the peer are released before rpcx leaves.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
-nests and a[] appends; or JSON: one object or array is the params whole, several values
-are positional; - reads the params whole from stdin. Words with spaces, quotes, $ or []
-want quotes of the shell.`
+nests and a[] appends; or JSON: one object or array is the whole params, several values
+are positional; - reads the whole params from stdin. Quote words with spaces, quotes, $ or
+[] for the shell.`
 
 func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if run.Line.WantsHelp {

@@ -30,12 +30,12 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "type and check parameters of the prompt by `FILE`, a catalog", &o.params.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.NoCheck),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters as strings even if the catalog refuses them", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",
-		Usage:       "converse by messages on stdin and stdout, or keep a session",
+		Usage:       "exchange messages over stdin and stdout, or keep a session",
 		ArgsUsage:   "ENDPOINT",
 		Description: connectDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
@@ -47,18 +47,19 @@ func connectCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on
-stdout. A line with "method" gets "jsonrpc" where the dialect wants it and it is missing;
-an id is never invented. A request of the peer that a hook matches is answered by it and
-not printed; any other is printed, and stdin owns the answer. At the end of stdin the
-requests that nobody answered get -32603, the answers owed to us are waited for, and the
-conversation ends; with --count, --until, --for or --idle it goes on until they say that it
-is enough. With --reconnect it goes on over the next connection: what was owed on
-the one before is lost, and where that was an answer to us the status is 7 in the end.
+const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on stdout.
+A line with "method" gets "jsonrpc" if the dialect needs it and it is missing; an id is
+never invented. If a hook matches a request of the peer, the hook answers it and it is not
+printed; any other is printed, and is to be answered on stdin. At the end of stdin,
+requests that nobody answered get -32603, rpcx waits for the answers that the peer still
+owes, and the conversation ends; with --count, --until, --for or --idle it goes on until
+their limit is reached. With --reconnect it goes on over the next connection: answers owed
+on the lost one are lost, and if the peer owed one, the status is 7 in the end.
 
-Where both are a terminal there is a prompt: METHOD key=value is a call, with the PARAMS
-of rpcx call, and a message in JSON is sent as it stands. What comes is printed above the
-line. Ctrl-C cancels the latest call, Ctrl-D leaves (see rpcx-prompt(7)).`
+If stdin and stdout are a terminal there is a prompt: METHOD key=value is a call, with the
+PARAMS of rpcx call, and a message in JSON is sent as it stands. Messages that come in are
+printed above the line. Ctrl-C cancels the latest call, Ctrl-D leaves (see
+rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(run.Line); keep || err != nil {
@@ -92,6 +93,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 		return run.Line.Usage("--count, --until and --for are for lines from a pipe: at the prompt Ctrl-D leaves")
 	}
 	o.Begin(cl)
+	o.Lasts = true
 	opened := false
 	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true

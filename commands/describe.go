@@ -34,7 +34,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		cmdline.Bool("", "probe", "", "where no dialect is named, also ask what begins a session with who answers (initialize)", &o.probe),
+		cmdline.Bool("", "probe", "", "if no dialect is named, also send requests that begin a session (initialize)", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
@@ -53,13 +53,14 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const describeDescription = `A table on a terminal, the catalog as JSON elsewhere: the file that rpcx serve --catalog
-reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), those of
-the dialect introspect for their modules; what these say is kept below $XDG_CACHE_HOME.
-Those of the dialect ro are asked with rpc.describe; those of scomp have said it in
-the handshake. Where no dialect is named and rpc.discover is not answered, it is found out
-who is there: by what the peer says unasked, by lists that servers are known for, in another
-framing. What was found is said on stderr, and kept. Without an endpoint, --dialect NAME shows the page that the dialect is.`
+const describeDescription = `Prints a table on a terminal, else the catalog as JSON: the file that rpcx serve --catalog
+reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), servers of
+introspect for their modules; their answers are kept below $XDG_CACHE_HOME. Servers of ro
+are asked with rpc.describe; those of scomp describe themselves in the handshake. If no
+dialect is named and rpc.discover is not answered, rpcx finds out which dialect and
+framing the peer speaks: by what the peer sends unasked, by lists that servers are known
+for, in another framing. It says on stderr what it found, and keeps it. Without an
+endpoint, --dialect NAME shows the page of that dialect.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
@@ -132,7 +133,7 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 		}
 		return cmdline.Print(os.Stdout, request.Listing(run, c).Methods())
 	}
-	b, err := describeAs(o.form, c, nil)
+	b, err := describeAs(o.form, c)
 	if err != nil {
 		return err
 	}
@@ -157,9 +158,5 @@ func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *f
 	if o.forPeople(run) {
 		return cmdline.Print(os.Stdout, request.Listing(run, c).Method(m, run.Line.Args[0]))
 	}
-	b, err := describeAs(o.form, c, m)
-	if err != nil {
-		return err
-	}
-	return request.PrintJSON(ctx, print, b)
+	return request.PrintJSON(ctx, print, methodAs(o.form, c, m))
 }

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
-
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
@@ -11,48 +9,52 @@ import (
 // describeForms are the values of describe --format.
 var describeForms = []string{"catalog", "openrpc", "jsonschema"}
 
-// describeAs returns a catalog, or one method of it, in another form: an OpenRPC
-// document, or a JSON Schema of the calls (for one method, of its params).
-func describeAs(form string, c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
-	switch {
-	case form == "openrpc" && m != nil:
-		one := c.Clone()
-		one.Methods = []catalog.Method{*m}
-		return jsonrpc.ToOpenRPC(one), nil
-	case form == "openrpc":
+// describeAs returns a catalog in another form: an OpenRPC document, or a JSON Schema of the
+// calls.
+func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
+	switch form {
+	case "openrpc":
 		return jsonrpc.ToOpenRPC(c), nil
-	case form == "jsonschema" && m != nil:
-		return paramsSchema(c, m)
-	case form == "jsonschema":
-		return callsSchema(c)
-	case m != nil:
-		return json.Marshal(m)
+	case "jsonschema":
+		return callsSchema(c), nil
 	}
 	return c.MarshalIndent()
+}
+
+// methodAs is describeAs for one method, whose JSON Schema is that of its params.
+func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
+	switch form {
+	case "openrpc":
+		one := c.Clone()
+		one.Methods = []catalog.Method{*m}
+		return jsonrpc.ToOpenRPC(one)
+	case "jsonschema":
+		return paramsSchema(c, m)
+	}
+	return scan.JSON(m)
 }
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
 
 // paramsSchema returns the schema of a method's params, with all definitions
 // that it refers to.
-func paramsSchema(c *catalog.Catalog, m *catalog.Method) ([]byte, error) {
+func paramsSchema(c *catalog.Catalog, m *catalog.Method) []byte {
 	schema := []byte(m.Params)
 	if scan.Type(schema) != 'o' {
 		schema = []byte("{}")
 	}
-	defs, err := json.Marshal(c.Defs)
-	if len(c.Defs) > 0 && err == nil {
-		schema = scan.Splice(schema, "$defs", defs)
+	if len(c.Defs) > 0 {
+		schema = scan.Splice(schema, "$defs", scan.JSON(c.Defs))
 	}
 	if m.Description != "" && scan.Get(schema, "description") == nil {
 		schema = scan.Splice(schema, "description", scan.AppendQuoted(nil, m.Description))
 	}
-	return scan.Splice(schema, "$schema", []byte(schemaDialect)), err
+	return scan.Splice(schema, "$schema", []byte(schemaDialect))
 }
 
 // callsSchema returns the schema of every call that c describes: an object with
 // method and params.
-func callsSchema(c *catalog.Catalog) ([]byte, error) {
+func callsSchema(c *catalog.Catalog) []byte {
 	var oneOf scan.Array
 	for _, m := range c.Methods {
 		oneOf.Add(callSchema(&m))
@@ -62,13 +64,9 @@ func callsSchema(c *catalog.Catalog) ([]byte, error) {
 	o.SomeText("title", c.Info.Name)
 	o.Add("oneOf", oneOf.End())
 	if len(c.Defs) > 0 {
-		defs, err := json.Marshal(c.Defs)
-		if err != nil {
-			return nil, err
-		}
-		o.Add("$defs", defs)
+		o.Add("$defs", scan.JSON(c.Defs))
 	}
-	return o.End(), nil
+	return o.End()
 }
 
 // callSchema returns the schema of a call of one method.

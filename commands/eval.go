@@ -35,7 +35,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	o := &evalOptions{}
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
-		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
+		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, without sending them", &o.dryRun),
 	}...)
 	flags = append(flags, slices.Concat(o.retry.Flags(), o.beside.Flags())...)
 	return &cmdline.Command{
@@ -53,14 +53,14 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `CODE goes to the peer's runtime, in whatever language that has, and its value to stdout.
+const evalDescription = `Sends CODE to the peer's runtime, in whatever language that has, and prints its value.
 While it runs it may call us: --on and --hooks answer, any number of calls at once. Hooks
 with exact names are declared to the peer in the handshake. CODE comes from the argument,
 from -f FILE, or from stdin with -. State lives in the peer's session, which in scomp may
-outlive the connection: --resume ID goes on with it, ID being what rpcx describe prints as
-.info.extra.sessionId on a connection of that session. Code that fails is status 1, its stack is shown on stderr. A HotRepl host keeps
-what code has set itself, and has one client at a time: eval without a session evicts
-whoever was connected.`
+outlive the connection: --resume ID continues it, where ID is what rpcx describe prints as
+.info.extra.sessionId on a connection of that session. If the code fails, the status is 1
+and its stack is shown on stderr. A HotRepl host itself keeps what code has set. It has
+one client at a time: eval without a session evicts the client that was connected.`
 
 func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

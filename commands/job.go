@@ -68,7 +68,7 @@ const (
 func jobCommand(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "job",
-		Usage:       "long work, whose result comes later",
+		Usage:       "run and follow long work whose result comes later",
 		ArgsUsage:   "run|start|status|wait|cancel|list ...",
 		Description: jobDescription,
 	}
@@ -78,11 +78,11 @@ func jobCommand(run *env.Env) *cmdline.Command {
 	return c
 }
 
-const jobDescription = `A job is a call whose result comes later than its answer. run does all of it; start leaves
-the job to itself, and status, wait and cancel work on it by its name. Where jobs belong
-to their connection, as in ro, hotrepl and mcp, only run goes without a session (see connect). A HotRepl host has one
-client at a time: a command without a session evicts whoever was connected. job list
-prints its journal.`
+const jobDescription = `A job is a call whose result comes later than its answer. run does everything; start
+returns while the job goes on, and status, wait and cancel refer to it by its name. In ro,
+hotrepl and mcp, jobs belong to their connection, so only run works without a session (see
+connect). A HotRepl host has one client at a time: a command without a session evicts the
+client that was connected. job list prints the host's journal.`
 
 // jobOptions are the flags of the commands of job; each command has some of
 // them.
@@ -200,7 +200,9 @@ func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e e
 		op.Extra = o.journal.Extra()
 	}
 	if o.params.DryRun {
-		op.Kind = dialect.Call
+		if op.Kind = dialect.Call; e.Spec().JobCall != nil {
+			op.Extra = e.Spec().JobCall
+		}
 	}
 	return op, err
 }

@@ -38,22 +38,13 @@ func onTerminal(t *testing.T, args ...string) *teletype {
 // onTerminalOf runs another program there.
 func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no pseudo terminals: ", err)
-	}
+	master, slave := terminal(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	must(err)
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	must(err)
-	must(unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	y := &teletype{t: t, master: master, slave: slave, before: *termios(t, slave)}
 	dir := t.TempDir()
 	y.cmd = exec.Command(program, args...)
@@ -69,6 +60,34 @@ func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	})
 	go y.read()
 	return y
+}
+
+// terminal returns the two ends of a terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := openTerminal()
+	if err != nil {
+		t.Skip("no pseudo terminals: ", err)
+	}
+	return master, slave
+}
+
+// openTerminal returns the two ends of a terminal of 80 columns and 24 lines.
+func openTerminal() (master, slave *os.File, err error) {
+	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0); err != nil {
+		return nil, nil, err
+	}
+	n, err := 0, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	if err == nil {
+		n, err = unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	}
+	if err == nil {
+		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	return master, slave, err
 }
 
 func termios(t *testing.T, f *os.File) *unix.Termios {
@@ -91,6 +110,13 @@ func (y *teletype) read() {
 			return
 		}
 	}
+}
+
+// said returns all that came so far.
+func (y *teletype) said() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return string(y.came)
 }
 
 // shows waits for text behind what was awaited before.
@@ -129,7 +155,7 @@ func (y *teletype) left(status int) {
 		y.t.Fatal(err)
 	}
 	if got := shellStatus(y.cmd.ProcessState); got != status {
-		y.t.Errorf("status %d, want %d: %q", got, status, y.came)
+		y.t.Errorf("status %d, want %d: %q", got, status, y.said())
 	}
 	if after := *termios(y.t, y.slave); after != y.before {
 		y.t.Errorf("the terminal is not as it was: %+v, before %+v", after, y.before)
@@ -185,6 +211,78 @@ func TestPromptWide(t *testing.T) {
 	y.shows(`"method":"漢x字","params":{"k":"é"}`)
 	y.types("\x1b[A\x01\x1b[3~y\r")
 	y.shows(`"method":"yx字","params":{"k":"é"}`)
+	y.types("\x04")
+	y.left(0)
+}
+
+// What comes on stderr while a line is typed is shown above it, and the line is there again.
+func TestPromptKeepsTheLine(t *testing.T) {
+	y := onTerminal(t, "connect", "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
+	y.shows("> ")
+	y.types("half a line")
+	y.shows("half a line")
+	if err := os.WriteFile(filepath.Join(y.cmd.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	y.shows("noise\r\n")
+	y.shows("> half a line")
+	y.types("\x03\x04")
+	y.left(0)
+}
+
+// A request of the peer is explained once, by its id, of which a long one is cut.
+func TestPromptExplainsRequests(t *testing.T) {
+	peer := filepath.Join(t.TempDir(), "peer.sh")
+	script := fmt.Sprintf(`printf '{"jsonrpc":"2.0","id":"%%s","method":"ask"}\n' %s second; cat >/dev/null`, strings.Repeat("x", 60))
+	if err := os.WriteFile(peer, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	y := onTerminal(t, "connect", "exec:sh "+peer)
+	y.shows(`nothing answers this: type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
+	y.shows(`"second"`)
+	y.types("\x04")
+	y.left(0)
+	if n := strings.Count(y.said(), "nothing answers this"); n != 1 {
+		t.Errorf("it is told %d times", n)
+	}
+}
+
+// Where what comes can be written nowhere the prompt ends.
+func TestPromptWithoutRoom(t *testing.T) {
+	y := onTerminal(t, "connect", "demo:orders", "--output", "/dev/full")
+	y.shows("> ")
+	y.types("getOrder id=o_001\r")
+	y.shows("> ")
+	y.types("getOrder id=o_001\r") // the first was kept back until nothing more came
+	y.shows("no space left on device")
+	y.left(74)
+}
+
+// Ctrl-Z without a shell that would continue rpcx changes nothing, nor does SIGCONT; the line is drawn again, on a
+// terminal of another size, too. Ctrl-C forgets a line that goes on below.
+func TestPromptGoesOn(t *testing.T) {
+	y := onTerminal(t, "connect", "demo:orders", "-c", "-q", ".id")
+	y.shows("> ")
+	y.types("getOrder id=o_0")
+	y.shows("id=o_0")
+	y.types("\x1a")
+	y.shows("> getOrder id=o_0")
+	if err := y.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	y.shows("> getOrder id=o_0")
+	if err := unix.IoctlSetWinsize(int(y.slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 12}); err != nil {
+		t.Fatal(err)
+	}
+	y.shows("> getOrder i\r\nd=o_0")
+	y.types("02\r")
+	y.shows(`"o_002"`)
+	y.types("getOrder {\r")
+	y.shows("… ")
+	y.types("\x03")
+	y.shows("> ")
+	y.types("getOrder id=o_003\r")
+	y.shows(`"o_003"`)
 	y.types("\x04")
 	y.left(0)
 }
@@ -253,11 +351,9 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y.shows(`before "x" was answered`)
 	said := y.seen
 	y.left(7)
-	y.mu.Lock()
-	if again := string(y.came[said:]); strings.Contains(again, "sh ended") {
+	if again := y.said()[said:]; strings.Contains(again, "sh ended") {
 		t.Errorf("it is told twice: %q", again)
 	}
-	y.mu.Unlock()
 	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
 	y.shows("--timeout")
 	y.left(124)

@@ -1,6 +1,9 @@
 package commands
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -16,4 +19,30 @@ func TestProgressIsErased(t *testing.T) {
 	_ = y.cmd.Process.Signal(syscall.SIGINT)
 	y.shows("\r\x1b[K")
 	y.left(130)
+}
+
+// At the prompt what comes of a call is told apart, once, where another was made after it.
+func TestPromptNamesCalls(t *testing.T) {
+	peer := filepath.Join(t.TempDir(), "peer.sh")
+	script := `read -r first; read -r second
+echo '{"jsonrpc":"2.0","id":1,"result":{"status":"accepted"}}'
+echo '{"jsonrpc":"2.0","method":"file.yield","resource":"file","verb":"yield","result":{"stage":"half"},"request_id":1}'
+echo '{"jsonrpc":"2.0","method":"file.return","resource":"file","verb":"return","result":{"all":"done"},"request_id":1}'
+exec cat >/dev/null
+`
+	if err := os.WriteFile(peer, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	y := onTerminal(t, "connect", "ro+exec:sh "+peer, "-c")
+	y.shows("> ")
+	y.types("file:index\rfile:list\r")
+	y.shows("file:index:\r\n")
+	y.shows(`"done"`)
+	y.types("\x03")
+	y.shows("file:list: cancelled")
+	y.types("\x04")
+	y.left(0)
+	if came := y.said(); strings.Count(came, "file:index:\r\n") != 1 || strings.Contains(came, "file:list:\r\n") {
+		t.Errorf("%q", came)
+	}
 }

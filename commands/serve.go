@@ -29,14 +29,15 @@ func serveCommand(run *env.Env) *cmdline.Command {
 }
 
 const serveDescription = `When the listener is bound, one line on stdout says where:
-{"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, the command runs with
-RPCX_ENDPOINT set to the bound endpoint; when it ends, the server does, with its status.
+{"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT
+set to the bound endpoint; when it ends, the server does, with its status.
 
-LISTEN is an endpoint, with 0 as port for a free one: ws://127.0.0.1:0/,
+LISTEN is an endpoint, where port 0 means any free port: ws://127.0.0.1:0/,
 http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
-and --key), stdio: where rpcx is the child, or dial+ before a transport: rpcx connects then,
-and serves until that connection ends. With --to ENDPOINT it offers what that peer offers,
-too, in the dialect of LISTEN (see rpcx-endpoints(7), A bridge). Flags stand before --.`
+and --key), or stdio: if rpcx is the child. With dial+ before a transport, rpcx connects
+instead, and serves until that connection ends. With --to ENDPOINT it also offers what
+that peer offers, in the dialect of LISTEN (see rpcx-endpoints(7), A bridge). Flags go
+before --.`
 
 func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

@@ -41,9 +41,9 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
 	flags := append(append(o.Enough.Flags(),
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
-		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; may be given again)", &o.method),
-		cmdline.Number("", "since", "with @NAME and no METHOD: the events that the session has kept after number `SEQ`, then what comes", 0, &o.since),
-		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; else derived: x_subscribe, x_unsubscribe)", &o.unsubscribe),
+		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; repeatable)", &o.method),
+		cmdline.Number("", "since", "with @NAME and no METHOD: print the events that the session has kept after number `SEQ`, then those that come", 0, &o.since),
+		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; default: x_unsubscribe for x_subscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
 	), slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
 	return &cmdline.Command{
@@ -62,14 +62,13 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const subscribeDescription = `The events go to stdout, one JSON value a line, until the stream ends, a limit is
-reached or a signal comes; the peer is told before rpcx
-goes, where it can be (--unsubscribe). METHOD may be left out
-where --method or --select says what to take, or --since: nothing is sent then. With
---reconnect a lost connection is made again, with pauses that grow up to 30 s; the
-subscription is sent again, and a gap event says that items may be missing. On a HotRepl
-host METHOD is code, evaluated every few frames (--every); it has one client at a time:
-subscribe without a session evicts whoever was connected.`
+const subscribeDescription = `Prints events to stdout, one JSON value a line, until the stream ends, a limit is reached
+or a signal comes; the peer is told before rpcx ends, if that is possible (--unsubscribe).
+METHOD may be left out with --method, --select or --since: then nothing is sent. With
+--reconnect a lost connection is made again, with pauses of up to 30 s; the subscription
+is sent again, and a gap event says that items may be missing. On a HotRepl host METHOD is
+code, evaluated every few frames (--every); the host has one client at a time: subscribe
+without a session evicts the client that was connected.`
 
 func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error {
 	if run.Line.WantsHelp {
@@ -89,6 +88,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
+	o.Lasts = true
 	r, err := request.New(run, &o.Client, e, o.params, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
 	if err != nil {
 		return err
@@ -208,6 +208,9 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 // are printed.
 func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
 	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
+	waiting, done := context.WithCancel(limit.Ctx)
+	defer done()
+	go c.AdviseWaiting(waiting)
 	outcome := func(err error) error { return o.outcome(run, limit, c, err) }
 	if watch == nil {
 		return outcome(c.Do(op))

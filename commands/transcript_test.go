@@ -18,6 +18,8 @@ import (
 //	$ WORDS   a command line for sh
 //	> TEXT    a line of its stdout
 //	! TEXT    a line of its stderr
+//	% WORDS   a command line for sh on a terminal of 80 columns
+//	| TEXT    a line of what the terminal gets, with ␛ for each escape (linux)
 //	= N       its status, where that is not 0
 //
 // $WORK stands for the script's folder in what is printed. With UPDATE=1 in the environment the script's file gets what
@@ -30,12 +32,17 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	var got strings.Builder
 	for line := range strings.Lines(want) {
 		switch kind, _, _ := strings.Cut(line, " "); kind {
-		case ">", "!", "=":
+		case ">", "!", "|", "=":
 			continue
 		}
 		got.WriteString(line)
 		if typed, ok := strings.CutPrefix(line, "$ "); ok {
 			got.WriteString(comesOf(ts, typed))
+		}
+		if typed, ok := strings.CutPrefix(line, "% "); ok {
+			shown, status, err := onScreen(typed, ts.Getenv)
+			ts.Check(err)
+			got.WriteString(marked(ts, "|", strings.NewReplacer("\r\n", "\n", "\r", "␍", "\x1b", "␛").Replace(shown)) + ofStatus(status))
 		}
 	}
 	switch {
@@ -70,14 +77,21 @@ func comesOf(ts *testscript.TestScript, typed string) string {
 	} else {
 		ts.Check(err)
 	}
+	return marked(ts, ">", ts.ReadFile("stdout")) + marked(ts, "!", ts.ReadFile("stderr")) + ofStatus(status)
+}
+
+// marked returns each line of what was printed with its mark.
+func marked(ts *testscript.TestScript, mark, printed string) string {
 	var b strings.Builder
-	for _, of := range []struct{ mark, name string }{{">", "stdout"}, {"!", "stderr"}} {
-		for line := range strings.Lines(strings.ReplaceAll(ts.ReadFile(of.name), ts.Getenv("WORK"), "$WORK")) {
-			b.WriteString(of.mark + " " + strings.TrimSuffix(line, "\n") + "\n")
-		}
-	}
-	if status != 0 {
-		fmt.Fprintf(&b, "= %d\n", status)
+	for line := range strings.Lines(strings.ReplaceAll(printed, ts.Getenv("WORK"), "$WORK")) {
+		b.WriteString(mark + " " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	return b.String()
+}
+
+func ofStatus(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return fmt.Sprintf("= %d\n", status)
 }

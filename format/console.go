@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
 
@@ -226,7 +227,7 @@ func (c *Console) Hide(texts []string) {
 	var pairs []string
 	for _, text := range texts {
 		quoted := string(scan.JSON(text))
-		pairs = append(pairs, text, "…", quoted[1:len(quoted)-1], "…")
+		pairs = append(pairs, text, redact.Mark, quoted[1:len(quoted)-1], redact.Mark)
 	}
 	if pairs != nil {
 		c.mu.Lock()

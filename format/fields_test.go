@@ -2,10 +2,12 @@ package format
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // wideCatalog has everything that a peer can make long.
@@ -47,6 +49,42 @@ func TestListingsFit(t *testing.T) {
 				if !strings.Contains(strings.Join(strings.Fields(method), " "), words) {
 					t.Errorf("at %d columns %q is missing:\n%s", width, words, method)
 				}
+			}
+		}
+	}
+}
+
+// However narrow the screen is, all that there is to show is shown; where the width is not known it is on one line.
+func TestRowsOnANarrowScreen(t *testing.T) {
+	for width, want := range map[int]string{0: "  ab  cd\n", 1: "  a\n      b\n      c\n      d\n", 5: "  ab\n  cd\n", 20: "  ab  cd\n"} {
+		var b strings.Builder
+		writeRows(&b, [][]string{{"ab", "cd"}}, width)
+		if b.String() != want {
+			t.Errorf("%d columns: %q", width, b.String())
+		}
+	}
+}
+
+// A method with very many parameters is listed with the first of them, whatever its forms add.
+func TestRowsMost(t *testing.T) {
+	for _, members := range []int{rowsMost - 2, rowsMost - 1, rowsMost, rowsMost + 1} {
+		for _, forms := range []int{0, 1, 4} {
+			var properties scan.Object
+			for i := range members {
+				properties.Add(fmt.Sprintf("p%03d", i), []byte(`{}`))
+			}
+			var schema scan.Object
+			schema.Add("properties", properties.End())
+			var list scan.Array
+			for i := range forms {
+				list.Add(fmt.Appendf(nil, `{"properties":{"f%d":{}}}`, i))
+			}
+			if all := list.EndOrNil(); all != nil {
+				schema.Add("oneOf", all)
+			}
+			c := &catalog.Catalog{}
+			if got, want := len(inside(c, schema.End(), "", 1)), min(members+forms, rowsMost); got != want {
+				t.Errorf("%d members, %d forms: %d rows, want %d", members, forms, got, want)
 			}
 		}
 	}

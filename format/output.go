@@ -3,8 +3,6 @@ package format
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -91,45 +89,6 @@ func StdoutFault(err error) *wire.Fault {
 		cause = path.Err
 	}
 	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), err)
-}
-
-// emit writes what jq and the template make of a line, and returns how many
-// lines that are.
-func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
-	if p.filter == nil {
-		return 1, p.write(ctx, line, contentType)
-	}
-	if outs, ok := p.filter.Quick(ctx, line, &p.quick); !ok {
-		lines, err = p.filtered(ctx, line, contentType)
-	} else {
-		for _, out := range outs {
-			if err = p.write(ctx, out, contentType); err != nil {
-				break
-			}
-			lines++
-		}
-	}
-	if p.out.err != nil {
-		return lines, p.out.fault()
-	}
-	return lines, named("--jq", err)
-}
-
-// filtered writes what jq makes of a line.
-func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
-	err = p.filter.Run(ctx, line, func(out json.RawMessage) (bool, error) {
-		if err := p.write(ctx, out, contentType); err != nil {
-			return false, err
-		}
-		lines++
-		return true, nil
-	})
-	return lines, err
-}
-
-// Light reports whether Print takes no time: nobody's program is run.
-func (p *Pipeline) Light() bool {
-	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
 }
 
 func small(b []byte) []byte {

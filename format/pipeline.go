@@ -33,8 +33,9 @@ type Pipeline struct {
 	render  *render.Set
 	judge   judge
 	quick   jq.Scratch
-	scratch []byte // reused for lines that have to be built
-	text    []byte // reused for the text of a line
+	backlog *backlog // nil: no messages are filtered ahead
+	scratch []byte   // reused for lines that have to be built
+	text    []byte   // reused for the text of a line
 	stats   Stats
 	stopped bool
 }
@@ -77,6 +78,9 @@ func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (
 	if ok, err := p.selects(ctx, m); err != nil || !ok {
 		return err != nil, err
 	}
+	if p.backlog != nil {
+		p.backlog.turn(m)
+	}
 	stop, err = p.take(ctx, line, ev)
 	p.stopped = stop && err == nil
 	return stop || err != nil, err
@@ -99,25 +103,6 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 		stop = stop || p.stats.Items == p.o.Count
 	}
 	return stop, err
-}
-
-// Selects reports whether --select accepts m. Print checks that too; it is for
-// commands that do more than print.
-func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.selects(ctx, m)
-}
-
-func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
-	if p.sel == nil {
-		return true, nil
-	}
-	if m.Raw == nil {
-		return m.Event != nil, nil // a gap is not a message of the peer: it cannot be selected
-	}
-	ok, err := p.sel.Truth(ctx, m.Raw)
-	return ok, named("--select", err)
 }
 
 var null = []byte("null")

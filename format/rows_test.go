@@ -36,6 +36,32 @@ func TestRowsAreJSON(t *testing.T) {
 	}
 }
 
+// A fact of a connection says what there is of it, in words and as JSON.
+func TestFacts(t *testing.T) {
+	for _, tt := range []struct {
+		fact        wire.Fact
+		words, json string
+	}{
+		{wire.Fact{Step: "closed", Text: "by us"}, "* 0.001s closed: by us\n", `{"trace":{"step":"closed","t":0.0012,"text":"by us"}}`},
+		{
+			wire.Fact{Who: "client 1", Step: "tls", Text: "1.3", Took: 1500 * time.Microsecond, Lines: []string{"one"}},
+			"* 0.001s client 1 tls: 1.3 (1.5 ms)\n* 0.001s client 1   one\n",
+			`{"trace":{"client":"client 1","step":"tls","t":0.0012,"text":"1.3","lines":["one"],"took":0.0015}}`,
+		},
+		{
+			wire.Fact{Step: "dns", Text: "two", Took: time.Nanosecond, Lines: []string{"a", "b"}},
+			"* 0.001s dns: two (0.0 ms)\n* 0.001s   a\n* 0.001s   b\n", `{"trace":{"step":"dns","t":0.0012,"text":"two","lines":["a","b"],"took":0}}`,
+		},
+	} {
+		var words, rows bytes.Buffer
+		NewConsole(&words, ConsoleOptions{}).Fact(tt.fact, 1200*time.Microsecond)
+		NewConsole(&rows, ConsoleOptions{JSON: true}).Fact(tt.fact, 1200*time.Microsecond)
+		if words.String() != tt.words || rows.String() != tt.json+"\n" {
+			t.Errorf("%q\n%s", words.String(), rows.String())
+		}
+	}
+}
+
 // Every level of a log line has its colour, and what else the line has follows as key=value.
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer

@@ -145,7 +145,10 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 		}
 		for Width(line)+Width(word) > width {
 			piece := prefix(word, width-Width(line))
-			line, word = line+piece, word[len(piece):]
+			line, word, empty = line+piece, word[len(piece):], false
+			if word == "" { // its last character, on a screen that is narrower than the indent
+				break
+			}
 			end()
 		}
 		if word != "" {

@@ -47,7 +47,7 @@ func Errorf(code int, format string, args ...any) *Error {
 
 // WithData returns e with its data set to v as JSON.
 func (e *Error) WithData(v any) *Error {
-	if b, err := json.Marshal(v); err == nil {
+	if b, err := scan.Marshal(v); err == nil {
 		e.Data = b
 	}
 	return e

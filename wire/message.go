@@ -41,7 +41,7 @@ type Message struct {
 	Kind   Kind
 	ID     ID              // of a request or response; nil: none
 	Stream ID              // the stream that an Item belongs to, or that a Response opens
-	Target ID              // what a Cancel ends
+	Target ID              // what a Cancel ends; of an Item that stands Beside, the call that it is about unless its exchange is another's
 	Final  bool            // no more answers to this call, or items of this stream
 	Beside bool            // an Item that is no part of an answer: what is to be shown of another message, which comes too
 	Bare   bool            // an Invalid of a server that is an event: Method is its own name for that, Body all of it

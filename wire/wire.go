@@ -36,10 +36,10 @@ type Idler interface {
 // A Buffered is a Conn that reads more than one message at a time. The peer routes
 // what has come together in one go.
 type Buffered interface {
-	// Buffered returns the next message if all of it has been read already; it never
-	// waits. If ok is false, Recv knows more. The bytes are valid until the next Recv, and
-	// so are those that Recv has returned.
-	Buffered() (msg []byte, ok bool)
+	// Buffered appends to msgs the messages that come next, as far as they have been read
+	// already, until there are most; it never waits. Of what is behind them Recv knows
+	// more. The bytes are valid until the next Recv, and so are those that Recv has returned.
+	Buffered(msgs [][]byte, most int) [][]byte
 }
 
 // A Batcher is a Conn that can hold back what is sent until Flush, so that many

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
 
@@ -44,7 +45,8 @@ type flow struct {
 type answers struct {
 	mu   sync.Mutex
 	came []*job
-	took []*job // the memory of came
+	said wire.Event // by the one that comes in
+	took []*job     // the memory of came
 }
 
 // output is what prints.

@@ -65,7 +65,8 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 
 // Answered implements dialect.LaneCall.
 func (j *job) Answered(m *wire.Message) bool {
-	ev, err := j.b.conv.Event(*m)
+	ev := &j.b.said
+	err := j.b.conv.Event(m, ev)
 	switch {
 	case err != nil:
 		return false

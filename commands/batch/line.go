@@ -77,12 +77,15 @@ func textLike(val []byte, like string) (string, bool) {
 	return scan.Text(val)
 }
 
-// dryRun prints the message of each line, with the ids that they would have after the
-// greeting.
+// dryRun prints the message of each line, with the ids that they would have.
 func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
-	var codec dialect.Codec
+	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
-	err := env.EachLine(ctx, func(n int64, line []byte) error {
+	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
+	if b.lines != nil {
+		each = b.lines.Each
+	}
+	err := each(func(n int64, line []byte) error {
 		j := &job{b: b}
 		j.set(n, line)
 		j.read(ctx)
@@ -99,10 +102,10 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
 			return nil
 		}
-		if codec == nil {
-			codec = request.Greeted(e, op.Method)
+		if preview == nil {
+			preview = request.Preview(ctx, b.conv, e, op)
 		}
-		m, err := codec.Encode(op)
+		m, err := preview(op)
 		if err != nil {
 			return err
 		}

@@ -55,10 +55,10 @@ type StatusDoc struct {
 // ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
-// DocOf describes cmd with its visible subcommands and flags. A flag's Arg is
-// the backquoted word of its usage, as in cli's own help: lower-case
-// alternatives between "|" are the values for completion, and FILE and DIR are
-// completed as such.
+// DocOf describes cmd with its subcommands and flags. A flag's Arg is the
+// backquoted word of its usage, as in cli's own help: lower-case alternatives
+// between "|" are the values for completion, and FILE and DIR are completed as
+// such.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,
@@ -69,23 +69,16 @@ func DocOf(cmd *cli.Command) Doc {
 	}
 	d.Examples, _ = cmd.Metadata[ExamplesKey].([]Example)
 	for _, f := range cmd.Flags {
-		if fd, ok := flagDoc(f); ok {
-			d.Flags = append(d.Flags, fd)
-		}
+		d.Flags = append(d.Flags, flagDoc(f))
 	}
 	for _, sub := range cmd.Commands {
-		if !sub.Hidden {
-			d.Commands = append(d.Commands, DocOf(sub))
-		}
+		d.Commands = append(d.Commands, DocOf(sub))
 	}
 	return d
 }
 
-// flagDoc describes one flag; false if it is hidden.
-func flagDoc(f cli.Flag) (FlagDoc, bool) {
-	if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
-		return FlagDoc{}, false
-	}
+// flagDoc describes one flag.
+func flagDoc(f cli.Flag) FlagDoc {
 	d := FlagDoc{Names: LongFirst(f.Names())}
 	if c, ok := f.(cli.CategorizableFlag); ok {
 		d.Group = c.GetCategory()
@@ -93,21 +86,14 @@ func flagDoc(f cli.Flag) (FlagDoc, bool) {
 	if m, ok := f.(cli.DocGenerationMultiValueFlag); ok {
 		d.Repeated = m.IsMultiValueFlag()
 	}
-	g, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return d, true
-	}
+	g := f.(cli.DocGenerationFlag)
 	arg, usage := unquote(g.GetUsage())
 	d.Usage, d.Env = usage, g.GetEnvVars()
 	if _, alone := loneValue(f); alone || !g.TakesValue() {
-		return d, true
+		return d
 	}
-	d.Arg = arg
-	if d.Arg == "" {
-		d.Arg = "VALUE"
-	}
-	d.Default = g.GetDefaultText()
-	return d, true
+	d.Arg, d.Default = arg, g.GetDefaultText()
+	return d
 }
 
 // unquote removes the backquotes from a usage text and returns the word between
@@ -131,14 +117,6 @@ func unquote(usage string) (arg, text string) {
 // LongFirst returns names with those of one letter last.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
-	slices.SortStableFunc(out, func(a, b string) int {
-		switch {
-		case len(a) > 1 && len(b) == 1:
-			return -1
-		case len(a) == 1 && len(b) > 1:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b string) int { return min(len(b), 2) - min(len(a), 2) })
 	return out
 }

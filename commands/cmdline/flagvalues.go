@@ -33,12 +33,8 @@ func (d *Duration) Set(text string) error {
 
 func (d *Duration) Get() any { return time.Duration(*d) }
 
-func (d *Duration) String() string {
-	if d == nil || *d == 0 {
-		return ""
-	}
-	return max(time.Duration(*d), 0).String()
-}
+// String says nothing: help tells of a flag's usual value in its own words.
+func (*Duration) String() string { return "" }
 
 // Or returns the duration; usual if it was not given.
 func (d Duration) Or(usual time.Duration) time.Duration {
@@ -131,15 +127,8 @@ func (s *Size) Set(text string) error {
 
 func (s *Size) Get() any { return int(*s) }
 
-func (s *Size) String() string {
-	if s == nil || *s == 0 {
-		return ""
-	}
-	if *s%(1<<20) == 0 {
-		return strconv.Itoa(int(*s)>>20) + "M"
-	}
-	return strconv.Itoa(int(*s))
-}
+// String says nothing, as that of Duration.
+func (*Size) String() string { return "" }
 
 // A given is a flag's text, or that there is none.
 type given struct{ to **string }

@@ -34,8 +34,9 @@ func Command(run *env.Env) *cmdline.Command {
 		Name:      "completion",
 		Usage:     "print the script that completes command lines in a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: "Commands, flags and their values, endpoints (sessions, profiles, demos, those used lately), and methods with their params, as far " +
-			"as an earlier rpcx describe of that endpoint, or --catalog, has told them. No connection is opened, unless RPCX_COMPLETE=ask allows that for methods and params (for 2s; no command is started), and nothing that is typed is run. " +
+		Description: "Completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods with " +
+			"their params, as far as an earlier rpcx describe of that endpoint, or --catalog, listed them. It opens no connection, unless RPCX_COMPLETE=ask " +
+			"allows that for methods and params (for 2s; no command is started), and runs nothing that is typed. " +
 			"RPCX_HISTORY=off keeps endpoints from being remembered.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "In bash, for this shell", Command: ". <(rpcx completion bash)"},

@@ -112,6 +112,10 @@ func (b *startup) Write(p []byte) (int, error) {
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.sendLocked(n)
+}
+
+func (b *startup) sendLocked(n startEvent) bool {
 	if b.out == nil {
 		return false
 	}
@@ -125,11 +129,12 @@ func (b *startup) send(n startEvent) bool {
 // Gone is closed when the launching command has ended.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready tells the launching command that the session is live, and lets it end.
+// Ready tells the launching command that the session is live, and lets it end. What is
+// written from then on is the log's: nobody would read it there.
 func (b *startup) Ready() {
-	b.send(startEvent{Live: true})
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.sendLocked(startEvent{Live: true})
 	_ = b.out.Close()
 	b.out = nil
 }

@@ -69,8 +69,8 @@ var verbs = []verb{
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{
 				cmdline.Text("", "method", "", "only calls of the method `NAME`", &o.method),
-				cmdline.PositiveDuration("", "for", "wait for `DURATION` at most (status 124 then; unbounded)", &o.waitFor),
-				cmdline.PositiveDuration("", "lease", "others can claim the call again when it is not answered after `DURATION` (60s)", &o.lease),
+				cmdline.PositiveDuration("", "for", "wait for `DURATION` at most, then end with status 124 (unbounded)", &o.waitFor),
+				cmdline.PositiveDuration("", "lease", "others can claim the call again if it is not answered after `DURATION` (60s)", &o.lease),
 			}
 		},
 		example: cmdline.Example{Says: "Wait for a question for ten seconds", Command: "rpcx session next work --for 10s"},
@@ -90,7 +90,7 @@ var verbs = []verb{
 func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "session",
-		Usage:       "the connections kept in the background, and their inboxes",
+		Usage:       "manage background connections and their inboxes",
 		ArgsUsage:   "list|status|log|close|next|reply|reject ...",
 		Description: description,
 	}
@@ -100,10 +100,9 @@ func Command(run *env.Env) *cmdline.Command {
 	return c
 }
 
-const description = `rpcx connect ENDPOINT --session NAME keeps a connection in the background, for which
-@NAME stands in every command. These commands ask such a session for its state and its
-end, and answer the calls that it has parked (--on NAME=inbox). NAME may be written
-@NAME, too.`
+const description = `rpcx connect ENDPOINT --session NAME keeps a connection in the background, which every
+command can use as @NAME. These commands show the state of such a session, end it, and
+answer the calls that it has parked (--on NAME=inbox). NAME may also be written @NAME.`
 
 func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}

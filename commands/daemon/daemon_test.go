@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"rpcx/commands/cmdline"
@@ -32,6 +34,37 @@ func TestStartupTells(t *testing.T) {
 	log := b.Log()
 	if len(log) != logLines || !strings.HasPrefix(log[0], "line 5é") || len(log[0]) > logWidth+len("…") {
 		t.Errorf("%d lines from %.20q", len(log), log[0])
+	}
+}
+
+// TestNothingIsSaidToNobody: what is written while the session becomes ready comes before
+// that, or into the log.
+func TestNothingIsSaidToNobody(t *testing.T) {
+	for range 100 {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &startup{out: out}
+		writing := make(chan struct{})
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			fmt.Fprintln(b, "before")
+			close(writing)
+			for len(b.Log()) == 0 {
+				fmt.Fprintln(b, "a line")
+			}
+		})
+		var said []byte
+		var reader sync.WaitGroup
+		reader.Go(func() { said, err = io.ReadAll(in) })
+		<-writing
+		b.Ready()
+		writer.Wait()
+		reader.Wait()
+		if _, after, live := strings.Cut(string(said), `"live":true}`); err != nil || !live || after != "\n" {
+			t.Fatalf("ready: %t, and then, where nobody reads any more: %q, %v", live, after, err)
+		}
 	}
 }
 

@@ -30,9 +30,9 @@ type Evaluator struct {
 func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print how CODE could go on in place of evaluating it", &w.complete),
+		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print completions of CODE instead of evaluating it", &w.complete),
 		cmdline.Number("", "cursor", "with --complete, `N` is the place in CODE (its end)", 0, &w.cursor),
-		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "have the peer forget what code has set; takes no CODE", &w.Reset),
+		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "make the peer forget what code has set; takes no CODE", &w.Reset),
 	}
 }
 

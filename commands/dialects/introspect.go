@@ -143,7 +143,11 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		if wanted != g.method {
 			hint = "did you mean " + wanted + "?"
 		}
-		return g.line.WithArgs(slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))), hint
+		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
+		if slices.Equal(args, g.line.Args) {
+			return nil, hint // it has failed already
+		}
+		return g.line.WithArgs(args), hint
 	}
 	args := g.line.Args[:1]
 	switch name := g.text("namespace"); {
@@ -190,7 +194,13 @@ func (g *guidance) params(wanted string) []string {
 	var whole scan.Object
 	whole.Members(right)
 	whole.Members(lacks)
-	return []string{string(whole.End())}
+	all := whole.End()
+	for key := range scan.Named(all) {
+		if names != nil && !slices.Contains(names, key) {
+			return given // the peer would refuse this, too
+		}
+	}
+	return []string{string(all)}
 }
 
 // typer returns what is known of the params of a method, and their names: by the

@@ -23,7 +23,7 @@ func (b *Beside) Given() bool { return len(b.given) > 0 }
 // Flags returns the flags anew.
 func (b *Beside) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupParams, "extra", "", "a member beside method and params, `NAME=TEXT` or NAME:=JSON, where the dialect has some, as cdp has sessionId (may be given again)", &b.given),
+		cmdline.List(cmdline.GroupParams, "extra", "", "a member beside method and params, `NAME=TEXT` or NAME:=JSON, in dialects that have such members, as cdp has sessionId (repeatable)", &b.given),
 	}
 }
 

@@ -37,12 +37,12 @@ func (r *roFields) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRO, "resource", "", "the `RESOURCE`, beside a dotted METHOD", &r.resource),
 		cmdline.Text(cmdline.GroupRO, "target", "", "the `TARGET`, as a string: which one of the resource", &r.target),
-		cmdline.Text(cmdline.GroupRO, "target-json", "", "the target as `JSON`: a number, say", &r.targetJSON),
+		cmdline.Text(cmdline.GroupRO, "target-json", "", "the target as `JSON`, such as a number", &r.targetJSON),
 		cmdline.Text(cmdline.GroupRO, "verb", "", "the `VERB`", &r.verb),
 		cmdline.Text(cmdline.GroupRO, "subresource", "", "the `SUBRESOURCE`", &r.subresource),
 		cmdline.Text(cmdline.GroupRO, "parent", "", "the `PARENT`, as a string: which one of the resource owns the subresource", &r.parent),
 		cmdline.Text(cmdline.GroupRO, "parent-json", "", "the parent as `JSON`", &r.parentJSON),
-		cmdline.Bool(cmdline.GroupRO, "plain", "", "send no structured fields: plain JSON-RPC", &r.plain),
+		cmdline.Bool(cmdline.GroupRO, "plain", "", "send plain JSON-RPC, without these fields", &r.plain),
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool
 	if g.Parent, err = oneOf("parent", r.parent, r.parentJSON); err != nil {
 		return nil, err
 	}
-	return json.Marshal(g)
+	return scan.JSON(g), nil
 }
 
 // oneOf returns a field that was given as text or as JSON.

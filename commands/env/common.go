@@ -20,8 +20,8 @@ var errorForms = []string{"text", "json"}
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also the bytes or frames on the wire", &c.Verbose, &c.verbose),
-		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: what stands on stderr is lines of text (the default), or each a JSON object", &c.errors, errorForms),
-		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals alone (the default), everywhere or nowhere", &c.color, []string{"auto", "always", "never"}),
+		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: lines on stderr are text (the default), or JSON objects", &c.errors, errorForms),
+		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals only (the default), always or never", &c.color, []string{"auto", "always", "never"}),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/transport"
 )
 
 // An Ear looks at the first bytes of a peer, which may show that it speaks
@@ -22,6 +23,7 @@ type Ear struct {
 
 	mu    sync.Mutex
 	first []byte
+	told  sync.Once     // that nothing comes
 	heard chan struct{} // gets a value when there are more; of its own size, so that Hear does not wait
 }
 
@@ -98,12 +100,28 @@ func (h *Ear) Explain(err error) error {
 		g.Hint = "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
 		return &g
 	}
-	if f.Kind == wire.Timeout && len(h.first) == 0 && f.Hint == "" && f.RPC == nil {
+	if (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.Hint == "" && f.RPC == nil {
 		g := *f
 		g.Hint = h.e.Silence()
 		return &g
 	}
 	return err
+}
+
+// Unanswered tells, once, that a POST has had no answer for a while, and what else can be tried. It may still come.
+func (h *Ear) Unanswered() {
+	h.told.Do(func() {
+		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no answer has come for %v, not even a status", transport.UnansweredAfter), nil)
+		if sign := h.e.Raised(); sign != nil {
+			f = h.proposed(sign, f, "a server of WebSockets may wait for an upgrade")
+		}
+		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint, Fix: f.Fix})
+	})
+}
+
+// hungUp reports whether f says that the peer ended a stream of bytes. A child tells of its own end why.
+func (h *Ear) hungUp(f *wire.Fault) bool {
+	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 
 // A Shown is the cause of a failure of a peer that has shown how it speaks.

@@ -135,18 +135,15 @@ func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 		return nil
 	}
 	defer func() { _ = conv.Close() }()
-	answered := false
 	for _, p := range list {
 		result, err := answer(ctx, conv, p)
 		var rpc *wire.Error
 		switch {
 		case errors.As(err, &rpc):
-			answered = true
 			continue
 		case err != nil:
 			return nil
 		}
-		answered = true
 		if p.knows != nil && !p.knows(result) {
 			continue
 		}
@@ -162,7 +159,7 @@ func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 			return found
 		}
 	}
-	if answered && e.Framing != "" { // it has nothing to tell, but it speaks
+	if e.Framing != "" { // it has nothing to tell, but it has answered, so it speaks
 		return &Finding{Endpoint: e, Starts: 2}
 	}
 	return nil

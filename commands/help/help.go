@@ -21,7 +21,7 @@ var computed = []struct {
 	text       func() string
 }{
 	{"statuses", "what the exit statuses mean", statuses},
-	{"limits", "what a peer could draw out, and what bounds it", limits},
+	{"limits", "what a peer could prolong or fill, and its bounds", limits},
 }
 
 // NewCommand returns the command help; tree describes all commands.
@@ -29,10 +29,10 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	asJSON := false
 	return &cmdline.Command{
 		Name:      "help",
-		Usage:     "say what a command does, or tell about a topic",
+		Usage:     "explain a command or a topic",
 		ArgsUsage: "[COMMAND|TOPIC]",
-		Description: "Prints the help of a command, all flags of it, or a topic; without either the commands and the topics. With --json the same " +
-			"is data: commands, flags with their types and values, arguments, exit statuses, topics.",
+		Description: "Prints the help of a command with all its flags, or a topic; without an argument, the list of commands and topics. " +
+			"--json prints the same as data: commands, flags with their types and values, arguments, exit statuses, topics.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "How hooks answer the peer", Command: "rpcx help hooks"},
 			{Says: "Everything about call, for a program", Command: "rpcx help call --json"},

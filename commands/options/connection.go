@@ -85,13 +85,13 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Listen.Flags()),
-		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are no messages (100)", 0, &c.Noise),
-		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one a line), with header+ before each message", &c.headers),
-		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the far side's certificate", &c.insecure),
+		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are not messages (100)", 0, &c.Noise),
+		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one per line); with header+, before each message", &c.headers),
+		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the peer's certificate", &c.insecure),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
-		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off before it stood, a POST answered 503", &c.wait),
-		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer anew what it offers (introspect), or for the answer (ro), and keep that", &c.Refresh),
-		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "ask for a fresh answer, and take none of ours; neither use nor keep what the peer says it offers (ro, introspect)", &c.NoCache),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off while connecting, a POST answered with 503", &c.wait),
+		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer again what it offers (introspect), or for the answer (ro), and keep the result", &c.Refresh),
+		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "use no kept answer (ro); neither use nor keep what the peer says it offers (introspect)", &c.NoCache),
 		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
 	)
 }
@@ -101,7 +101,7 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
-		cmdline.Text(cmdline.GroupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate of them", &c.cacert),
+		cmdline.Text(cmdline.GroupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate signed by them", &c.cacert),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
 		cmdline.Text(cmdline.GroupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
 		cmdline.Generic(cmdline.GroupConnection, "ping", "ws, tcp, tls: send a keep-alive ping (over TCP a probe) every `DURATION`; a peer that does not answer is gone", &c.ping),

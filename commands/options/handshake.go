@@ -25,9 +25,9 @@ type Handshake struct {
 
 func (h *Handshake) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupScomp, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says of us", &h.meta),
-		cmdline.Text(cmdline.GroupScomp, "resume", "", "go on with the session `ID` of the peer, .info.extra.sessionId of rpcx describe", &h.resume),
-		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "leave environment.open and environment.close out", &h.NoEnvironment),
+		cmdline.List(cmdline.GroupScomp, "meta", "", "`KEY:=JSON` (or KEY=TEXT): add to what the handshake says about us", &h.meta),
+		cmdline.Text(cmdline.GroupScomp, "resume", "", "continue the peer's session `ID`, .info.extra.sessionId of rpcx describe", &h.resume),
+		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "leave out environment.open and environment.close", &h.NoEnvironment),
 		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &h.Shutdown),
 	}
 }
@@ -45,7 +45,7 @@ func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	if len(h.meta) == 0 && h.resume == "" {
 		return nil
 	}
-	if !e.Spec().HandshakeMetadata {
+	if !e.Spec().HandshakeMetadata && (!e.Spec().GreetingMeta || h.resume != "") {
 		what := "the greeting of " + e.Dialect
 		if e.Dialect == "" {
 			what = "what was greeted long ago"

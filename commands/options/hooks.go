@@ -29,10 +29,10 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
-		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, once for each connection, when it is open", &h.onOpen),
+		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, once for each connection, after its greeting", &h.onOpen),
 		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
 		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
-		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "status 8 when any hook fails here, not only one that the answer depends on", &h.Strict),
+		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "status 8 if any hook fails here, not only one that the answer depends on", &h.Strict),
 	}
 }
 

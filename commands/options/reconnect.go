@@ -19,8 +19,8 @@ type Reconnect struct {
 // Flags makes the flags, which store into r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "when the connection is lost, dial again, subscribe again and say so with a gap event", &r.on),
-		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "--reconnect, given up `DURATION` after the loss; 0 is never (5m)", &r.limit),
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "when the connection is lost, connect again, subscribe again and print a gap event", &r.on),
+		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "with --reconnect: give up `DURATION` after the loss; 0 never (5m)", &r.limit),
 	}
 }
 

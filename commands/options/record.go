@@ -42,8 +42,8 @@ func (r *Record) RecordFlags() []cmdline.Flag {
 
 func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupRecord, "redact", "", "leave out what the jq program `JQ` selects of a message, too, such as .params.card", &r.redact),
-		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "when the tape cannot be written, `fail|continue`: end with status 8 (the default), or go on without", &r.failed, []string{tapeFail, tapeContinue}),
+		cmdline.List(cmdline.GroupRecord, "redact", "", "also leave out what the jq program `JQ` selects in a message, such as .params.card", &r.redact),
+		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: end with status 8 (the default), or go on without it", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
 

@@ -19,7 +19,7 @@ type Route struct {
 // flags makes the flags.
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Given(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": through none, whatever the environment says)", &r.proxy),
+		cmdline.Given(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": none, whatever the environment says)", &r.proxy),
 		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT", &r.resolve),
 	}
 }

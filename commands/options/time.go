@@ -36,5 +36,5 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 
 // WholeFlags returns the flag that bounds a command as a whole.
 func (t *Time) WholeFlags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever comes", &t.Timeout)}
+	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever has come", &t.Timeout)}
 }

@@ -18,7 +18,8 @@ const shop = `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","
 	"status":{"enum":["open","shipped"]},"ref":{"type":["string","integer"]},"price":{"$ref":"#/$defs/money"},
 	"tags":{"type":"array","items":{"type":"integer"}},"to":{"type":"object","properties":{"zip":{"type":"integer"},"free":{}}},
 	"hex":{"anyOf":[{"type":"string","pattern":"^0x"},{"type":"integer"}]},"nothing":{"type":["null","integer"]},
-	"level":{"enum":[1,2,3]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
+	"level":{"enum":[1,2,3]},"set":{"type":"object","oneOf":[{"properties":{"as":{"const":"n"},"to":{"type":"integer"}}},
+		{"properties":{"as":{"const":"s"},"to":{"type":"string"}}}]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
 
 func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
 	t.Helper()
@@ -77,6 +78,12 @@ func TestTypedRefusals(t *testing.T) {
 		{[]string{`id=1`, `status=shiped`}, `/status: "shiped" is none of "open", "shipped"; did you mean shipped?`, ``, `{"id":"1","status":"shipped"}`},
 		{[]string{`id=1`, `exact=True`}, `/exact: got "True", want boolean; did you mean true?`, ``, ``},
 		{[]string{`id=1`, `level=4`}, `/level: 4 is none of 1, 2, 3`, ``, ``},
+		{[]string{`{"id":"1","limit":"5"}`}, `/limit: got string, want integer`, ``, `{"id":"1","limit":5}`},
+		{[]string{`{"id":"1","limit":"many"}`}, `/limit: got string, want integer`, ``, ``},
+		{[]string{`{"id":"1","limit":"\"5\""}`}, `/limit: got string, want integer`, ``, ``},
+		{[]string{`{"id":"1","set":{"as":"n","to":"5"}}`}, `/set/to: got string, want integer`, ``, `{"id":"1","set":{"as":"n","to":5}}`},
+		{[]string{`{"id":"1","set":{"as":"n","to":"many"}}`}, `/set/to: got string, want integer`, ``, ``},
+		{[]string{`{"id":"1","set":{"as":"n","to":"\"5\""}}`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`[1]`}, `/id: got number, want string`, ``, ``},
 	} {
 		_, err := typed(t, false, c.args...)

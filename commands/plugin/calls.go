@@ -70,9 +70,9 @@ rpcx session close plug`},
 	},
 }
 
-const argumentsDescription = `ARGS are positional: each is JSON if it parses, else text; =TEXT and :=JSON say which,
-and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json, key@=FILE,
-key:@=FILE and key@on=NAME are by name.`
+const argumentsDescription = `ARGS are positional: each is JSON if it parses, else text; =TEXT and :=JSON force one or
+the other, and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json,
+key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 // verbCommands returns the commands of the verbs.
 func verbCommands(run *env.Env) []*cmdline.Command {
@@ -99,8 +99,8 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 		about += "\n\n" + argumentsDescription
 	}
 	flags := []cmdline.Flag{
-		cmdline.Bool(groupPlugin, "values", "", "give and show transport Values as they stand, such as {\"type\":\"int\",\"value\":1}", &o.values),
-		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the bytes that would be sent, and send nothing", &o.dryRun),
+		cmdline.Bool(groupPlugin, "values", "", "take and print transport values unconverted, such as {\"type\":\"int\",\"value\":1}", &o.values),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the bytes that would be sent, without sending them", &o.dryRun),
 	}
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
@@ -136,7 +136,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	}
 	if o.dryRun {
 		e.Dialect = options.PluginDialect
-		return request.DryRun(e, pc.op)
+		return request.DryRun(ctx, nil, e, pc.op)
 	}
 	return pc.do(ctx, run, r)
 }

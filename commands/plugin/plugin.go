@@ -33,9 +33,9 @@ const groupPlugin = "Plugin"
 
 func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show what the plugin logs from this level on (info)", &o.logLevel, format.LogLevels),
-		cmdline.Bool(groupPlugin, "no-environment", "", "leave environment.open and environment.close out", &o.Handshake.NoEnvironment),
-		cmdline.Bool(groupPlugin, "strict", "", "the first line that is no message is an error", &o.strict),
+		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log from this level up (info)", &o.logLevel, format.LogLevels),
+		cmdline.Bool(groupPlugin, "no-environment", "", "leave out environment.open and environment.close", &o.Handshake.NoEnvironment),
+		cmdline.Bool(groupPlugin, "strict", "", "a line that is not a message is an error at once", &o.strict),
 		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &o.Handshake.Shutdown),
 	}
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
@@ -63,8 +63,8 @@ func Command(run *env.Env) *cmdline.Command {
 
 const description = `A Scriptling plugin is a program, or an HTTP server, with functions, classes and
 constants. ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME;
-its dialect is scriptling without being named. Objects live as long as the connection:
-to use one again, open a session.
+the dialect scriptling need not be named. Objects live as long as the connection: open a
+session to use one again.
 
 Values are plain JSON. A number with . or an exponent is a float, one without is an
 integer; {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`

@@ -23,12 +23,12 @@ func runCommand(run *env.Env) *cmdline.Command {
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
 	return &cmdline.Command{
 		Name: "run", Usage: "perform several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
-		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of
-the function, class, method or property; its destroy the name of the step that made the
-object. For method, get and set, on is that step (or the object's reference). args and
-kwargs are the arguments, of set one, the value. as names a step: {"$step":NAME} stands
-for its result in the arguments of later ones. {"$on":NAME} there is a callback, answered
-by --on NAME=ANSWER. Each step's result is one line; the first that fails ends the run.`,
+		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of the
+function, class, method or property; its destroy is the name of the step that made the object.
+For method, get and set, on is that step (or the object's reference). args and kwargs are the
+arguments; set takes one, the value. as names a step: {"$step":NAME} stands for its result in the
+arguments of later steps. {"$on":NAME} there is a callback, answered by --on NAME=ANSWER. Each
+step's result is one line; the first step that fails ends the run.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 		}},

@@ -29,10 +29,10 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
 		{
-			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, in place of stdin and stdout", &o.listen),
-			cmdline.Text(groupPlugin, "name", "", "the library is called `NAME` (that of the catalog, else plugin)", &o.name),
-			cmdline.Text(groupPlugin, "lib-version", "", "the library's version is `VERSION`", &o.version),
-			cmdline.Text(groupPlugin, "description", "", "the library is described as `TEXT`", &o.description),
+			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, instead of stdin and stdout", &o.listen),
+			cmdline.Text(groupPlugin, "name", "", "the library's `NAME` (that of the catalog, else plugin)", &o.name),
+			cmdline.Text(groupPlugin, "lib-version", "", "the library's `VERSION`", &o.version),
+			cmdline.Text(groupPlugin, "description", "", "the library's description, `TEXT`", &o.description),
 		},
 		o.Options.Flags(run),
 	} {
@@ -49,24 +49,27 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const serveDescription = `A Scriptling host loads it over stdin and stdout, or with --listen over HTTP. A hook named
-greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers a plain
-JSON value. Config.get is the method get of the class Config, and Config.__init__ and
-Config.__del__ run when an object comes and goes; each gets RPCX_OBJECT, the object's id,
-and RPCX_STATE, a folder of its own (jq: hooks have object, lines to a co: have "object"
-and "state"). The file of --hooks (a catalog with run members, also
-inside classes: "constructor":{"run":...}, "destructor":{"run":...}, methods, properties)
-may add properties ({"name","settable"}; the hook Config.name gets no argument to get it
-and one to set it), constants ({"NAME":VALUE}), and functions with source
-({"name","extra":{"source":CODE}}), which the host runs: no call of them reaches a plugin.
+const serveDescription = `A Scriptling host loads the plugin over stdin and stdout, or with --listen over HTTP. A
+hook named greet is the function greet; it gets {"args":[...],"kwargs":{...}} and answers
+with a plain JSON value. Config.get is the method get of the class Config, and
+Config.__init__ and Config.__del__ run when an object is made and released; each gets
+RPCX_OBJECT, the object's id, and RPCX_STATE, a folder of its own (jq: hooks have object,
+lines to a co: have "object" and "state"). The file of --hooks (a catalog with run
+members, also inside classes: "constructor":{"run":...}, "destructor":{"run":...},
+methods, properties) may add properties ({"name","settable"}; the hook Config.name gets no
+argument to read it and one to set it), constants ({"NAME":VALUE}), and functions with
+source ({"name","extra":{"source":CODE}}), which the host runs: calls of them do not reach
+the plugin.
 
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls a callback that it was
 given as {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT logs.
 
-A host loads a program: give it a script of two lines, made executable,
+A host loads a program: give it an executable script of two lines,
+
   #!/bin/sh
   exec rpcx plugin serve --hooks /path/to/hooks.json
-which is then also what rpcx plugin describe exec:./script shows: the functions, classes,
+
+which rpcx plugin describe exec:./script can also describe: the functions, classes,
 properties and constants as the host sees them.`
 
 func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {

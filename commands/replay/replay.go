@@ -68,32 +68,35 @@ func Command(run *env.Env) *cmdline.Command {
 }
 
 const description = `With --listen the server's side is played: a request gets the answer of the request on the
-tape that equals it by method and params, first the unused, then the last again. What is not
-on the tape gets an error that names the nearest, and makes the status 4. With
--- COMMAND, that runs with RPCX_ENDPOINT set, its end is the end, and its status goes first.
+tape with the same method and params; equal ones are used in turn, then the last one
+again. A request that is not on the tape gets an error that names the nearest, and makes
+the status 4. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT set, and rpcx ends when it
+does, with its status unless that is 0.
 
-With --to the client's side is played: its requests are sent, the peer's calls answered as
-recorded, and what comes is compared. Each difference is a line on stdout, with the tape's line
-and the place as a JSON pointer; any makes the status 4. Ids, tokens, times and durations are not
-compared. Each tape has a fresh connection.
+With --to the client's side is played: its requests are sent, the peer's calls are
+answered as recorded, and what the peer says is compared. Each difference is a line on
+stdout, with the tape's line and the place as a JSON pointer; any difference makes the
+status 4. Ids, tokens, times and durations are not compared. Each tape gets a fresh
+connection.
 
-With --show the conversation is printed: what the client sent on the left, what came on the
-right, calls nested in the calls that they answer, streams folded. --format html is one page
-that needs no network, --format har a file for the network panel of a browser.
+With --show the conversation is printed: the client's messages on the left, the server's
+on the right, calls nested in the calls that they answer, streams folded. --format html
+writes one page that needs no network, --format har a file for the network panel of a
+browser.
 
 TAPE may be - for stdin. The format is in rpcx-tape(5).`
 
 func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(groupPlay, "listen", "", "play the server for whoever connects to `LISTEN`", &o.listen),
-		cmdline.Text(groupPlay, "to", "", "play the client to `ENDPOINT`, and compare", &o.to),
-		cmdline.Text(groupCompare, "diff", "", "compare with `TAPE`, both sides, with no peer", &o.diff),
+		cmdline.Text(groupPlay, "listen", "", "play the server to clients that connect to `LISTEN`", &o.listen),
+		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare", &o.to),
+		cmdline.Text(groupCompare, "diff", "", "compare both sides with `TAPE`, without a peer", &o.diff),
 		cmdline.Bool(groupPlay, "strict", "", "a request must be the next one on the tape (with --listen)", &o.strict),
-		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (as fast as can be)", &o.speed),
-		cmdline.List(groupPlay, "set", "", "`NAME=VALUE`: what redacted members of this name are, and $NAME in programs (NAME:=JSON for a value that is no text)", &o.set),
-		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects of a message, such as .result.hash", &o.ignore),
+		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (default: as fast as possible)", &o.speed),
+		cmdline.List(groupPlay, "set", "", "`NAME=VALUE`: the value of redacted members of this name, and of $NAME in programs (NAME:=JSON for other values than text)", &o.set),
+		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
 		cmdline.PositiveDuration(groupCompare, "idle", "wait `DURATION` for a message that the tape has (10s)", &o.idle),
-		cmdline.Bool(groupCompare, "update", "", "write what came to the tapes, in place of what differs", &o.update),
+		cmdline.Bool(groupCompare, "update", "", "replace what differs on the tapes by what came", &o.update),
 		cmdline.Generic(groupCompare, "report", "write a report in the form `tap|junit|json[=FILE]`, each tape a test", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play `N` tapes at once (1)", 1, &o.jobs),
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -117,28 +118,58 @@ type printed struct {
 	Want    json.RawMessage    `json:"want,omitempty"`
 	Got     json.RawMessage    `json:"got,omitempty"`
 	Text    string             `json:"text,omitempty"`
+	More    int                `json:"more,omitempty"` // so many more of this kind and place are not printed
 }
 
-// print writes a line for each finding: JSON, on a terminal words.
+// extrasMost bounds the lines about messages that came one after the other and are not on
+// the tape: a peer may flood.
+const extrasMost = 100
+
+// print writes a line for each finding: JSON, on a terminal words. Of a flood it tells the
+// first, and how many more there are.
 func print(run *env.Env, tape string, all *player.Findings) error {
+	var last player.Finding
+	extras := 0 // in a row, at one place
+	more := func() error {
+		n := extras - extrasMost
+		if extras = 0; n <= 0 {
+			return nil
+		}
+		p := printed{Tape: tape, Line: last.Line, Kind: player.Extra, More: n}
+		return printOne(run, p, fmt.Sprintf("%s: and %d more that the tape has not", tape, n))
+	}
 	for f := range all.All() {
-		text := tape + ": " + f.String() + "\n"
-		if !run.Stdout.Terminal {
-			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
-			if f.Kind == player.Differs && f.Text == "" {
-				p.Pointer = &f.Pointer
-			}
-			b, err := marshal(p)
-			if err != nil {
+		if f.Kind != player.Extra || last.Kind != player.Extra || f.Line != last.Line {
+			if err := more(); err != nil {
 				return err
 			}
-			text = b + "\n"
 		}
-		if err := cmdline.Print(os.Stdout, text); err != nil {
+		last = player.Finding{Kind: f.Kind, Line: f.Line}
+		if f.Kind == player.Extra {
+			if extras++; extras > extrasMost {
+				continue
+			}
+		}
+		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
+		if f.Kind == player.Differs && f.Text == "" {
+			p.Pointer = &f.Pointer
+		}
+		if err := printOne(run, p, tape+": "+f.String()); err != nil {
 			return err
 		}
 	}
-	return all.Err()
+	return errors.Join(more(), all.Err())
+}
+
+// printOne prints p, on a terminal as the words.
+func printOne(run *env.Env, p printed, words string) error {
+	if !run.Stdout.Terminal {
+		var err error
+		if words, err = marshal(p); err != nil {
+			return err
+		}
+	}
+	return cmdline.Print(os.Stdout, words+"\n")
 }
 
 // compare compares a tape with another one.

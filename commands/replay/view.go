@@ -31,8 +31,8 @@ var viewForms = []string{"html", "har"}
 // Flags returns the flags of the views.
 func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(groupView, "show", "", "print the conversation: two lanes, calls nested in the calls that they answer", &v.show),
-		cmdline.Enum(groupView, "format", "`html|har`: write one page that needs nothing else, or a HAR file for a browser's network panel", &v.form, viewForms),
+		cmdline.Bool(groupView, "show", "", "print the conversation: two columns, calls nested in the calls that they answer", &v.show),
+		cmdline.Enum(groupView, "format", "`html|har`: write one self-contained page, or a HAR file for a browser's network panel", &v.form, viewForms),
 		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` holds, and their answers", &v.jq),
 		cmdline.Text(groupView, "grep", "", "show the messages in which the regular expression `REGEX` matches, and their answers", &v.grep),
 	}
@@ -117,10 +117,15 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 // ownShape returns what reads the messages of a dialect; nil if they are as those of JSON-RPC.
 func ownShape(dialect string) func(msg []byte) wire.Message {
 	s, err := all.ShapeOf(dialect)
-	if err != nil || s.Own == nil {
+	switch {
+	case err != nil:
 		return nil
+	case s.Unnumbered != nil:
+		return s.Unnumbered
+	case s.Own != nil:
+		return s.Own.Read
 	}
-	return s.Own.Read
+	return nil
 }
 
 // width returns the width of the terminal; without one, what COLUMNS says.

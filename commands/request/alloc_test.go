@@ -19,7 +19,7 @@ type codecConversation struct {
 	dialect.Codec
 }
 
-func (c codecConversation) Event(m wire.Message) (wire.Event, error) { return c.Codec.Event(m) }
+func (c codecConversation) Event(m *wire.Message, ev *wire.Event) error { return c.Codec.Event(m, ev) }
 
 // What a stream brings is printed without allocating: as it comes, and whole (--raw).
 func TestPrintingAStreamAllocatesNothing(t *testing.T) {

@@ -32,7 +32,7 @@ var cacheKinds = []string{"shared", "private"}
 // Flags returns the flags, which store into c.
 func (c *CacheFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "keep answers as long as they allow (cache.max-age), and ask again only then; --cache=private also those to a request with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
+		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "use and keep answers for as long as they allow (cache.max-age); --cache=private also for requests with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	}
 	c.env.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
-	ev, err := c.e.Spec().NewCodec(dialect.CodecOptions{}).Event(m)
+	ev, err := dialect.EventOf(c.e.Spec().NewCodec(dialect.CodecOptions{}), m)
 	if err == nil {
 		_, err = print.Print(ctx, &m, &ev)
 	}

@@ -52,7 +52,7 @@ func (c *Consumer) watchBeside() error {
 func (b *bystander) print(m wire.Message) error {
 	c := b.consumer
 	c.deadline.Touch()
-	ev, err := c.conv.Event(m)
+	ev, err := dialect.EventOf(c.conv, m)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 			return nil, abandon(cl.Ctx, st, err)
 		}
 		cl.Touch()
-		ev, err := conv.Event(m)
+		ev, err := dialect.EventOf(conv, m)
 		if err != nil {
 			return nil, err
 		}

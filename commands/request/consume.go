@@ -27,7 +27,7 @@ func (c *Consumer) end(err error) error {
 	if c.grace.failed {
 		return c.finish()
 	}
-	if err == io.EOF && c.advice.IsFailure() && !c.data && !c.Watch {
+	if err == io.EOF && c.advice.IsFailure() && !c.said.data.Load() && !c.Watch {
 		_, err := c.failure(c.deadline.Ctx, nil, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
 		return err
 	}
@@ -70,7 +70,8 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	if c.Stream && c.opens(m) {
 		return false, nil
 	}
-	ev, err := c.event(m)
+	ev := &c.shown
+	err = c.event(m, ev)
 	switch {
 	case err != nil:
 		return true, err
@@ -83,40 +84,42 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	if c.opening = ""; c.opens(m) {
 		c.opening = string(m.Body)
 	}
-	if err := c.promised(ctx, &ev); err != nil {
+	if err := c.promised(ctx, ev); err != nil {
 		return true, err
 	}
-	c.job = startedJob(m, &ev)
+	c.job = startedJob(m, ev)
 	if c.KeepLast && ev.Kind == wire.Data {
 		c.Last = bytes.Clone(ev.Data)
 	}
 	if c.KeepRaw && ev.Kind == wire.Data {
 		c.Raw = bytes.Clone(m.Raw)
 	}
-	c.data = c.data || ev.Kind == wire.Data
+	if ev.Kind == wire.Data && !c.said.data.Load() {
+		c.said.data.Store(true)
+	}
 	if ev.Kind != wire.Failure {
 		c.Answers.Put(*m)
 	}
 	if ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil {
 		var shown wire.Event
-		given := ev // so that other events stay off the heap
+		given := *ev // which the advice keeps
 		c.advice, shown = dialects.NewAdvice(c.env.Line, c.Method, c.Catalog, &given)
-		ev = given // with the command that would work
+		*ev = given // with the command that would work
 		c.env.Console.Event(shown)
 	} else if ev.Kind != wire.Data {
-		c.env.Console.Event(ev)
+		c.env.Console.Event(*ev)
 	}
 	if ev.Kind == wire.Failure && ev.Err != nil && ev.Err.Kind == "" && c.advice != nil {
 		ev.Err.Kind = c.advice.Kind
 	}
-	c.newType(&ev)
+	c.newType(ev)
 	if m.Final || ev.Final {
 		if err := c.besideFirst(); err != nil {
 			return true, err
 		}
 		ev.Result = c.Beside != nil
 	}
-	stop, err = c.print.Print(ctx, m, &ev)
+	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
 		return true, err
 	}
@@ -124,9 +127,9 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	case ev.Kind != wire.Failure:
 		return stop, nil
 	case m.Kind == wire.Item && !last && !c.Watch:
-		return c.afterError(ctx, ev)
+		return c.afterError(ctx, *ev)
 	case last || !c.Watch:
-		return c.failure(ctx, scan.Get(m.Raw, "id"), ev)
+		return c.failure(ctx, scan.Get(m.Raw, "id"), *ev)
 	}
 	return stop, nil
 }
@@ -157,17 +160,19 @@ func (c *Consumer) opens(m *wire.Message) bool {
 	return (c.Stream || !c.Many) && !c.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// event returns what a user sees of m. A message that --select chose becomes
+// event sets ev to what a user sees of m. A message that --select chose becomes
 // data, whatever it is, and keeps its event's name, number and time.
-func (c *Consumer) event(m *wire.Message) (wire.Event, error) {
-	if c.Choose && m.Raw != nil {
-		chosen := wire.Event{Kind: wire.Data, Data: m.Raw}
-		if of, err := c.conv.Event(*m); err == nil {
-			chosen.Method, chosen.Seq, chosen.Time = of.Method, of.Seq, of.Time
-		}
-		return chosen, nil
+func (c *Consumer) event(m *wire.Message, ev *wire.Event) error {
+	err := c.conv.Event(m, ev)
+	if !c.Choose || m.Raw == nil {
+		return err
 	}
-	return c.conv.Event(*m)
+	chosen := wire.Event{Kind: wire.Data, Data: m.Raw}
+	if err == nil {
+		chosen.Method, chosen.Seq, chosen.Time = ev.Method, ev.Seq, ev.Time
+	}
+	*ev = chosen
+	return nil
 }
 
 // failure handles an error event in answer to id: it meets an expectation, or

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"time"
 
 	"rpcx/commands/dialects"
@@ -54,8 +55,15 @@ type Consumer struct {
 	grace     grace
 	beside    *bystander       // prints the messages of Beside; nil: there is none
 	advice    *dialects.Advice // of the last guidance; nil: none
-	data      bool             // data came
-	types     map[string]bool  // unknown types of events that newType has noted
+	said      said
+	types     map[string]bool // unknown types of events that newType has noted
+	shown     wire.Event      // of the message that is printed
+}
+
+// said is what the user has seen so far, which AdviseWaiting looks at from beside.
+type said struct {
+	data    atomic.Bool // data
+	advised atomic.Bool // which notification nothing took
 }
 
 // NewConsumer returns a consumer of a conversation, which prints to print. d
@@ -107,7 +115,11 @@ func (c *Consumer) Read(st dialect.Stream) error {
 // and such a command is known.
 func (c *Consumer) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		Suggest(c.env, f, c.Catalog)
+		if Suggest(c.env, f, c.Catalog); c.Catalog == nil {
+			if cat := c.jobs(f); cat != nil {
+				suggestJob(c.env, f, cat.Method(f.Method))
+			}
+		}
 	}
 }
 
@@ -120,27 +132,43 @@ type queuer interface{ Queued() []wire.Message }
 
 // run reads to the end. It returns the outcome of the command, but for the
 // expectations that the pipeline checks at the end.
+//
+// The garbage collector's target stays at 100 (GOGC), which users can set. A stream that is
+// passed on, or of which a path is taken, allocates nothing, so that no target makes a difference.
+// Where gojq runs a program, 200 saves 3 to 14 % of the processor's time, and takes 10 to 17 MB
+// beside 50; 400 saves up to 18 %, and takes 5 to 55 MB (scripts/bench --json --row gogc).
 func (c *Consumer) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
+	var m wire.Message // here, as there are many
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
 		}
-		m, err := c.stream.Next(c.waitContext())
+		var err error
+		m, err = c.stream.Next(c.waitContext())
 		if err != nil {
 			return c.end(err)
 		}
 		stop, err := c.message(&m)
 		if queue != nil && !stop && err == nil {
-			rest := queue.Queued()
-			for i := 0; i < len(rest) && !stop && err == nil; i++ {
-				stop, err = c.message(&rest[i])
-			}
+			stop, err = c.backlog(queue.Queued())
 		}
 		if stop || err != nil {
 			c.cancel()
 			return env.Cause(c.deadline.Ctx, err)
 		}
 	}
+}
+
+// backlog handles messages that came together.
+func (c *Consumer) backlog(msgs []wire.Message) (stop bool, err error) {
+	if c.print.WorksAhead(msgs) {
+		c.print.Ahead(c.deadline.Ctx, msgs, c.event)
+		defer c.print.Printed()
+	}
+	for i := 0; i < len(msgs) && !stop && err == nil; i++ {
+		stop, err = c.message(&msgs[i])
+	}
+	return stop, err
 }

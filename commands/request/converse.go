@@ -45,7 +45,7 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	defer func() { err = heard.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {
-		conv, err = open(cl, run, e, c, cat, raw, heard.Hear)
+		conv, err = open(cl, run, e, c, cat, raw, heard)
 		return err
 	})
 	if err != nil {

@@ -11,33 +11,40 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
+	"rpcx/wire/session"
 )
 
-// DryRun prints the message that would be sent for op, with the ids that it
-// would have after the greeting.
-func DryRun(e endpoint.Endpoint, op dialect.Op) error {
-	if op.Method == "" && op.Kind != dialect.Raw {
+// DryRun prints the message that would be sent for op in conv; nil is a conversation with e that
+// is not open.
+func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, op dialect.Op) error {
+	if op.Method == "" && op.Kind != dialect.Raw && op.Kind != dialect.Eval {
 		return nil // nothing would be sent
 	}
-	m, err := Greeted(e, op.Method).Encode(op)
+	m, err := Preview(ctx, conv, e, op)(op)
 	if err != nil || m.Raw == nil {
 		return err
 	}
 	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
-// Greeted returns a codec for a conversation with e in which the greeting has used up its
-// ids. The method that is called first takes its place in the greeting where it is a part
-// of that.
-func Greeted(e endpoint.Endpoint, first string) dialect.Codec {
+// Preview returns a function that makes messages and sends none. They have the ids that they would have in conv. Where conv is
+// nil, or a session, in which others take ids too, they have those of a conversation with e in which first is sent first: the
+// greeting has used up its ids, but for what first says of it.
+func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, first dialect.Op) func(dialect.Op) (wire.Message, error) {
+	if p, ok := conv.(session.Previewer); ok {
+		return func(op dialect.Op) (wire.Message, error) { return p.Preview(ctx, op) }
+	}
 	o := e.CodecOptions(wire.Options{})
 	o.Greeted = true
-	o.Handshake.Own = func(context.Context) string { return first }
+	o.Handshake.Own = func(context.Context) string { return first.Method }
 	codec := e.Spec().NewCodec(o)
 	if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(context.Background(), unsent{codec})
+		_ = g.Greet(ctx, unsent{codec})
 	}
-	return codec
+	if p, ok := codec.(dialect.Preparer); ok && first.Kind == dialect.Eval {
+		_ = p.Prepare(ctx, unsent{codec}, first)
+	}
+	return codec.Encode
 }
 
 // unsent is a Caller that sends nothing, but makes the messages of a greeting,

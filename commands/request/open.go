@@ -122,7 +122,7 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all messages, for
 // connect. If a signal or a timeout caused the error, that is returned.
-func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, first func([]byte)) (session.Conversation, error) {
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Ear) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
@@ -138,7 +138,10 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		return nil, err
 	}
 	run.Opened = o
-	o.Transport.First = first
+	o.Transport.First = heard.Hear
+	if c.Lasts {
+		o.Transport.Unanswered = heard.Unanswered
+	}
 	conv, err := session.Open(ctx, e, o)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && judged(err)) {
 		return nil, cause

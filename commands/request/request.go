@@ -122,7 +122,7 @@ func (r *Request) prepare() (prepareFunc, error) {
 		if len(r.Args) > 0 {
 			noteUntyped(r.Env, r.Endpoint, r.Catalog, r.Params)
 		}
-		return nil, DryRun(r.Endpoint, op)
+		return nil, DryRun(context.Background(), nil, r.Endpoint, op)
 	}
 	if r.Before != nil {
 		if done, err := r.Before(op); done || err != nil {
@@ -149,7 +149,7 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 	case err != nil:
 		return err
 	case r.Params.DryRun:
-		return DryRun(r.Endpoint, p.op)
+		return DryRun(r.deadline.Ctx, conv, r.Endpoint, p.op)
 	case p.op.Kind == dialect.Notify:
 		return untilReached(r.Env, r.deadline, func() error {
 			return env.Cause(r.deadline.Ctx, conv.Notify(r.deadline.Ctx, p.op))

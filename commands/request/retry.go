@@ -21,8 +21,8 @@ type Retries struct {
 // Flags makes the flags, which store into r.
 func (r *Retries) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Number("", "retry", "make the call again, up to `N` times, when it failed and may be made again: the peer says retryable, or HTTP 429 or 503", 0, &r.N),
-		cmdline.Bool("", "retry-unsafe", "", "with --retry: also after a POST that was answered 502 or 504, or cut off, which may have been done", &r.Unsafe),
+		cmdline.Number("", "retry", "repeat a failed call up to `N` times, if it may be repeated: the peer says retryable, or HTTP answers 429 or 503", 0, &r.N),
+		cmdline.Bool("", "retry-unsafe", "", "with --retry: also after a POST that was answered with 502 or 504, or cut off, and may have been carried out", &r.Unsafe),
 	}
 }
 
@@ -97,10 +97,21 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 		}
 		run.Verbose(fmt.Sprintf("%s; again in %v", f.Message, wait.Round(time.Millisecond)))
 		if err := sleep(d, wait); err != nil {
-			return err
+			return notReached(err, f)
 		}
 		d.Touch() // --idle only counts once the peer is reached
 	}
+}
+
+// notReached adds to a timeout that ended the wait for a peer why that was not reached.
+func notReached(err error, last *wire.Fault) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
+		return err
+	}
+	g := *f
+	g.Hint = last.Message
+	return &g
 }
 
 // waitEnd returns the time at which --wait is over.

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
@@ -26,13 +28,13 @@ func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 		suggestValues(run, f)
 		return
 	}
+	if cat != nil {
+		suggestJob(run, f, cat.Method(f.Method))
+	}
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}
 	if cat != nil {
-		suggestJob(run, f, cat.Method(f.Method))
-	}
-	if cat != nil && f.Hint == "" {
 		SuggestName(run, f, f.Method, cat.Names())
 	}
 	if f.Hint == "" {
@@ -40,10 +42,39 @@ func Suggest(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	}
 }
 
+// wantsJob reports whether a call may have been refused because the method is a job: there is
+// no such call, or the words of the error are about that.
+func wantsJob(f *wire.Fault) bool {
+	return f.RPC != nil && f.Hint == "" && (string(f.RPC.Code) == "-32601" || strings.Contains(f.RPC.Message, "task"))
+}
+
+// jobs returns what the peer says of a method whose call may have been refused because it is a
+// job; nil where jobs are no calls of their own.
+func (c *Consumer) jobs(f *wire.Fault) *catalog.Catalog {
+	if !wantsJob(f) || all.Named(c.conv.Dialect()).JobCall == nil {
+		return nil
+	}
+	ctx, done := context.WithTimeout(c.deadline.Ctx, patience)
+	defer done()
+	cat, err := c.conv.Typing(ctx, f.Method)
+	if err != nil {
+		return nil
+	}
+	return cat
+}
+
+// isTaskOnly reports whether the peer runs a method as a task and in no other way.
+func isTaskOnly(m *catalog.Method) bool {
+	return scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
+}
+
 // suggestJob adds to the failure of a call the command that runs the method as a job, where
 // the peer lists it as one and refuses to be called.
 func suggestJob(run *env.Env, f *wire.Fault, m *catalog.Method) {
-	if m == nil || m.Kind != catalog.Job || !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
+	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || string(f.RPC.Code) != "-32601" && !isTaskOnly(m) {
+		return
+	}
+	if !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
 		return
 	}
 	f.Hint = f.Method + " can be a job, and may be nothing else: rpcx job run begins it and waits for what it comes to"

@@ -14,30 +14,62 @@ import (
 // seen the last notifications.
 const settleUntaken = 200 * time.Millisecond
 
+// untakenPatience is how long a stream may stay empty before AdviseWaiting says what came in its place.
+const untakenPatience = 5 * time.Second
+
+// AdviseWaiting gives the advice of AdviseUntaken, once, while c still waits: a stream without an end would wait for ever.
+// It returns when c has printed something, or with ctx.
+func (c *Consumer) AdviseWaiting(ctx context.Context) {
+	defer wire.Guard()
+	every := time.NewTicker(untakenPatience)
+	defer every.Stop()
+	for !c.said.data.Load() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if hint, fix := c.untaken(); hint != "" && !c.said.data.Load() {
+			c.said.advised.Store(true)
+			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
+			return
+		}
+	}
+}
+
+// untaken returns what to say of the first notification that no hook took, and the command that takes it; "" if there
+// was none.
+func (c *Consumer) untaken() (hint string, fix []string) {
+	method := c.env.Untaken.Load()
+	if method == nil {
+		return "", nil
+	}
+	hint = strconv.Quote(format.Cut(*method, 200)) + " came, and nothing took it"
+	if !cmdline.IsSafeName(*method) {
+		return hint + ": --method NAME takes it", nil
+	}
+	return hint, c.env.Line.WithMore("--method=" + *method)
+}
+
 // AdviseUntaken tells the user of a notification that no hook took, and of the
 // command that prints it, if c has printed nothing. If err is a failure it
 // returns err with that advice, else it prints the advice.
 func (c *Consumer) AdviseUntaken(err error) error {
-	if c.data {
+	if c.said.data.Load() {
 		return err
 	}
 	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUntaken)
 	defer cancel()
 	c.conv.Settle(ctx)
-	method := c.env.Untaken.Load()
-	if method == nil {
+	hint, fix := c.untaken()
+	switch {
+	case hint == "":
 		return err
-	}
-	name := strconv.Quote(format.Cut(*method, 200))
-	hint, fix := name+" came, and nothing took it", []string(nil)
-	if cmdline.IsSafeName(*method) {
-		fix = c.env.Line.WithMore("--method=" + *method)
-	} else {
-		hint += ": --method NAME takes it"
-	}
-	if err == nil {
-		c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
+	case err == nil:
+		if c.said.advised.CompareAndSwap(false, true) {
+			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
+		}
 		return nil
 	}
 	f := wire.AsFault(err)

@@ -42,13 +42,13 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 		o.Hooks.Flags(),
 		{
 			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.Catalog),
-			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, where the dialect has eval (scomp, hotrepl)", &o.Runtime),
+			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, in dialects with eval (scomp, hotrepl)", &o.Runtime),
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "a simulated frame lasts `DURATION` (16ms)", &o.Frame),
-			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, as $RPCX_ARTIFACTS says (one of our own, gone at the end; hotrepl)", &o.Files),
+			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, their $RPCX_ARTIFACTS (default: a temporary folder; hotrepl)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
-			cmdline.Number(cmdline.GroupListen, "max-inflight", "have at most `N` requests of a connection in flight, and then read no further (1088)", 1, &o.inflight),
-			cmdline.Number(cmdline.GroupListen, "max-clients", "have at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
+			cmdline.Number(cmdline.GroupListen, "max-inflight", "keep at most `N` requests of a connection in flight; beyond that, read no further (1088)", 1, &o.inflight),
+			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
 		},
 		o.bridgeFlags(), o.Conn.Flags(), o.Record.Flags(), run.Common.Flags(),
 	} {

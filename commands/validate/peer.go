@@ -200,6 +200,7 @@ func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Co
 	if j.record != nil {
 		rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
 		taps = append(taps, rec.Message)
+		so.Transport.Noise = rec.Noise(so.Transport.Noise)
 		done = func() { rec.Ended(wire.Send, nil) }
 	}
 	so.Tap = nil

@@ -173,7 +173,7 @@ func (j *judge) results(ctx context.Context, op dialect.Op, method string) (chec
 			return checked, env.Cause(cl.Ctx, err)
 		}
 		cl.Touch()
-		ev, err := j.conv.Event(m)
+		ev, err := dialect.EventOf(j.conv, m)
 		switch {
 		case err != nil:
 			return checked, err

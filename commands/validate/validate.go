@@ -62,7 +62,7 @@ func Command(run *env.Env) *cmdline.Command {
 	o := &validateOptions{}
 	return &cmdline.Command{
 		Name:        "validate",
-		Usage:       "hold values, tapes, peers and catalogs to what they promise",
+		Usage:       "check values, tapes, peers and catalogs against rules and schemas",
 		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
@@ -79,45 +79,45 @@ func Command(run *env.Env) *cmdline.Command {
 	}
 }
 
-const description = `A live peer is held against the rules of its dialect, and asked what one who only looks on does
-not see: an unknown method, ids of several types, a batch, what is no JSON. Nothing is called that
-it has.
+const description = `Checks a live peer against the rules of its dialect, and asks it what cannot be seen by
+watching: an unknown method, ids of several types, a batch, a message that is not JSON. It
+calls no method that the peer has.
 
-With --role client rpcx is the server, which hooks answer as in serve, and holds the clients that
-connect to LISTEN against the rules, until the first has gone, or with -- COMMAND until that ends,
-which finds the endpoint in RPCX_ENDPOINT.
+With --role client rpcx is the server, which hooks answer as in serve, and checks the
+clients that connect to LISTEN against the rules, until the first has gone or, with --
+COMMAND, until COMMAND ends, which finds the endpoint in RPCX_ENDPOINT.
 
-Each message of a TAPE (- is stdin) is held against the same rules: every MUST, MUST NOT and SHOULD
-of its dialect's page that a recording can show. --rules lists them. What should be and is not is a
-warning, with --strict a failure.
+Each message of a TAPE (- is stdin) is checked against the same rules: every MUST, MUST
+NOT and SHOULD of its dialect's specification that a recording can show. --rules lists
+them. A broken SHOULD is a warning, or a failure with --strict.
 
-With --schema each FILE (- or none is stdin) holds JSON values, one on each line or over many
-lines, and each is held against a JSON Schema of draft 4 to 2020-12. FILE#/POINTER takes a part
-of a document for the schema; FILE#METHOD.params and FILE#METHOD.result are those of a method
-of a catalog or an OpenRPC document. A $ref may lead to files below the schema's folder and
-nowhere else.
+With --schema each FILE (- or none is stdin) holds JSON values, one per line or over
+several lines, and each is checked against a JSON Schema of draft 4 to 2020-12.
+FILE#/POINTER uses a part of a document as the schema; FILE#METHOD.params and
+FILE#METHOD.result are the schemas of a method in a catalog or an OpenRPC document. A $ref
+may lead to files below the schema's folder and nowhere else.
 
-With --against what a peer offers, or what a file says that it offers, is compared with an older
-catalog: each difference is breaking, compatible or documentation.
+With --against, what a peer offers, or what a file says that it offers, is compared with
+an older catalog: each difference is breaking, compatible or documentation.
 
-Each finding is a line on stdout; anything that fails makes the status 4.`
+Each finding is a line on stdout; if anything fails, the status is 4.`
 
 func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(groupValues, "schema", "", "hold values against the schema in `FILE[#PART]`", &o.schema),
-		cmdline.Bool(groupValues, "formats", "", "a format, such as date-time, is a condition", &o.formats),
-		cmdline.Enum(groupValues, "draft", "a schema that does not name its draft is of `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
+		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
+		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
+		cmdline.Enum(groupValues, "draft", "the draft of a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
-		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences, and do not fail", &o.allow, []string{"breaking"}),
-		cmdline.Bool(groupPeer, "rules", "", "list the rules, of the dialects that are named", &o.rules),
-		cmdline.Enum(groupPeer, "role", "`server|client`: which side is held against the rules; with client rpcx is the server, and ENDPOINT a LISTEN (server)", &o.role, []string{"server", "client"}),
-		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, where the dialect has eval)", &o.runtime),
-		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, with bad params, too; what it returns is held against its schema", &o.try),
-		cmdline.Bool(groupPeer, "trust-hints", "", "call the methods, too, of which the peer says that they only read", &o.trust),
-		cmdline.Text(groupPeer, "catalog", "", "what the peer offers is in `FILE`: it need not say so, and what only reads there is called", &o.catalog),
-		cmdline.List(groupPeer, "disable", "", "leave the rule or probe `NAME` out", &o.disable),
-		cmdline.Bool(groupPeer, "strict", "", "what should be and is not is a failure, too, not a warning", &o.strict),
-		cmdline.Bool(groupPeer, "intrusive", "", "make the probes that may disconnect or exhaust others, too", &o.intrusive),
+		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
+		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
+		cmdline.Enum(groupPeer, "role", "`server|client`: which side to check; with client rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),
+		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, in dialects with eval)", &o.runtime),
+		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, also with bad params; its result is checked against its schema", &o.try),
+		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
+		cmdline.Text(groupPeer, "catalog", "", "take what the peer offers from the catalog in `FILE`; methods that it declares read-only are called", &o.catalog),
+		cmdline.List(groupPeer, "disable", "", "leave out the rule or probe `NAME`", &o.disable),
+		cmdline.Bool(groupPeer, "strict", "", "a broken SHOULD is a failure, not a warning", &o.strict),
+		cmdline.Bool(groupPeer, "intrusive", "", "also make probes that may disconnect or exhaust others", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
 	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for an answer of a live peer (5s)")...)

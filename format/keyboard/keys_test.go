@@ -38,6 +38,7 @@ func TestKeys(t *testing.T) {
 		pasteBegins + "a\tb\x1b[31m\a\x00c" + "\x7fd": pasteBegins + "a bcd",
 		pasteBegins + "a\r\nb\nc\rd" + pasteEnds:      pasteBegins + "a\rb\rc\rd" + pasteEnds,
 		pasteBegins + "\u009b31mé\u00a9" + pasteEnds:  pasteBegins + "31mé\u00a9" + pasteEnds,
+		pasteBegins + "a\u0080b\u009fc\u00a0d\x1fe f": pasteBegins + "abc\u00a0de f",
 		pasteBegins + "\x1b[A" + pasteBegins + "x":    pasteBegins + "x",
 		pasteBegins + "x\x03y\t":                      pasteBegins + "x" + pasteEnds + keyEraseAll + "y\t",
 	} {

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 )
+
+var update = flag.Bool("update", false, "write testdata anew")
 
 // some is a report in which everything occurs that could break a form.
 func some() []Suite {
@@ -239,4 +242,25 @@ func write(t *testing.T, form Form, suites []Suite) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// All that a report in each form is, to the last character. With -update it is written anew, and then to be read.
+func TestWhole(t *testing.T) {
+	all := append(some(), Suite{Name: "more", Cases: []Case{
+		{Name: "bare", Failures: []Failure{{Message: "of no kind"}}},
+		{Name: "both", Error: "broken", Failures: []Failure{{Kind: "differs", Message: "and wrong", Detail: "why\n"}}, Stdout: "said"},
+		{Name: "left out", Class: "c", Skipped: "why"},
+	}})
+	for form := range writers {
+		file := filepath.Join("testdata", "whole."+string(form))
+		got := write(t, form, all)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(file); err != nil || got != string(want) {
+			t.Errorf("%s, %v: %s", form, err, got)
+		}
+	}
 }

@@ -26,7 +26,7 @@ import (
 // returns a usage Fault. Unlike the other views it holds the whole tape in
 // memory, because the body of a response may come long after its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
-	h := &harBuilder{header: r.Header(), conns: map[int]*harConn{}}
+	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
 	if err := h.read(ctx, newReader(r, o), newChooser(o)); err != nil {
 		return err
 	}
@@ -260,8 +260,8 @@ func isHTTP(endpoint string) bool {
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
 }
 
-// harURL returns the URL in an endpoint, without the dialect and the framing;
-// "" if it has none. A Unix socket gets a name that no host can have.
+// harURL returns the URL in an endpoint, without the dialect, the framing and who the
+// user is; "" if it has none. A Unix socket gets a name that no host can have.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")
@@ -274,12 +274,10 @@ func harURL(endpoint string) string {
 		}
 		endpoint = rest
 	}
-	u, err := url.Parse(endpoint)
+	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // which no URL may have
 	if err != nil || u.Host == "" {
 		return ""
 	}
-	if u.User != nil {
-		u.User = url.User(tape.Redacted)
-	}
+	u.User = nil
 	return u.String()
 }

@@ -41,9 +41,7 @@ func (e *harEntry) absolute(endpoint string) {
 	if err != nil || rerr != nil {
 		return
 	}
-	if ref.User != nil {
-		ref.User = url.User(tape.Redacted)
-	}
+	ref.User = nil
 	e.url = base.ResolveReference(ref).String()
 }
 

@@ -93,7 +93,7 @@ type pageRow struct {
 
 // pageData writes the data: facts about the tape, then all rows.
 func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) error {
-	h := r.Header()
+	h := headerOf(r)
 	head := pageHead{Endpoint: h.Endpoint, Dialect: h.Dialect}
 	if !h.Started.IsZero() {
 		head.Started = h.Started.UTC().Format(http.TimeFormat)

@@ -24,11 +24,18 @@ type reader struct {
 }
 
 func newReader(r *tape.Reader, o Options) *reader {
-	rows := &reader{header: r.Header(), next: r.Next, threads: map[int]*thread{}}
+	rows := &reader{header: headerOf(r), next: r.Next, threads: map[int]*thread{}}
 	if o.Own != nil {
 		rows.own = o.Own(rows.header.Dialect)
 	}
 	return rows
+}
+
+// headerOf returns the header of a tape as it may be shown: people write tapes, too.
+func headerOf(r *tape.Reader) tape.Header {
+	h := r.Header()
+	h.Endpoint = redact.Address(h.Endpoint)
+	return h
 }
 
 // read returns the next row; io.EOF after the last. A line that only says what
@@ -59,12 +66,16 @@ func (r *reader) rows(l *tape.Line) {
 		r.waiting = r.messages(r.waiting[:0], row, l)
 		return
 	case tape.Opening:
-		row.Kind, row.Open, row.Text = Opening, l.Open, openText(l.Open)
+		open := *l.Open
+		open.Endpoint = redact.Address(open.Endpoint)
+		row.Kind, row.Open, row.Text = Opening, &open, openText(&open)
 	case tape.Closing:
 		row.Kind, row.Text = Closing, closeText(l.Close)
 		row.Failed = l.Close.Error != ""
 	case tape.Exchange:
-		row.Kind, row.HTTP, row.Text = Exchange, l.HTTP, httpText(l.HTTP)
+		exchange := *l.HTTP
+		exchange.URL = redact.Address(exchange.URL)
+		row.Kind, row.HTTP, row.Text = Exchange, &exchange, httpText(&exchange)
 		row.Failed = l.HTTP.Error != "" || l.HTTP.Status >= 400
 	case tape.Note:
 		row.Kind, row.Text = Note, l.Note
@@ -92,7 +103,7 @@ func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
 		return append(rows, row)
 	}
 	msg := redact.JSON(l.Msg)
-	if scan.Type(msg) != 'a' {
+	if scan.Type(msg) != 'a' || r.own != nil && ownShape(r.own(msg)).kind != Broken {
 		return append(rows, r.message(row, msg))
 	}
 	elements := scan.ReadArray(msg, wire.DefaultMaxDepth)

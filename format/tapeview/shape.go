@@ -46,8 +46,11 @@ func ownShape(m wire.Message) shape {
 		s.kind = Call
 	case wire.Notification:
 		s.kind = Notification
-	case wire.Response:
-		if s.kind = Answer; m.Err != nil {
+	case wire.Response, wire.Item:
+		if s.kind = Answer; m.Kind == wire.Item {
+			s.kind, s.stream = Item, m.ID
+		}
+		if m.Err != nil {
 			s.failed, s.body = true, m.Err.JSON()
 		}
 	default:

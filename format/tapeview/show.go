@@ -27,7 +27,7 @@ const DefaultWidth = 100
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newChooser(o.Options)}
 	p.lanes(o.Width)
-	p.head(r.Header())
+	p.head(headerOf(r))
 	err := p.rows(ctx, newReader(r, o.Options))
 	if line, cut := r.Cut(); cut && err == nil {
 		p.across(colorWarn, fmt.Sprintf("the tape is cut off inside line %d", line))

@@ -70,6 +70,27 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 	}
 }
 
+// Where the working folder is gone, a relative path leads to no peer that could be told from another's: nothing of it is kept.
+func TestNoIdentityWithoutAFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	if err := os.Remove(folder); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("PWD", "")
+	for text, known := range map[string]bool{"unix:a": false, "exec:./a": false, "unix:/a": true, "ws://h/": true} {
+		if id, err := identity(parse(t, text)); (err == nil) != known || (id == nil) == known {
+			t.Errorf("%s: %v, %v", text, id, err)
+		}
+		if source := SourceOf(parse(t, text), "", ""); (source != Source{}) != known {
+			t.Errorf("%s: its answers are kept as %v", text, source)
+		}
+	}
+}
+
 // A file is replaced as a whole, and nothing is left of the attempt.
 func TestWrite(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
@@ -117,6 +138,9 @@ func TestAnswers(t *testing.T) {
 		t.Error("found what is too old, or is not there")
 	}
 	file, _ := answerFile("old")
+	if err := Put("other", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Get("k") == nil {
+		t.Errorf("what is not too old goes: %v", err)
+	}
 	if err := Put("k", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Read(file) != nil {
 		t.Errorf("what is too old stays: %v", err)
 	}

@@ -13,6 +13,9 @@ type Bridging struct {
 	// Name returns a name by which this dialect can offer a method of another; nil: any
 	// name can be offered.
 	Name func(method string) string
+	// Described says that descriptions are where a client finds the true name of a method
+	// that Name has changed.
+	Described bool
 	// Alone reports whether a method of a catalog of this dialect can be called by its
 	// name alone, without an object that it belongs to; nil: each can.
 	Alone func(m *catalog.Method) bool
@@ -34,6 +37,9 @@ type Bridging struct {
 	NoStreams bool // a server of this dialect answers a call with one value
 	Objects   bool // params are an object
 	Endless   bool // a method that streams may go on for ever
+	// Streams reports whether a method of which a peer of this dialect does not say what it is opens a
+	// stream, and whether that may go on for ever; nil: none does.
+	Streams   func(method string) (streams, endless bool)
 	TextCodes bool // the code of an error is a text
 }
 

@@ -114,9 +114,20 @@ type Codec interface {
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
 	// JoinBatch makes one message of the answers to a batch.
 	JoinBatch(replies [][]byte) []byte
-	// Event is what a user sees of m. It keeps m's bytes, does not allocate for
+	// Event sets ev to what a user sees of m. It keeps m's bytes, does not allocate for
 	// plain data, and may be called from any goroutine.
-	Event(m wire.Message) (wire.Event, error)
+	Event(m *wire.Message, ev *wire.Event) error
+}
+
+// EventOf returns what a user sees of m, which a Codec or a conversation knows. Where
+// there are many, Event is given memory that is used again.
+func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
+	err = c.Event(&m, &ev)
+	return ev, err
+}
+
+type eventer interface {
+	Event(m *wire.Message, ev *wire.Event) error
 }
 
 // A Stream is the answer to an operation: messages until io.EOF.
@@ -171,6 +182,11 @@ type Caller interface {
 	CloseWith(code int, reason string) error
 }
 
+// A Warner is a Caller that can warn the user of what no call fails with.
+type Warner interface {
+	Warn(text string)
+}
+
 // A Notifier is a Caller that can show the user an event that belongs to no call.
 type Notifier interface {
 	Tell(ev wire.Event)
@@ -195,6 +211,12 @@ type CancelSender interface {
 type IDNamer interface {
 	// IDMembers returns the members that hold the id in requests and in answers.
 	IDMembers() (request, answer string)
+}
+
+// ArrayMessages is a Codec one message of which may be an array.
+type ArrayMessages interface {
+	// ArrayMessages reports whether every message is one: then none is several.
+	ArrayMessages() bool
 }
 
 // OpenEnded marks a Codec whose peers may answer a Subscribe in any form and
@@ -226,6 +248,9 @@ type Ignorer interface {
 type Inbound struct {
 	Msg  wire.Message // cloned; it may be kept
 	Emit func(wire.Event) error
+	// Order is greater in what came later on the connection: requests are handled beside each
+	// other, so that one may be begun behind a notification that came after it.
+	Order uint64
 	// Answered is set by a handler whose events were the whole answer, such as a
 	// stream's: the result of Handle is then dropped.
 	Answered bool

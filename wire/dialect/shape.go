@@ -21,6 +21,14 @@ type Shape struct {
 	// those above, and result and error.
 	Own OwnShape
 
+	// Arrays says that an array is one message, and none is several.
+	Arrays bool
+
+	// Unnumbered reads messages that have no ids, for people who look at a tape: a request and
+	// each answer to it, an Item if more follow, have the id null, and are joined in their order. nil: there
+	// are ids.
+	Unnumbered func(msg []byte) wire.Message
+
 	// Error is an error that answers a request: a message in which $id, $code (an
 	// integer), $message (a string) and $data (an object) stand for values.
 	Error string

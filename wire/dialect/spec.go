@@ -20,7 +20,7 @@ type Spec struct {
 
 	// On a tape.
 
-	Shape func() Shape // how messages are told apart on a tape, and what of them is made up; nil: as in JSON-RPC 2.0
+	Shape func() Shape // how messages are told apart on a tape, and what of them is made up
 
 	// What the dialect's page demands.
 
@@ -41,6 +41,7 @@ type Spec struct {
 	Duplex        bool               // both sides send unasked, which HTTP POST cannot carry
 	Sessions      *wire.HTTPSessions // how exchanges with an HTTP listener are sessions; nil: they are not
 	HTTPName      wire.HTTPName      // how an HTTP server knows its client
+	Greeted       bool               // the server speaks first: until then a client sends nothing
 	JSONRPCMember bool               // messages have the member "jsonrpc":"2.0"
 
 	Asks string // a method that only servers of it answer, which makes no session; "": there is none
@@ -70,16 +71,18 @@ type Spec struct {
 
 	// What can be done beside calls.
 
-	Jobs              Jobs // what `rpcx job` can do
-	BareJobs          bool // a job comes to what a call would have been answered, not to a report on how it ended
-	Evals             bool // the peer evaluates code
-	NoRuntime         bool // as a server it evaluates nothing
-	LiveEval          bool // its evaluator also completes code, resets, and watches code; commands may be jobs
-	Plugin            bool // the peer is a plugin: `rpcx plugin` speaks it
-	DeclaresHooks     bool // the greeting says who we are and which hooks answer
-	HandshakeMetadata bool // the greeting says who we are and which session to resume (--meta, --resume)
-	NoCancel          bool // a call that we give up runs on at the peer
-	LocalArtifacts    bool // artifacts are files of the peer's machine, named by path
+	Jobs              Jobs            // what `rpcx job` can do
+	JobCall           json.RawMessage // the Extra of a Call that begins a job; nil: none
+	BareJobs          bool            // a job comes to what a call would have been answered, not to a report on how it ended
+	Evals             bool            // the peer evaluates code
+	NoRuntime         bool            // as a server it evaluates nothing
+	LiveEval          bool            // its evaluator also completes code, resets, and watches code; commands may be jobs
+	Plugin            bool            // the peer is a plugin: `rpcx plugin` speaks it
+	DeclaresHooks     bool            // the greeting says who we are and which hooks answer
+	HandshakeMetadata bool            // the greeting says who we are and which session to resume (--meta, --resume)
+	GreetingMeta      bool            // the greeting has a place for what the user gives with --meta alone
+	NoCancel          bool            // a call that we give up runs on at the peer
+	LocalArtifacts    bool            // artifacts are files of the peer's machine, named by path
 	// Files returns the files that an answer holds, a whole message; nil: answers hold none.
 	Files     func(raw []byte) []wire.File
 	OneClient bool // the peer has one client: whoever connects evicts who is there

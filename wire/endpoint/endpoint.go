@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/profile"
+	"rpcx/wire/redact"
 	"rpcx/wire/transport"
 )
 
@@ -54,7 +55,7 @@ func (e Endpoint) String() string {
 	s := e.Address.String()
 	if e.Profile != nil {
 		for _, secret := range e.Profile.Secrets() {
-			s = strings.ReplaceAll(s, secret, "…")
+			s = strings.ReplaceAll(s, secret, redact.Mark)
 		}
 	}
 	if e.Turned != "" {

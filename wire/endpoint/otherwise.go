@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -26,6 +27,8 @@ var (
 	secure = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
 	posted = map[string]string{"ws": "http", "wss": "https"}
 	raised = map[string]string{"http": "ws", "https": "wss"}
+
+	unframed = map[string]string{"http": "tcp", "ws": "tcp", "https": "tls", "wss": "tls"}
 )
 
 // wantsUpgrade and wantsTLS match what the bodies of such refusals say. They are compiled when something was refused.
@@ -33,6 +36,11 @@ var (
 	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
 	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
+
+// noMethod matches what servers say of a method that they do not have, where their code is another than -32601.
+var noMethod = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
+})
 
 // doubts is the table of them. The first that fits counts.
 var doubts = []doubt{
@@ -63,13 +71,21 @@ var doubts = []doubt{
 	{
 		to: posted, why: "a server that takes a POST refuses an upgrade",
 		shown: func(f *wire.Fault, _ Endpoint) bool {
-			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
+			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusNotImplemented)
+		},
+	},
+	{
+		to: unframed, why: "what it says is no HTTP",
+		shown: func(f *wire.Fault, e Endpoint) bool {
+			_, _, err := net.SplitHostPort(e.Address.Host)
+			return err == nil && strings.Contains(f.Message, "malformed HTTP")
 		},
 	},
 	{
 		why: "it knows no such greeting",
 		shown: func(f *wire.Fault, e Endpoint) bool {
-			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil && string(f.RPC.Code) == "-32601"
+			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
+				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
 		},
 	},
 }
@@ -79,14 +95,24 @@ func (e Endpoint) Silence() string {
 	switch {
 	case e.IsHTTP():
 		return "no answer came to the request: " + raised[e.Address.Scheme] + ":// reaches a server of WebSockets, -vv shows what is sent"
-	case strings.HasPrefix(e.Address.Scheme, "ws"):
+	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Greeted:
 		return "not one message came: -vv shows the frames"
+	case e.Spec().Greeted:
+		return "it has not greeted us, as a host of " + e.Dialect + " does at once: it may speak another dialect"
 	case e.IsBytes() && e.Framing == "" && e.Spec().Framing == "":
 		return "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes"
 	case e.IsBytes():
 		return "not a byte came: it may wait for messages in another framing; -vv shows the bytes"
 	}
 	return ""
+}
+
+// Raised returns how the same address is reached by WebSocket; nil where e is not reached by HTTP.
+func (e Endpoint) Raised() *Sign {
+	if to := raised[e.Address.Scheme]; to != "" {
+		return &Sign{Scheme: to}
+	}
+	return nil
 }
 
 // Otherwise returns how the peer of e may want to be spoken to, by the failure to reach it or to be greeted by it, and

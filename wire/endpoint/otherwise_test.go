@@ -28,6 +28,8 @@ func TestRefused(t *testing.T) {
 		{"host:80", `usage: "host:80" has no transport in front; tcp://host:80, ws://host:80/ or http://host:80/`},
 		{"jsonrpc+@name", "usage: a name has its dialect and framing with it: leave jsonrpc+ before @name out"},
 		{"header+ws://h/", "usage: ws: has its own framing: leave header+ out"},
+		{"mcp+stdio", `usage: "mcp+stdio" has no colon after its transport; did you mean mcp+stdio:?`},
+		{"ro+lsp+exec", `usage: "ro+lsp+exec" has no colon after its transport; did you mean ro+lsp+exec:?`},
 		{"lps+exec:x", `usage: "lps" is no dialect, framing or transport; did you mean lsp+exec:x?`},
 		{"zzzzz+exec:x", `usage: "zzzzz" is no dialect, framing or transport; before a transport stands one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
 		{"wss+exec:x", `usage: unknown transport "wss+exec"; ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc and stdio are known`},
@@ -89,6 +91,9 @@ func TestOtherwise(t *testing.T) {
 	}
 	no := func(message string) *wire.Fault { return wire.NewFault(wire.Unreachable, message, nil) }
 	refused := &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32601")}}
+	said := func(text string) *wire.Fault {
+		return &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32000"), Message: text}}
+	}
 	for _, c := range []struct {
 		typed string
 		f     *wire.Fault
@@ -115,10 +120,17 @@ func TestOtherwise(t *testing.T) {
 		{"wss://h/", http(405, ""), "https: a server that takes a POST refuses an upgrade"},
 		{"ws://h/", http(406, ""), "http: a server that takes a POST refuses an upgrade"},
 		{"ws://h/", http(415, ""), "http: a server that takes a POST refuses an upgrade"},
+		{"ws://h/", http(501, ""), "http: a server that takes a POST refuses an upgrade"},
+		{"ws://h:1/x", no(`malformed HTTP status code "bad"`), "tcp: what it says is no HTTP"},
+		{"https://h:1/", no("malformed HTTP response"), "tls: what it says is no HTTP"},
+		{"http://h/", no("malformed HTTP response"), ""},
 		{"ws://h/", http(404, ""), ""},
 		{"ws://h/", no("x"), ""},
 		{"scomp+ws://h/", refused, "jsonrpc as dialect: it knows no such greeting"},
 		{"ws://h/", refused, ""},
+		{"scomp+ws://h/", said("unknown method handshake"), "jsonrpc as dialect: it knows no such greeting"},
+		{"scomp+ws://h/", said("Method is not found"), "jsonrpc as dialect: it knows no such greeting"},
+		{"scomp+ws://h/", said("the version is unknown"), ""},
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32602")}}, ""},
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.RPCError, RPC: refused.RPC}, ""},
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol}, ""},
@@ -146,19 +158,21 @@ func TestOtherwise(t *testing.T) {
 // What may be amiss with a peer of which nothing comes.
 func TestSilence(t *testing.T) {
 	for typed, want := range map[string]string{
-		"http://h/":        "no answer came to the request: ws:// reaches a server of WebSockets, -vv shows what is sent",
-		"https://h/":       "no answer came to the request: wss:// reaches a server of WebSockets, -vv shows what is sent",
-		"ws://h/":          "not one message came: -vv shows the frames",
-		"wss://h/":         "not one message came: -vv shows the frames",
-		"ws+unix:/a:/":     "not one message came: -vv shows the frames",
-		"tcp://h:1":        "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
-		"line+tcp://h:1":   "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
-		"lsp+exec:x":       "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
-		"demo:orders":      "",
-		"conversation:/a":  "",
-		"jsonrpc+unix:/a":  "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
-		"header+exec:x y":  "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
-		"ovsdb+tcp://h:66": "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"http://h/":         "no answer came to the request: ws:// reaches a server of WebSockets, -vv shows what is sent",
+		"https://h/":        "no answer came to the request: wss:// reaches a server of WebSockets, -vv shows what is sent",
+		"ws://h/":           "not one message came: -vv shows the frames",
+		"wss://h/":          "not one message came: -vv shows the frames",
+		"ws+unix:/a:/":      "not one message came: -vv shows the frames",
+		"tcp://h:1":         "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
+		"line+tcp://h:1":    "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"lsp+exec:x":        "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"hotrepl+tcp://h:1": "it has not greeted us, as a host of hotrepl does at once: it may speak another dialect",
+		"hotrepl+ws://h/":   "it has not greeted us, as a host of hotrepl does at once: it may speak another dialect",
+		"demo:orders":       "",
+		"conversation:/a":   "",
+		"jsonrpc+unix:/a":   "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes",
+		"header+exec:x y":   "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
+		"ovsdb+tcp://h:66":  "not a byte came: it may wait for messages in another framing; -vv shows the bytes",
 	} {
 		e, err := Parse(typed, "")
 		if err != nil {

@@ -141,8 +141,11 @@ func (e *Endpoint) demo(name string) error {
 // transport, or for an unknown prefix, such as in "lps+exec:", the nearest
 // dialect or framing.
 func badTransport(rest string, err error) error {
-	scheme, _, _ := strings.Cut(rest, ":")
+	scheme, _, colon := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
+	if last := scheme[strings.LastIndexByte(scheme, '+')+1:]; !colon && plus && slices.Contains(schemeNames(), last) {
+		return &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q has no colon after its transport", rest), Hint: "did you mean " + rest + ":?"}
+	}
 	if !plus {
 		f, near := wire.AsFault(err), catalog.Nearest(scheme, schemeNames())
 		if near == "" || !strings.HasPrefix(f.Message, "unknown transport") {

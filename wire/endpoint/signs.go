@@ -33,7 +33,7 @@ var signs = sync.OnceValue(func() []Sign {
 		{says: says(`^\s*[\[{][^\n]*[\]}]\s*\x00`), sure: true, Framing: "nul"},
 		{says: says(`^\d{1,10}:\s*[\[{]`), Framing: "netstring"},
 		{looks: varint, Framing: "varint"},
-		{says: says(`^HTTP/1\.[01] `), Scheme: "http"},
+		{says: says(`^HTTP/1\.[01] |^(?i:<!doctype html)`), Scheme: "http"},
 		{says: says("^\x15\x03"), Scheme: "tls"}, // a TLS alert: it expected TLS
 		{says: says(`^\s*\{"QMP"|QMP input member`), Dialect: "qmp"},
 		{says: says(`has property other than 'id', 'method'`), Dialect: "cdp"},
@@ -143,6 +143,9 @@ func (s *Sign) Respelt(typed string) string {
 		e.Framing = s.Framing
 	}
 	if scheme, after, ok := strings.Cut(rest, "://"); ok && s.Scheme != "" {
+		if s.Scheme == "tcp" || s.Scheme == "tls" {
+			after, _, _ = strings.Cut(after, "/") // a path is HTTP's
+		}
 		if rest = s.Scheme + "://" + after; scheme == "tcp" && s.Scheme == "http" {
 			rest, e.Framing = rest+"/", ""
 		}

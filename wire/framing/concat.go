@@ -79,13 +79,13 @@ func (s *concatSource) value() ([]byte, error) {
 
 // garbage drops what is broken at the window's byte at: up to the end of that
 // line, or only up to its beginning if what breaks is the first byte of that
-// line and opens a value. It looks at no byte again but that one.
+// line, which may begin a value. It looks at no byte again but that one.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
 	if at > s.in.max {
 		return tooLong(s.in.max)
 	}
-	if start := bytes.LastIndexByte(win[:at], '\n') + 1; start > 0 && opens(win[at:]) && scan.Skip(win, start) == at {
+	if start := bytes.LastIndexByte(win[:at], '\n') + 1; start > 0 && scan.Skip(win, start) == at {
 		s.in.drop(start)
 		return s.lines(win[:start])
 	}

@@ -26,6 +26,11 @@ func TestCutMessage(t *testing.T) {
 		{"line", "starting", 100, 0, false},
 		{"header", "Content-Length: 20\r\n\r\n{\"id\":1}", 0, 0, true},
 		{"header", "Content-Length: 20\r\n", 0, 0, true},
+		{"header", "C", 0, 0, true},
+		{"header", "content-le", 0, 0, true},
+		{"header", "Content-Type", 0, 0, true},
+		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}Content-Len", 0, 1, true},
+		{"header", "Content-Le", 100, 0, false}, // a child may say anything
 		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}", 0, 1, false},
 		{"nul", "{\"id\":1}\x00{\"id\":", 0, 1, true},
 		{"nul", `{"id":1}`, 0, 1, false},
@@ -54,6 +59,39 @@ func TestCutMessage(t *testing.T) {
 		cut := errors.As(err, &closed) && errors.Is(err, wire.ErrCut) && wire.AsFault(err) == nil
 		if msgs != c.msgs || cut != c.cut || !cut && err != io.EOF {
 			t.Errorf("%s %q: %d messages, then %v", c.framing, c.in, msgs, err)
+		}
+	}
+}
+
+// counted counts the bytes that were read, one by one.
+type counted struct {
+	io.Reader
+	n int
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b[:1])
+	c.n += n
+	return n, err
+}
+
+// What cannot be a message is refused when there is enough of it to show, or at the end of its line,
+// whether more comes or not.
+func TestGarbageIsNotAwaited(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		read int
+	}{
+		{noisy(garbageShown + 5), garbageShown + 1},
+		{noisy(garbageShown) + "\n12", garbageShown + 1},
+		{noisy(garbageShown-1) + "\n12", garbageShown},
+		{noisy(5) + "\n12", 6},
+	} {
+		r := &counted{Reader: strings.NewReader(c.in)}
+		framing, _ := ByName("netstring")
+		_, err := framing(&stream{Reader: r}, wire.Options{Strict: true}).Recv()
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Protocol || r.n != c.read {
+			t.Errorf("%d bytes: %v after %d, want %d", len(c.in), err, r.n, c.read)
 		}
 	}
 }

@@ -100,7 +100,8 @@ type source interface {
 
 // A bufferedSource is a source that can tell whether a message has come already.
 type bufferedSource interface {
-	// buffered is wire.Buffered. What is no plain message it leaves to next.
+	// buffered returns the next message, if that has been read already. What is no plain
+	// message it leaves to next.
 	buffered() (msg []byte, ok bool)
 }
 
@@ -162,12 +163,20 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
+// Unread returns what has been read and belongs to no message that Recv has returned: where
+// Recv has failed, what had come of the message that it failed at.
+func (c *conn) Unread() []byte { return c.in.window() }
+
 // Buffered implements wire.Buffered.
-func (c *conn) Buffered() ([]byte, bool) {
-	if src, ok := c.src.(bufferedSource); ok && c.failed == nil && !c.in.closed.Load() {
-		return src.buffered()
+func (c *conn) Buffered(msgs [][]byte, most int) [][]byte {
+	src, ok := c.src.(bufferedSource)
+	for ok && len(msgs) < most && c.failed == nil && !c.in.closed.Load() {
+		var msg []byte
+		if msg, ok = src.buffered(); ok {
+			msgs = append(msgs, msg)
+		}
 	}
-	return nil, false
+	return msgs
 }
 
 // OnIdle implements wire.Idler.

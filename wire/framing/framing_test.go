@@ -67,10 +67,8 @@ func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 			return got
 		}
 		read := [][]byte{msg}
-		for ok := together; ok; {
-			if msg, ok = c.(wire.Buffered).Buffered(); ok {
-				read = append(read, msg)
-			}
+		if together {
+			read = c.(wire.Buffered).Buffered(read, 1+len(s.in))
 		}
 		for _, msg := range read {
 			got.msgs = append(got.msgs, string(msg))

@@ -159,7 +159,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 		s.in.drop(len(win))
 		switch {
 		case err != io.EOF:
-		case s.lines > 0:
+		case s.lines > 0, s.in.whole && !s.tolerated() && beginsName(win):
 			return nil, s.in.cutOff("its headers are not whole")
 		default:
 			if bad := s.line(win); bad != nil {
@@ -178,4 +178,15 @@ func isToken(b []byte) bool {
 		}
 	}
 	return len(b) > 0
+}
+
+// beginsName reports whether a line that the end of the input cuts off may be the first of a message's headers:
+// it ends inside the name of a header that such messages have.
+func beginsName(line []byte) bool {
+	for _, name := range []string{"Content-Length", "Content-Type"} {
+		if n := len(line); n > 0 && n <= len(name) && strings.EqualFold(string(line), name[:n]) {
+			return true
+		}
+	}
+	return false
 }

@@ -73,6 +73,8 @@ var headerScenarios = []scenario{
 
 var nulScenarios = []scenario{
 	{name: "nothing", framing: "nul"},
+	{name: "byte order mark", framing: "nul", in: "\ufeff" + a + "\x00", want: []string{a}},
+	{name: "a later mark is noise", framing: "nul", limit: 3, in: a + "\x00\ufeff\n" + b + "\x00", want: []string{a, b}, noise: []string{"\ufeff"}},
 	{name: "messages", framing: "nul", in: a + "\x00" + b + "\x00", want: []string{a, b}},
 	{name: "last one without", framing: "nul", in: a + "\x00" + b, want: []string{a, b}},
 	{name: "blanks and line breaks", framing: "nul", in: "\x00\x00\r\n" + a + "\n\x00 {\n\"a\":\n1}\x00 \n", want: []string{a, "{\n\"a\":\n1}"}},
@@ -109,6 +111,8 @@ var seqScenarios = []scenario{
 
 var concatScenarios = []scenario{
 	{name: "nothing", framing: "concat"},
+	{name: "byte order mark", framing: "concat", in: "\ufeff" + a + "\n", want: []string{a}},
+	{name: "a later mark is noise", framing: "concat", limit: 3, in: a + "\ufeff\n" + b + "\n", want: []string{a, b}, noise: []string{"\ufeff"}},
 	{name: "lines", framing: "concat", in: a + "\n" + b + "\r\n", want: []string{a, b}},
 	{name: "one after the other", framing: "concat", in: a + b + " " + a, want: []string{a, b, a}},
 	{name: "pretty", framing: "concat", in: "{\r\n  \"a\": [\r\n    1\r\n  ]\r\n}\r\n" + b, want: []string{"{\r\n  \"a\": [\r\n    1\r\n  ]\r\n}", b}},

@@ -49,7 +49,7 @@ func TestStatus(t *testing.T) {
 		{`$T/none/x 2>/dev/null`, failed, `hook m: ended with status 127: its command was not found`},
 		{`kill -9 $$`, failed, `hook m: was ended by SIGKILL`},
 		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was ended by SIGTERM`},
-		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb \u003cc\u003e\n\n"}}`, ""},
+		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb <c>\n\n"}}`, ""},
 		{`exit 255`, `error {"code":-32000,"message":"the hook ended with status 255","data":{"exit_status":255,"stderr":""}}`, ""},
 		{`text:echo hi`, `"hi"`, ""},
 		{`text:printf 'a\nb\r\n'`, `"a\nb"`, ""},

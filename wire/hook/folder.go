@@ -56,19 +56,16 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 // Unready returns the names of the scripts in dir and its folders, files that
 // begin with "#!", that FromDir passes over because they are not executable.
 func Unready(dir string) []string {
-	d, err := readFolder(dir)
-	if err != nil {
-		return nil
-	}
+	d, _ := readFolder(dir) // what is wrong with it FromDir says
 	return d.unready
 }
 
 func readFolder(dir string) (*folder, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, usage("hooks: %v", err)
+	d := &folder{files: map[string]string{}}
+	var err error
+	if d.dir, err = filepath.Abs(dir); err != nil {
+		return d, usage("hooks: %v", err)
 	}
-	d := &folder{dir: abs, files: map[string]string{}}
 	return d, d.read("")
 }
 

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/itchyny/gojq"
 )
@@ -83,6 +85,20 @@ func Names() []string {
 	})
 	return names
 }
+
+// seen are the functions that do more than make outputs of an input: they write, read the
+// clock, or take another input.
+var seen = []string{"debug", "stderr", "now", "input", "inputs"}
+
+// foreseeable reports whether src calls none of seen.
+func foreseeable(src string) bool {
+	words := strings.FieldsFunc(src, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(seen, word) })
+}
+
+// Foreseeable reports whether Run may be called before its outputs are due, on several
+// inputs at once, and whether it takes long enough: gojq has to run p, and nobody can see when.
+func (p *Program) Foreseeable() bool { return p.code != nil && p.plan == nil && p.silent }
 
 // builtins returns the functions of jq that gojq leaves to its command.
 func builtins(w io.Writer) []gojq.CompilerOption {

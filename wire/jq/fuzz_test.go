@@ -44,7 +44,7 @@ var paths = []string{
 	`.a | {b}`, `.a | ., 1`, `.a as $x | $x.b`, `.a as [$x] | $x`, `.a // .b`, `.a = 1`, `.a |= 1`, `path(.a)`, `.a | path(.b)`, `try .a catch .`,
 	`[.a, .b]`, `.a, .b`, `-.a`, `.[-0]`, `.a | length`, `.[1e0]`, `..`, `.a | ..`, `.a.b | tostring`, `.a | label $x | .b, break $x`, `."a\(1)"`,
 	`def f: .b; .a | f`, `def f: .b; .a`, `.a | def f: .b; f`, `(def f: .a; f) | .b`, `def f: 1; (def g: .b; .a) | ., f`, `.a as $x | .b | $x`, `reduce .a as $x (0; 1)`,
-	`.a == 1, has("b")`, `if .a then .b else {c, d: .b.a} end`, `"\(.a) \(.[0]?)"`, `any(.a[]?; .)`, `try error(.a) catch .`, `.[0] == .[1]`, `[.a[.b]?]`,
+	`.a == 1, has("b")`, `if .a then .b else {c, d: .b.a} end`, `"\(.a) \(.[0]?)"`, `any(.a[]?; .)`, `try error(.a) catch .`, `.a.b.c.d.e.f.g.h`, `.a[-2].c`, `.a[-1]["b"]`, `.[-3]`, `.["a"][-4]`, `.[0] == .[1]`, `[.a[.b]?]`,
 }
 
 // canonical is lines of JSON as gojq would write them: what a program only

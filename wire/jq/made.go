@@ -88,7 +88,7 @@ func (c planner) object(o *gojq.Object, in *node) *node {
 		switch {
 		case kv.KeyString != nil && kv.KeyString.Queries == nil && utf8.ValidString(kv.KeyString.Str):
 			key = kv.KeyString.Str
-		case kv.KeyString != nil || kv.KeyQuery != nil || key == "" || key[0] == '$':
+		case key == "" || key[0] == '$': // it is computed, or a variable
 			return nil
 		}
 		var val *node

@@ -99,6 +99,7 @@ func TestNeedSameOutputs(t *testing.T) {
 			`has("a") and .b`, `any(.list[]?; . == "x")`, `.a as $x | [$x, .b]`, `[.a, .nosuch, ."id"]`, `"\(.a)"`, `[.[1], .[0]]`, `.[-1] + 1`, `[.a.b[1].c?]`,
 			`try .a.b catch "no"`, `select(.a)`, `select(.nosuch | not)`, `select(.b > 1) | ., .a`, `select(.id == 7) | select(.c | not)`, `select(.a.b[0] == 1) | {x: .a.b[1].c, b}`,
 			`[.a.z, .a.b[1].y, .b]`, `.a.z, .a`, `select(.a.z == 1) | .a.nosuch.deeper`, `.a.b.c`, `select(.a.z.y.x)`, `[.a.b[-1].c, .a.b[1]?]`, `.a[0].x`, `select(.[0] == 7)`, `select(.[0])`, `[has(0)]`, `(.a // .b), $v.a`,
+			`{x: (if .nosuch then 1 elif .a then 2 elif .pad then 3 end)}`, `{x: (if .nosuch? then 1 elif .fail? then 2 elif .why? then 3 else 4 end)}`, `[(if .c? then . else .pad? end) == 1]`,
 		} {
 			p, err := Compile(src, Options{Declared: []string{"v"}})
 			if err != nil {

@@ -100,7 +100,7 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 		}
 		wanted = true
 		if len(p) == 1 {
-			return d.value()
+			return d.whole()
 		}
 		inner = append(inner, p[1:])
 	}
@@ -110,7 +110,19 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 		d.pass()
 		return nil
 	case !inner.fits(d.b[d.i:]):
-		return d.value()
+		return d.whole()
 	}
 	return d.part(inner)
+}
+
+// copyMost is the longest input that is copied for the texts in a part of it.
+const copyMost = 16 << 10
+
+// whole is value, with one copy of a short input for all that is in an object or array.
+func (d *decoder) whole() any {
+	d.blanks()
+	if c := d.b[d.i]; d.all == "" && len(d.b) <= copyMost && (c == '{' || c == '[') {
+		d.all = string(d.b)
+	}
+	return d.value()
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/itchyny/gojq"
+
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
@@ -20,7 +22,7 @@ func CompilePaths(src string) (*Paths, error) {
 	if _, err := Compile(src, Options{}); err != nil {
 		return nil, err
 	}
-	p, err := Compile("[path(("+src+"\n))]", Options{})
+	p, err := Compile("[path(("+withoutModule(src)+"\n))]", Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +31,17 @@ func CompilePaths(src string) (*Paths, error) {
 		return nil, wire.NewFault(wire.Usage, "jq: "+src+" computes a value, and does not select parts of a message, such as .params.token does", err)
 	}
 	return paths, nil
+}
+
+// withoutModule returns src without what only the beginning of a program may have, such as module {}, so that it can
+// stand inside another.
+func withoutModule(src string) string {
+	query, err := gojq.Parse(src)
+	if err != nil || query.Meta == nil {
+		return src
+	}
+	query.Meta = nil
+	return query.String()
 }
 
 // Of returns the JSON pointers of the parts of in that are selected. They may

@@ -45,7 +45,7 @@ func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	p.input = p.place(step{})
 	c := planner{p, vars}
 	p.body = c.pipe(query, &node{op: opPath, at: p.input}, func(n *node) *part { return &part{kind: give, value: n} })
-	if p.body == nil || p.size > planMost {
+	if p.body == nil {
 		return nil
 	}
 	return p

@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -19,8 +20,12 @@ import (
 // no texts.
 type source struct {
 	spans []span
-	at    map[uintptr]span // spans by id, built when first needed
+	finds int
+	at    map[uintptr]span // spans by id; nil: it is not worth it
 }
+
+// findsFew is for how many values spans are gone through before they are put into a map.
+const findsFew = 4
 
 // A span is the text of one object or array of the input.
 type span struct {
@@ -41,8 +46,8 @@ func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
 
 // decode decodes raw and remembers the texts of its parts.
 func (s *source) decode(raw []byte) (any, error) {
-	d := decoder{b: raw, src: s}
-	return d.all()
+	d := decoder{b: raw, src: s, all: string(raw)}
+	return d.read()
 }
 
 // add remembers the text of v. Empty values need none: they look the same
@@ -74,16 +79,29 @@ func (s *source) find(v any) []byte {
 	if n == 0 || s == nil || len(s.spans) == 0 {
 		return nil
 	}
-	if s.at == nil {
+	if s.finds++; s.at == nil && s.finds > findsFew {
 		s.at = make(map[uintptr]span, len(s.spans))
 		for _, p := range s.spans {
 			s.at[p.id] = p
 		}
 	}
-	if p, ok := s.at[id]; ok && p.length == n {
+	if p := s.span(id); p.length == n {
 		return p.raw
 	}
 	return nil
+}
+
+// span returns the last span of that id, which is alive; else an empty one.
+func (s *source) span(id uintptr) span {
+	if s.at != nil {
+		return s.at[id]
+	}
+	for i := len(s.spans) - 1; i >= 0; i-- {
+		if s.spans[i].id == id {
+			return s.spans[i]
+		}
+	}
+	return span{}
 }
 
 // encode returns the compact JSON of v: parts of the input with their original
@@ -95,8 +113,18 @@ func (s *source) append(b []byte, v any) ([]byte, error) {
 		return scan.Squeeze(b, raw), nil
 	}
 	switch v := v.(type) {
+	case nil:
+		return append(b, null...), nil
+	case bool:
+		return append(b, boolean(v)...), nil
+	case int:
+		return strconv.AppendInt(b, int64(v), 10), nil
 	case int64:
 		return strconv.AppendInt(b, v, 10), nil
+	case json.Number:
+		return append(b, v...), nil
+	case string:
+		return appendText(b, v), nil
 	case map[string]any:
 		return s.appendObject(b, v)
 	case []any:
@@ -104,6 +132,18 @@ func (s *source) append(b []byte, v any) ([]byte, error) {
 	}
 	text, err := gojq.Marshal(v)
 	return append(b, text...), err
+}
+
+// appendText appends a string as gojq writes it.
+func appendText(b []byte, s string) []byte {
+	start := len(b)
+	b = append(append(slices.Grow(b, len(s)+2), '"'), s...)
+	text := b[start+1:]
+	if scan.IsASCII(text) && bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '\\') < 0 && bytes.IndexByte(text, 0x7f) < 0 {
+		return append(b, '"')
+	}
+	quoted, _ := gojq.Marshal(s)
+	return append(b[:start], quoted...)
 }
 
 func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) {

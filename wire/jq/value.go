@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -25,7 +26,7 @@ var errHuge = fmt.Errorf("a number has more than %d digits", maxDigits)
 // than 10,000 digits is an error.
 func Decode(in json.RawMessage) (any, error) {
 	d := decoder{b: in}
-	return d.all()
+	return d.read()
 }
 
 // Encode returns the compact JSON of v, a value that Decode or a program
@@ -42,10 +43,11 @@ type decoder struct {
 	i    int
 	huge bool // a number has more than maxDigits
 	src  *source
+	all  string // b, of which texts and numbers are parts; "": each is a copy, so that it can be kept without b
 }
 
-// all reads the whole input.
-func (d *decoder) all() (any, error) {
+// read reads the whole input.
+func (d *decoder) read() (any, error) {
 	if err := scan.Valid(d.b, maxDepth); err != nil {
 		return nil, err
 	}
@@ -80,7 +82,15 @@ func (d *decoder) value() any {
 		d.i++
 	}
 	d.huge = d.huge || d.i-start > maxDigits
-	return json.Number(d.b[start:d.i])
+	return json.Number(d.cut(start, d.i))
+}
+
+// cut returns the bytes from start to end.
+func (d *decoder) cut(start, end int) string {
+	if d.all != "" {
+		return d.all[start:end]
+	}
+	return string(d.b[start:end])
 }
 
 func (d *decoder) object() any {
@@ -127,22 +137,31 @@ func (d *decoder) blanks() { d.i = scan.Skip(d.b, d.i) }
 // text reads a string token.
 func (d *decoder) text() string {
 	start := d.i + 1
-	simple := true
-	for d.i = start; d.b[d.i] != '"'; d.i++ {
-		switch c := d.b[d.i]; {
-		case c == '\\':
-			simple = false
-			d.i++
-		case c >= utf8.RuneSelf:
-			simple = false
+	for end := start; end < min(start+shortText, len(d.b)); end++ {
+		switch c := d.b[end]; {
+		case c == '"':
+			d.i = end + 1
+			return d.cut(start, end)
+		case c == '\\' || c >= utf8.RuneSelf:
+			return d.anyText()
 		}
 	}
-	raw := d.b[start:d.i]
-	d.i++
-	if simple {
-		return string(raw)
+	return d.anyText()
+}
+
+// shortText is the length up to which a text is looked through byte by byte.
+const shortText = 24
+
+// anyText is text for one that is long, or not plain.
+func (d *decoder) anyText() string {
+	start := d.i + 1
+	end := start + bytes.IndexByte(d.b[start:], '"')
+	if raw := d.b[start:end]; bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		d.i = end + 1
+		return d.cut(start, end)
 	}
-	return unescape(raw)
+	d.i = scan.StringEnd(d.b, d.i)
+	return unescape(d.b[start : d.i-1])
 }
 
 // unescape returns the text of the inside of a string token. Each byte that is

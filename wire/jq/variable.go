@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/itchyny/gojq"
 )
@@ -73,6 +74,28 @@ func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 type applied struct {
 	vals Values
 	source
+}
+
+// unused are states of runs that have ended, for their memory.
+var unused = sync.Pool{New: func() any { return new(applied) }}
+
+// spansMost is the most texts for which memory is kept.
+const spansMost = 1 << 12
+
+func newApplied(vals Values) *applied {
+	r := unused.Get().(*applied)
+	r.vals = vals
+	return r
+}
+
+// free ends the use of r, and of what was decoded with it.
+func (r *applied) free() {
+	if cap(r.spans) > spansMost {
+		return
+	}
+	clear(r.spans)
+	*r = applied{source: source{spans: r.spans[:0]}}
+	unused.Put(r)
 }
 
 // value returns the value of a declared variable.

@@ -80,12 +80,15 @@ func openFaucet(tb testing.TB, c dialect.Codec, op dialect.Op) (*faucet, *peer.P
 }
 
 func read(tb testing.TB, p *peer.Peer, s dialect.Stream, n int) {
+	tb.Helper()
+	var m wire.Message
+	var ev wire.Event
 	for range n {
-		m, err := s.Next(context.Background())
-		if err != nil {
+		var err error
+		if m, err = s.Next(context.Background()); err != nil {
 			tb.Fatal(err)
 		}
-		if _, err := p.Codec().Event(m); err != nil {
+		if err := p.Codec().Event(&m, &ev); err != nil {
 			tb.Fatal(err)
 		}
 	}

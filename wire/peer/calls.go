@@ -31,6 +31,7 @@ type calls struct {
 	byID         map[string]*stream
 	lane         *lane              // where many calls are with less; nil: none
 	byToken      map[string]*stream // the streams among them, and those whose call is over
+	latest       *stream            // the one among these that had an item last; nil: none
 	watches      []*stream          // see all that comes; they have no id
 	dirty        []*stream          // have messages that their consumer was not woken for
 	waiting      int                // calls without their first response
@@ -94,7 +95,15 @@ func (c *calls) setWaiting(s *stream, on bool) {
 // name enters s as the stream token.
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
-	c.byToken[s.token] = s
+	c.byToken[s.token], c.latest = s, s
+}
+
+// named returns the stream of that token; nil: there is none.
+func (c *calls) named(token wire.ID) *stream {
+	if c.latest == nil || c.latest.token != string(token) {
+		c.latest = c.byToken[string(token)]
+	}
+	return c.latest
 }
 
 // remove takes s, which has ended, out of every table.
@@ -108,6 +117,9 @@ func (c *calls) remove(s *stream) {
 		c.endedStreams.add(s.token)
 		if c.byToken[s.token] == s {
 			delete(c.byToken, s.token)
+		}
+		if c.latest == s {
+			c.latest = nil
 		}
 	}
 	if len(c.unshaped) > 0 {

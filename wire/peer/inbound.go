@@ -35,7 +35,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 		return
 	}
 	in := &inbound{group: g}
-	in.Msg = m.Clone()
+	in.Msg, in.Order = m.Clone(), p.inflight.arrive()
 	if g != nil {
 		in.index = g.owe()
 	}

@@ -30,6 +30,7 @@ type inflight struct {
 	streams    int                   // those in active that have been answered and go on
 	unanswered int
 	toldBusy   bool // a note has said that requests are refused
+	arrived    uint64
 }
 
 // queueMost bounds the requests of arrays that wait; further ones are refused.
@@ -37,6 +38,12 @@ const queueMost = 1 << 16
 
 func newInflight() inflight {
 	return inflight{active: map[*inbound]struct{}{}, taken: map[string][]*inbound{}}
+}
+
+// arrive numbers a request or notification that has been read.
+func (f *inflight) arrive() uint64 {
+	f.arrived++
+	return f.arrived
 }
 
 // full reports whether a request of n bytes is one too many.

@@ -19,7 +19,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	switch {
 	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
-		if ev, err := p.codec.Event(*m); err == nil && p.o.Incoming == nil {
+		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
 			p.noteLocked(noteOf(ev))
 		}
 		return

@@ -67,7 +67,7 @@ func (p *Peer) Lane(most int, ready func()) dialect.Lane {
 	}
 	l := &lane{p: p, codec: codec, ready: ready, ring: make([]laneCall, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil {
+	if p.o.Tap == nil && p.o.Record == nil { // each of which sees every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()

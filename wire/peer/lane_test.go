@@ -116,6 +116,70 @@ func (r *runs) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, nil
 }
 
+// picky is a mirror that takes no message with "big" in it.
+type picky struct{ *mirror }
+
+func (p picky) SendBuffered(msg []byte) error {
+	if strings.Contains(string(msg), "big") {
+		return wire.Usagef("the message is too large")
+	}
+	return p.mirror.SendBuffered(msg)
+}
+
+// TestLaneRefusesOne: a call whose message is not taken fails, and the others go on.
+func TestLaneRefusesOne(t *testing.T) {
+	m := &mirror{come: make(chan [][]byte, 8)}
+	m.answer = func(request []byte) []byte {
+		_, id, _ := strings.Cut(string(request), `"id":`)
+		id, _, _ = strings.Cut(id, ",")
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":"ok"}`, id)
+	}
+	p := peer.New(picky{m}, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	defer p.Close()
+	l := p.Lane(4, func() {})
+	var calls []*laneCall
+	for _, method := range []string{"a", "big", "b", "big"} {
+		c := &laneCall{got: make(chan string, 2), plain: true}
+		calls = append(calls, c)
+		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
+			t.Fatal("not sent")
+		}
+	}
+	l.Flush()
+	for i, want := range []string{`"ok"`, "failed: the message is too large", `"ok"`, "failed: the message is too large"} {
+		if got := <-calls[i].got; got != want {
+			t.Errorf("call %d: %s, not %s", i+1, got, want)
+		}
+	}
+	if n, _ := p.Pending(); n != 0 {
+		t.Errorf("%d are pending", n)
+	}
+	close(m.come)
+}
+
+// TestLaneIsRecorded: whoever records sees each request of a lane, also where the connection
+// takes many together.
+func TestLaneIsRecorded(t *testing.T) {
+	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
+	var sent []string
+	record := func(d wire.Direction, msg []byte, _ ...[]byte) {
+		if d == wire.Send {
+			sent = append(sent, string(msg))
+		}
+	}
+	p := peer.New(&runs{m}, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Record: record})
+	l := p.Lane(4, func() {})
+	for range 2 {
+		l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, &laneCall{got: make(chan string, 2)})
+	}
+	l.Flush()
+	if want := `[{"jsonrpc":"2.0","id":1,"method":"a"} {"jsonrpc":"2.0","id":2,"method":"a"}]`; fmt.Sprint(sent) != want {
+		t.Errorf("%s was recorded, want %s", sent, want)
+	}
+	close(m.come)
+	_ = p.Close()
+}
+
 func useLane(t *testing.T, m *mirror, conn wire.Conn) {
 	m.answer = func(request []byte) []byte {
 		id := string(request[strings.Index(string(request), `"id":`)+5:])

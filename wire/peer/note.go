@@ -27,6 +27,7 @@ const (
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // an answer of ours could not be sent
 	NoteEvent                                 // Event, which belongs to no call
+	NoteProgram                               // what a dialect has to say was not said, as it could not be made
 	NoteDetail                                // something for those who look closely
 )
 
@@ -42,6 +43,9 @@ type Note struct {
 
 // Tell shows the user an event that belongs to no call.
 func (p *Peer) Tell(ev wire.Event) { p.note(noteOf(ev)) }
+
+// Warn warns the user of something that could not be said to the peer.
+func (p *Peer) Warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 

@@ -32,17 +32,17 @@ type answering struct {
 //     that is still to be read. Then they grow up to further limits, beyond
 //     which the oldest are lost, and somebody is told.
 type notifications struct {
-	queue   []wire.Message
+	queue   []dialect.Inbound
 	bytes   int
 	running bool
 	lost    int64 // in all
 }
 
-// put queues a copy of m. It reports whether notifications were lost for it that are the
-// first.
-func (n *notifications) put(m *wire.Message) (losing bool) {
+// put queues a copy of m, which came as order says. It reports whether notifications were lost
+// for it that are the first.
+func (n *notifications) put(m *wire.Message, order uint64) (losing bool) {
 	before := n.lost
-	n.queue = append(n.queue, m.Clone())
+	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})
 	n.bytes += len(m.Raw)
 	for len(n.queue) > newsMost || n.bytes > newsLimit && len(n.queue) > 1 {
 		n.next()
@@ -55,12 +55,12 @@ func (n *notifications) put(m *wire.Message) (losing bool) {
 func (n *notifications) full() bool { return len(n.queue) >= newsCount || n.bytes >= newsBytes }
 
 // next removes and returns the oldest; there must be one.
-func (n *notifications) next() wire.Message {
-	m := n.queue[0]
-	n.queue[0] = wire.Message{}
+func (n *notifications) next() dialect.Inbound {
+	in := n.queue[0]
+	n.queue[0] = dialect.Inbound{}
 	n.queue = n.queue[1:]
-	n.bytes -= len(m.Raw)
-	return m
+	n.bytes -= len(in.Msg.Raw)
+	return in
 }
 
 // stop forgets what waits: the goroutine that handles it ends.
@@ -85,7 +85,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		p.unhandledLocked(m.Method)
 		return
 	}
-	if p.notifications.put(m) {
+	if p.notifications.put(m, p.inflight.arrive()) {
 		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications are lost, the oldest first: they come faster than they are handled"})
 	}
 	if !p.notifications.running {
@@ -102,12 +102,12 @@ func (p *Peer) tellHandler() {
 	defer p.mu.Unlock()
 	for len(p.notifications.queue) > 0 && p.state < ended && p.ctx.Err() == nil {
 		full := p.notifications.full()
-		m := p.notifications.next()
+		in := p.notifications.next()
 		if full {
 			p.change.pass()
 		}
 		p.mu.Unlock()
-		p.tell(m)
+		p.tell(&in)
 		p.mu.Lock()
 	}
 	p.notifications.stop()
@@ -115,24 +115,25 @@ func (p *Peer) tellHandler() {
 }
 
 // tell runs the handler of one notification.
-func (p *Peer) tell(m wire.Message) {
+func (p *Peer) tell(in *dialect.Inbound) {
+	method := in.Msg.Method
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			p.note(Note{Kind: NotePanic, Method: m.Method, Text: panicText(v)})
+			p.note(Note{Kind: NotePanic, Method: method, Text: panicText(v)})
 		}
 	}()
-	in := &dialect.Inbound{Msg: m, Emit: func(wire.Event) error { return nil }}
+	in.Emit = func(wire.Event) error { return nil }
 	_, err := p.handler.Handle(ctx, in)
 	switch {
 	case err == nil:
 	case string(wire.AsError(err).Code) == "-32601":
 		p.mu.Lock()
-		p.unhandledLocked(m.Method)
+		p.unhandledLocked(method)
 		p.unlockAndTell()
 	default:
-		p.note(Note{Kind: NoteFailedNotification, Method: m.Method, Text: fmt.Sprintf("handling the notification %s failed: %s", quoted(m.Method), err)})
+		p.note(Note{Kind: NoteFailedNotification, Method: method, Text: fmt.Sprintf("handling the notification %s failed: %s", quoted(method), err)})
 	}
 }
 

@@ -11,7 +11,7 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 	var n notifications
 	told := 0
 	for i := range newsMost + 5 {
-		if n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}) {
+		if n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}, uint64(i)) {
 			told++
 		}
 		if full := i+1 >= newsCount; n.full() != full {
@@ -22,8 +22,8 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 		t.Fatalf("%d were lost, %d of %d bytes are kept", n.lost, len(n.queue), n.bytes)
 	}
 	for i := 5; i < 8; i++ {
-		if m := n.next(); m.Method != strconv.Itoa(i) {
-			t.Fatalf("%s comes in place of %d", m.Method, i)
+		if in := n.next(); in.Msg.Method != strconv.Itoa(i) || in.Order != uint64(i) {
+			t.Fatalf("%s comes in place of %d", in.Msg.Method, i)
 		}
 	}
 }
@@ -31,10 +31,10 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
 	var n notifications
 	big := &wire.Message{Raw: make([]byte, newsLimit+1)}
-	if n.put(big) || n.lost != 0 || !n.full() {
+	if n.put(big, 1) || n.lost != 0 || !n.full() {
 		t.Errorf("the only one was lost, or does not fill")
 	}
-	if !n.put(&wire.Message{Method: "next", Raw: []byte("{}")}) || n.lost != 1 || n.next().Method != "next" || n.bytes != 0 {
+	if !n.put(&wire.Message{Method: "next", Raw: []byte("{}")}, 2) || n.lost != 1 || n.next().Msg.Method != "next" || n.bytes != 0 {
 		t.Errorf("%d were lost, %d bytes are left", n.lost, n.bytes)
 	}
 	n.running = true

@@ -20,7 +20,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if op.Kind == dialect.Watch {
 		return p.watch(op)
 	}
-	if isBatch(op) {
+	if p.isBatch(op) {
 		return p.openBatch(ctx, op)
 	}
 	if c, ok := p.codec.(dialect.Preparer); ok && op.Kind == dialect.Eval {
@@ -69,6 +69,13 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	p.sendLocked(o)
 	p.mu.Unlock()
 	return s, nil
+}
+
+// Preview returns the message that op would be sent as, and sends nothing. Its id is used up.
+func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.codec.Encode(op)
 }
 
 // Notify sends op and expects nothing; an answer that comes all the same is

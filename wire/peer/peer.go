@@ -282,7 +282,7 @@ func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessag
 			_ = s.Cancel(ctx)
 			return nil, err
 		}
-		ev, err := p.codec.Event(m)
+		ev, err := dialect.EventOf(p.codec, m)
 		switch {
 		case err != nil:
 			_ = s.Cancel(ctx)

@@ -21,9 +21,13 @@ type rawBatch struct {
 }
 
 // isBatch reports whether op sends several messages in one.
-func isBatch(op dialect.Op) bool {
+func (p *Peer) isBatch(op dialect.Op) bool {
 	start := scan.Skip(op.Params, 0)
-	return op.Kind == dialect.Raw && start < len(op.Params) && op.Params[start] == '['
+	if op.Kind != dialect.Raw || start >= len(op.Params) || op.Params[start] != '[' {
+		return false
+	}
+	c, ok := p.codec.(dialect.ArrayMessages)
+	return !ok || !c.ArrayMessages()
 }
 
 // openBatch sends the array in op, which is the same to the byte where each of

@@ -32,14 +32,7 @@ const togetherMost = 256
 // receiveRead is receive for raw and the messages that were read together with it. They
 // are recorded first, without the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
-	p.together = append(p.together[:0], raw)
-	for len(p.together) < togetherMost {
-		next, ok := p.buffered.Buffered()
-		if !ok {
-			break
-		}
-		p.together = append(p.together, next)
-	}
+	p.together = p.buffered.Buffered(append(p.together[:0], raw), togetherMost)
 	if p.o.Record != nil {
 		p.o.Record(wire.Recv, p.together[0], p.together[1:]...)
 	}
@@ -81,19 +74,17 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	if batch && p.takenWholeLocked(msgs, raw, in) {
 		msgs, batch = nil, false
 	}
-	if err == nil || len(msgs) > 0 { // a last word may come with the end
-		var g *group
-		if batch {
-			g = &group{}
-		}
-		for i := range msgs {
-			p.routeLocked(&msgs[i], g, in)
-		}
-		p.releaseEarlyLocked()
-		if g != nil {
-			g.complete = true
-			p.sendGroupLocked(g)
-		}
+	var g *group
+	if batch {
+		g = &group{}
+	}
+	for i := range msgs { // a last word may come with the end
+		p.routeLocked(&msgs[i], g, in)
+	}
+	p.releaseEarlyLocked()
+	if g != nil {
+		g.complete = true
+		p.sendGroupLocked(g)
 	}
 	return err
 }
@@ -235,8 +226,13 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 // of a call that goes on belongs to that call.
 func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	var s *stream
-	if len(m.ID) > 0 {
+	switch {
+	case len(m.ID) > 0:
 		s = p.calls.find(m.ID)
+	case m.Beside && in != nil && !in.ended && !in.answers:
+		s = in
+	case m.Beside && len(m.Target) > 0:
+		s = p.calls.find(m.Target)
 	}
 	if s != nil {
 		if !m.Beside {
@@ -268,7 +264,7 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 		}
 	}
 	if m.Stream != nil {
-		if s := p.calls.byToken[string(m.Stream)]; s != nil {
+		if s := p.calls.named(m.Stream); s != nil {
 			p.deliverLocked(s, m)
 			return
 		}

@@ -68,7 +68,7 @@ func (s *stage) next(name string) string {
 	case err != nil:
 		return "err " + err.Error()
 	}
-	ev, err := s.p.Codec().Event(m)
+	ev, err := dialect.EventOf(s.p.Codec(), m)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -27,18 +27,17 @@ type readahead struct {
 }
 
 func (r *readahead) Recv() ([]byte, error) {
-	if msg, ok := r.Buffered(); ok {
-		return msg, nil
+	if msg := r.Buffered(nil, 1); len(msg) > 0 {
+		return msg[0], nil
 	}
 	<-r.closed
 	return nil, io.EOF
 }
 
-func (r *readahead) Buffered() (msg []byte, ok bool) {
-	if len(r.msgs) > 0 {
-		msg, r.msgs, ok = r.msgs[0], r.msgs[1:], true
-	}
-	return msg, ok
+func (r *readahead) Buffered(msgs [][]byte, most int) [][]byte {
+	n := min(len(r.msgs), most-len(msgs))
+	msgs, r.msgs = append(msgs, r.msgs[:n]...), r.msgs[n:]
+	return msgs
 }
 
 func (r *readahead) Send([]byte) error {

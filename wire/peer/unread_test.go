@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,4 +75,60 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What waits while all of them together hold too much goes on each time that others hold less.
+func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
+	const bound = 8 << 20
+	synctest.Test(t, func(t *testing.T) {
+		budget := peer.NewBudget(bound)
+		made := map[string]*atomic.Int64{}
+		ask := map[string]func(bytes int){}
+		read := map[string]func(){}
+		for _, name := range []string{"one", "other"} {
+			near, far := transport.Pair()
+			defer far.Close()
+			made[name] = new(atomic.Int64)
+			p := newPeer(t, near, peer.Options{Budget: budget, Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+				for !dialect.RoomOf(ctx).Free() {
+					if err := dialect.RoomOf(ctx).Await(); err != nil {
+						return nil, err
+					}
+				}
+				made[name].Add(1)
+				n, _ := strconv.Atoi(string(in.Msg.Params[1 : len(in.Msg.Params)-1]))
+				return json.RawMessage(`"` + strings.Repeat("x", n) + `"`), nil
+			})})
+			defer p.Close()
+			id := 0
+			ask[name] = func(bytes int) {
+				id++
+				if err := far.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"m","params":[%d]}`, id, bytes)); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+			}
+			read[name] = func() {
+				if _, err := far.Recv(); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+			}
+		}
+		ask["other"](1) // one is on its way, and held no more
+		for range 3 {
+			ask["one"](1 << 20)
+		}
+		for round := range int64(3) {
+			ask["other"](bound)
+			ask["one"](1)
+			if n := made["one"].Load(); n != 3+round {
+				t.Fatalf("round %d: %d answers were made while the other holds too much", round, n)
+			}
+			read["other"]()
+			if n := made["one"].Load(); n != 4+round {
+				t.Fatalf("round %d: %d answers were made when the other had read", round, n)
+			}
+		}
+	})
 }

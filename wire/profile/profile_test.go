@@ -32,6 +32,7 @@ endpoint = "ws://${HOST}/$${x}"
 header = "@secrets"
 hooks = ["hooks.d", "/etc/hooks"]
 timeout = 1.5
+ping = 12
 insecure = true
 [profile]
 short = { endpoint = "demo:" }
@@ -45,7 +46,7 @@ short = { endpoint = "demo:" }
 		t.Errorf("endpoint %q", got)
 	}
 	for key, want := range map[string]string{
-		"header": "@" + dir + "/secrets", "hooks": dir + "/hooks.d /etc/hooks", "timeout": "1.5", "insecure": "true",
+		"header": "@" + dir + "/secrets", "hooks": dir + "/hooks.d /etc/hooks", "timeout": "1.5", "ping": "12", "insecure": "true",
 	} {
 		if s := p.Setting(key); s == nil || strings.Join(s.Values, " ") != want {
 			t.Errorf("%s: %v, want %s", key, s, want)

@@ -11,6 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
+// Mark stands for what is left out.
+const Mark = "…"
+
 // JSON returns msg with what looks like a secret replaced by "…", at every depth:
 // the value of each member whose name SecretName knows (null, true and false
 // stay), and each string that begins with Bearer or Basic. msg need not be valid:
@@ -31,7 +34,7 @@ func JSON(msg []byte) []byte {
 		}
 		if to > from {
 			out = append(out, msg[done:from]...)
-			out = append(out, `"…"`...)
+			out = append(out, `"`+Mark+`"`...)
 			done, end = to, to
 		}
 		i = max(end, i+1)

@@ -19,6 +19,9 @@ func TestJSON(t *testing.T) {
 		{`{"h":["Authorization: Basic YTpi","Basic YTpi","Accept: x"]}`, `{"h":["…","…","Accept: x"]}`},
 		{`{"password":"x`, `{"password":"…"`},
 		{`{"password":`, `{"password":`},
+		{`{"password":{"a":x,"b":"c"},"d":"e"}`, `{"password":"…"`},
+		{`{"a":1,"password":[1,2`, `{"a":1,"password":"…"`},
+		{`{"password":nul,"d":"e"}`, `{"password":nul,"d":"e"}`},
 		{`"`, `"`},
 		{``, ``},
 		{`plain text`, `plain text`},
@@ -53,6 +56,27 @@ func TestSecretName(t *testing.T) {
 	} {
 		if got := SecretName(name); got != want {
 			t.Errorf("SecretName(%q) is %v", name, got)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"ws://ada:hunter2@host:1/x?token=t&v&n=": "ws://…@host:1/x?token=…&v&n=",
+		"mcp+https://hunter2@host":               "mcp+https://…@host",
+		"https://host/@me?q=a@b":                 "https://host/@me?q=…",
+		"/x?key=1#a":                             "/x?key=…",
+		"ws+unix:s.sock:/x?key=1":                "ws+unix:s.sock:/x?key=…",
+		"unix:s.sock":                            "unix:s.sock",
+		"exec:a b?c=d":                           "exec:a b?c=d",
+		`ro+exec:a '{"password":"hunter2"}'`:     `ro+exec:a '{"password":"…"}'`,
+		"":                                       "",
+		"ws://@h/":                               "ws://…@h/",
+		"http:///p@q?token=x":                    "http:///p@q?token=…",
+		"http://u@h?a=b#x":                       "http://…@h?a=…",
+	} {
+		if got := Address(text); got != want || Address(got) != want {
+			t.Errorf("%s: %s", text, got)
 		}
 	}
 }

@@ -36,9 +36,6 @@ const (
 // longestKey bounds what is kept of a text; a longer one is taken to be a secret's name.
 const longestKey = 1 << 10
 
-// hidden stands for what is left out.
-const hidden = "…"
-
 // Append appends to dst what may be shown of b, which follows what came before.
 func (s *Stream) Append(dst, b []byte) []byte {
 	for _, c := range b {
@@ -83,7 +80,7 @@ func (s *Stream) next(dst []byte, c byte) []byte {
 			s.become(outside)
 		default:
 			s.become(hiddenWord)
-			return append(dst, hidden...)
+			return append(dst, Mark...)
 		}
 	}
 	return s.outer(dst, c)
@@ -104,10 +101,10 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 		s.become(awaiting)
 	case c == ':' && !s.ended && len(s.key) > 0 && s.secret():
 		s.become(hiddenLine)
-		return append(append(dst, ' '), hidden...)
+		return append(append(dst, ' '), Mark...)
 	case c == '=' && !s.ended && len(s.key) > 0 && s.secret():
 		s.become(hiddenWord)
-		return append(dst, hidden...)
+		return append(dst, Mark...)
 	case c == ' ' && !s.ended && isScheme(s.key):
 		s.become(scheme)
 	case s.ended && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
@@ -134,7 +131,7 @@ func (s *Stream) text(dst []byte, c byte) []byte {
 		return dst
 	case c == ' ' && hasScheme(s.key):
 		s.state = hiddenText
-		return append(dst, hidden...)
+		return append(dst, Mark...)
 	}
 	s.keep(c)
 	return dst
@@ -168,11 +165,11 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 	switch scan.Type([]byte{c}) {
 	case 's':
 		s.become(hiddenText)
-		return append(append(dst, c), hidden...)
+		return append(append(dst, c), Mark...)
 	case 'o', 'a':
 		s.become(hiddenTree)
 		s.depth, s.quoted = 1, false
-		return append(append(append(dst, '"'), hidden...), '"')
+		return append(append(append(dst, '"'), Mark...), '"')
 	case 't', 'f', '0':
 		s.become(outside)
 		return append(dst, c)
@@ -182,13 +179,13 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 			return append(dst, c)
 		}
 		s.state = hiddenWord
-		return append(append(append(dst, '"'), hidden...), '"')
+		return append(append(append(dst, '"'), Mark...), '"')
 	}
 	if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
 		return append(dst, c)
 	}
 	s.become(hiddenLine)
-	return append(dst, hidden...)
+	return append(dst, Mark...)
 }
 
 // tree takes a byte of an object or an array that is left out.

@@ -85,7 +85,7 @@ var class = [256]uint8{
 // Skip returns the first place at or after i that is not blank, len(b) when
 // there is none.
 func Skip(b []byte, i int) int {
-	for i < len(b) && class[b[i]]&isBlank != 0 {
+	for i < len(b) && b[i] <= ' ' && class[b[i]]&isBlank != 0 {
 		i++
 	}
 	return i

@@ -41,6 +41,37 @@ func namesOf(b []byte, depth int) (names []string, err error) {
 }
 
 // Keys judges as Valid does, and shows each name once.
+// A run of plain text ends at the first byte that is none, wherever that stands.
+func TestRunsEndAtTheirEnd(t *testing.T) {
+	for n := range 70 {
+		for _, end := range []string{"", "\"", "\\", "\x1f", "\x00", "\x80", "\xff"} {
+			for _, behind := range []string{"", "abcdefgh\"", "\\\"\x01\xc3", strings.Repeat("~ \x7f", 20)} {
+				if end == "" && behind != "" {
+					continue
+				}
+				b := []byte(strings.Repeat("a ~\x7f#[]!", 9)[:n] + end + behind)
+				if got := asciiRun(b, 0); got != n {
+					t.Errorf("%q: asciiRun is %d", b, got)
+				}
+				got, want := plain(b, 0), n
+				if end == "\x80" || end == "\xff" {
+					want = n + 1 + plain([]byte(behind), 0)
+				}
+				if got != want {
+					t.Errorf("%q: plain is %d, want %d", b, got, want)
+				}
+				ascii := true
+				for _, c := range b {
+					ascii = ascii && c >= ' ' && c < 0x80
+				}
+				if IsASCII(b) != ascii {
+					t.Errorf("%q: IsASCII is %v", b, !ascii)
+				}
+			}
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	for _, v := range append([]string{`{"a":{"b":[{"c":"d"},[{"e\n":1}]],"":2},"a":3}`}, values...) {
 		for _, depth := range []int{0, 1, 3, deepEnough} {

@@ -1,5 +1,10 @@
 package scan
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Shapes checks messages as Keys does, one after the other. Those of a conversation are
 // much alike: most have the members of an earlier one, in the same order and with the same
 // blanks, and differ in their strings, numbers, booleans and nulls alone. Only these are
@@ -68,6 +73,9 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
 	}
+	if s.ascii && len(b) == len(s.last) && s.alike(b) {
+		return true, true
+	}
 	from, i, began, same, other := 0, 0, 0, true, false
 	s.next = s.next[:0]
 	for n, end := range s.ends {
@@ -105,6 +113,52 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 		s.at, s.next = s.next, s.at
 	}
 	return true, ascii
+}
+
+// alike reports whether b, which is as long as last, is a message of the shape that is ASCII and whose
+// values are as long as those of last. That is ASCII, and gets the values of b. Of b only what
+// differs is looked at.
+func (s *shape) alike(b []byte) bool {
+	for i, n := 0, 0; string(b[i:]) != string(s.last[i:]); n++ {
+		if i += common(b[i:], s.last[i:]); i == len(b) {
+			return true
+		}
+		for s.at[n] <= i {
+			n++
+		}
+		if n == 0 {
+			return false
+		}
+		var beyond bool
+		var bad fault
+		began, ends := s.at[n-1], s.at[n]
+		if i = began; b[i] == '"' {
+			i, beyond, bad = asciiString(b, i)
+		} else {
+			i, bad = value(b, i, 0)
+		}
+		part := s.text[s.ends[n-1]:s.ends[n]]
+		if beyond || bad != none || i+len(part) != ends || string(b[i:ends]) != string(part) {
+			return false
+		}
+		copy(s.last[began:ends], b[began:ends])
+		i = ends
+	}
+	return true
+}
+
+// common returns how long the common beginning of a and b is, which are equally long.
+func common(a, b []byte) int {
+	n := 0
+	for ; n+8 <= len(a) && n+8 <= len(b); n += 8 {
+		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
+	}
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // take makes s the shape of b, which is JSON.

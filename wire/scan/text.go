@@ -198,34 +198,6 @@ func hasBlank(val []byte) bool {
 	return false
 }
 
-// Splice returns obj with the value of its member key replaced by val; of
-// several, the first. Where there is none the member is put first. obj is
-// trusted to be a valid object; it and val are copied.
-func Splice(obj []byte, key string, val []byte) []byte {
-	m := ReadObject(obj, trusted)
-	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
-		if IsKey(k, key) {
-			out := make([]byte, 0, len(obj)-len(old)+len(val))
-			out = append(out, obj[:m.i-len(old)]...)
-			out = append(out, val...)
-			return append(out, obj[m.i:]...)
-		}
-	}
-	start := Skip(obj, 0)
-	if start >= len(obj) || obj[start] != '{' {
-		return bytes.Clone(obj)
-	}
-	out := make([]byte, 0, len(obj)+len(key)+len(val)+8)
-	out = append(out, obj[:start+1]...)
-	out = AppendQuoted(out, key)
-	out = append(out, ':')
-	out = append(out, val...)
-	if rest := Skip(obj, start+1); rest < len(obj) && obj[rest] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, obj[start+1:]...)
-}
-
 // AppendQuoted appends text as a JSON string, spelt as encoding/json does it but
 // that <, > and & stay as they are; bytes that are no UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {

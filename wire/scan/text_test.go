@@ -205,3 +205,16 @@ func checkText(t *testing.T, b []byte, valid bool) {
 		}
 	}
 }
+
+// At the end of the input a value is whole, or a number at the top that could go on.
+func TestDecoderEnd(t *testing.T) {
+	for text, whole := range map[string]bool{
+		`{}`: true, `"a"`: true, `true`: true, `0`: true, `-0`: true, `12`: true, `1.5`: true, `1e9`: true,
+		``: false, ` `: false, `{`: false, `[1`: false, `[1,`: false, `"a`: false, `tru`: false, `-`: false, `1.`: false, `1e`: false, `1e+`: false, `{"a":1`: false,
+	} {
+		d := Decoder{Depth: 10}
+		if _, _, err := d.Next([]byte(text)); err != nil || d.End() != whole {
+			t.Errorf("%s: %v, %v", text, !whole, err)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func plain(b []byte, i int) int {
 		if m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
-		i += 8
+		i = plainASCII(b, i+8) // of what is longer than most names, much at once
 	}
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
 		i++
@@ -81,14 +81,7 @@ func asciiString(b []byte, i int) (end int, other bool, bad fault) {
 // asciiRun returns the first place at or after i where a run of plain ASCII in a
 // string ends.
 func asciiRun(b []byte, i int) int {
-	for i+32 <= len(b) {
-		c := b[i : i+32]
-		if notASCII(binary.LittleEndian.Uint64(c))|notASCII(binary.LittleEndian.Uint64(c[8:]))|
-			notASCII(binary.LittleEndian.Uint64(c[16:]))|notASCII(binary.LittleEndian.Uint64(c[24:])) != 0 {
-			break
-		}
-		i += 32
-	}
+	i = plainASCII(b, i)
 	for i+8 <= len(b) {
 		if m := notASCII(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
@@ -97,6 +90,19 @@ func asciiRun(b []byte, i int) int {
 	}
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' && b[i] < 0x80 {
 		i++
+	}
+	return i
+}
+
+// plainASCII goes on from i as long as 32 bytes at a time are plain ASCII in a string.
+func plainASCII(b []byte, i int) int {
+	for i+32 <= len(b) {
+		c := b[i : i+32]
+		if notASCII(binary.LittleEndian.Uint64(c))|notASCII(binary.LittleEndian.Uint64(c[8:]))|
+			notASCII(binary.LittleEndian.Uint64(c[16:]))|notASCII(binary.LittleEndian.Uint64(c[24:])) != 0 {
+			break
+		}
+		i += 32
 	}
 	return i
 }
@@ -115,6 +121,11 @@ func IsASCII(b []byte) bool {
 		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		y, z := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
 		if (w|(w-' '*ones)|x|(x-' '*ones)|y|(y-' '*ones)|z|(z-' '*ones))&highs != 0 {
+			return false
+		}
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		if w := binary.LittleEndian.Uint64(b); (w|(w-' '*ones))&highs != 0 {
 			return false
 		}
 	}

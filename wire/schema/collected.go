@@ -236,7 +236,7 @@ func (f *collected) conditional() {
 	case condition.verdict == fails && f.s.Else != nil:
 		f.add(f.e.ask(f.s.Else, f.v))
 	case condition.verdict == unknown && (f.s.Then != nil || f.s.Else != nil):
-		f.unsure, f.seen.unsure = true, true
+		f.unsure = true
 	}
 }
 

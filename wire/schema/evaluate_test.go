@@ -36,10 +36,32 @@ func TestLostReferencesAreUnknown(t *testing.T) {
 		{"unevaluatedProperties", `{"$ref":"#/$defs/gone","unevaluatedProperties":false}`, `{"a":1}`, ``},
 		{"unevaluatedItems", `{"anyOf":[{"$ref":"#/$defs/gone"},true],"unevaluatedItems":false}`, `[1]`, ``},
 		{"anyOf", `{"anyOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `1`, ``},
+		{"not of an anyOf", `{"not":{"anyOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}}`, `1`, `null`},
 		{"allOf", `{"allOf":[{"$ref":"#/$defs/gone"},{"type":"integer"}]}`, `1`, `"x"`},
 		{"through a definition", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/gone"}]}}}`, `1`, ``},
 		{"dependentSchemas", `{"not":{"dependentSchemas":{"a":{"$ref":"#/$defs/gone"}}}}`, `{"a":1}`, `{"b":1}`},
 		{"propertyNames", `{"not":{"propertyNames":{"$ref":"#gone"}}}`, `{"a":1}`, `{}`},
+		{"not of not", `{"not":{"not":{"$ref":"#/$defs/gone"}}}`, `1`, ``},
+		{"not of allOf", `{"not":{"allOf":[{"$ref":"#/$defs/gone"},{"type":"integer"}]}}`, `1`, ``},
+		{"not of oneOf", `{"not":{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}}`, `1`, ``},
+		{"not of if with then", `{"not":{"if":{"$ref":"#/$defs/gone"},"then":{"type":"string"}}}`, `1`, ``},
+		{"not of if with else", `{"not":{"if":{"$ref":"#/$defs/gone"},"else":{"type":"string"}}}`, `1`, ``},
+		{"not of if alone", `{"anyOf":[{"type":"null"},{"not":{"if":{"$ref":"#/$defs/gone"}}}]}`, `null`, `1`},
+		{"not of contains", `{"not":{"contains":{"$ref":"#/$defs/gone"}}}`, `[1]`, `1`},
+		{"not of maxContains", `{"not":{"contains":{"$ref":"#/$defs/gone"},"minContains":0,"maxContains":1}}`, `[1,2]`, `[1]`},
+		{"not of items", `{"not":{"items":{"$ref":"#/$defs/gone"}}}`, `[1]`, `[]`},
+		{"not of what an unknown pattern names", `{"not":{"patternProperties":{"(?=a)":{"type":"integer"}}}}`, `{"a":"x"}`, `{"a":1}`},
+		{"not of none beside an unknown pattern", `{"not":{"patternProperties":{"(?=a)":true},"additionalProperties":false}}`, `{"a":1}`, `{}`},
+		{"not of others beside an unknown pattern", `{"not":{"patternProperties":{"(?=a)":true},"additionalProperties":{"type":"string"}}}`, `{"a":1}`, `{"a":"x"}`},
+		{"not of unevaluatedItems beside anyOf", `{"not":{"anyOf":[{"$ref":"#/$defs/gone"},true],"unevaluatedItems":false}}`, `[1]`, `[]`},
+		{"not of unevaluatedItems beside contains", `{"not":{"contains":{"$ref":"#/$defs/gone"},"minContains":0,"unevaluatedItems":false}}`, `[1]`, `[]`},
+		{"not of unevaluatedItems beside if", `{"not":{"if":{"$ref":"#/$defs/gone"},"unevaluatedItems":{"type":"string"}}}`, `[1]`, `["x"]`},
+		{"not of unevaluatedProperties beside allOf", `{"not":{"allOf":[{"anyOf":[true,{"$ref":"#/$defs/gone"}]}],"unevaluatedProperties":false}}`, `{"a":1}`, `{}`},
+		{"not of unevaluatedProperties beside a pattern", `{"not":{"patternProperties":{"(?=a)":true},"unevaluatedProperties":false}}`, `{"a":1}`, `{}`},
+		{"unevaluatedItems beside contains", `{"contains":{"$ref":"#/$defs/gone"},"minContains":0,"unevaluatedItems":false}`, `[1]`, ``},
+		{"unevaluatedItems beside if", `{"if":{"$ref":"#/$defs/gone"},"unevaluatedItems":{"type":"string"}}`, `[1]`, ``},
+		{"unevaluatedProperties beside allOf", `{"allOf":[{"anyOf":[true,{"$ref":"#/$defs/gone"}]}],"unevaluatedProperties":false}`, `{"a":1}`, ``},
+		{"unevaluatedProperties beside a pattern", `{"patternProperties":{"(?=a)":true},"unevaluatedProperties":false}`, `{"a":1}`, ``},
 		{"a pattern in oneOf", `{"oneOf":[{"type":"string","pattern":"^(?=a)"},{"type":"string","minLength":1}]}`, `"b"`, `1`},
 		{"a pattern in not", `{"not":{"type":"string","pattern":"^(?=a)"}}`, `"b"`, ``},
 		{"a name's pattern", `{"patternProperties":{"(?=a)":{"type":"integer"}},"additionalProperties":{"type":"string"}}`, `{"a":1,"b":"x"}`, ``},
@@ -113,12 +135,33 @@ func TestStepsAreCounted(t *testing.T) {
 	if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "more than 1000 steps") {
 		t.Errorf("warnings: %q", *warnings)
 	}
+	for _, c := range []struct{ schema, value string }{
+		{`{"not":{"uniqueItems":true}}`, "[" + strings.ReplaceAll(members(5000), ":", ",") + "]"},
+		{`{"not":{"items":{"type":"string"}}}`, string(value)},
+		{`{"not":{"additionalProperties":true}}`, "{" + members(5000) + "}"},
+		{`{"not":{"additionalProperties":{"type":"integer"}}}`, "{" + members(5000) + "}"},
+	} {
+		s, _ := lenient(t, c.schema, "")
+		s.steps = 1000
+		if err := s.Check(t.Context(), json.RawMessage(c.value)); err != nil {
+			t.Errorf("%s: what was not looked at counts as fitting: %v", c.schema, err)
+		}
+	}
 	s.steps = stepsMost
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := s.Check(ended, value); !errors.Is(err, context.Canceled) {
 		t.Error("the end of its context does not end a check:", err)
 	}
+}
+
+// members are n members of an object.
+func members(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`"%d":%d`, i, i))
+	}
+	return strings.Join(all, ",")
 }
 
 // What costs more than a look counts for more than a step.
@@ -193,6 +236,64 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 			if got, want := s.Check(t.Context(), json.RawMessage(v)), s.schema.Validate(val); (got == nil) != (want == nil) {
 				t.Errorf("%s: %s: got %v, want %v", doc, v, got, want)
 			}
+		}
+	}
+}
+
+// Bounds belong to what fits, or not, as they say.
+func TestBoundsAreExact(t *testing.T) {
+	for schema, c := range map[string]struct{ good, bad []string }{
+		`{"minLength":2}`:        {[]string{`"ab"`, `"éé"`, `"abc"`}, []string{`"a"`, `"é"`, `""`}},
+		`{"maxLength":2}`:        {[]string{`"ab"`, `"éé"`, `""`}, []string{`"abc"`, `"ééé"`}},
+		`{"minItems":1}`:         {[]string{`[1]`, `[1,2]`}, []string{`[]`}},
+		`{"maxItems":1}`:         {[]string{`[1]`, `[]`}, []string{`[1,2]`}},
+		`{"minProperties":1}`:    {[]string{`{"a":1}`, `{"a":1,"b":2}`}, []string{`{}`}},
+		`{"maxProperties":1}`:    {[]string{`{"a":1}`, `{}`}, []string{`{"a":1,"b":2}`}},
+		`{"minimum":2}`:          {[]string{`2`, `2.0`, `2.1`}, []string{`1`, `1.9`}},
+		`{"maximum":2}`:          {[]string{`2`, `2.0`, `1.9`}, []string{`3`, `2.1`}},
+		`{"exclusiveMinimum":2}`: {[]string{`2.1`, `3`}, []string{`2`, `2.0`, `1`}},
+		`{"exclusiveMaximum":2}`: {[]string{`1.9`, `1`}, []string{`2`, `2.0`, `3`}},
+		`{"contains":{"const":1},"minContains":2,"maxContains":3}`: {[]string{`[1,1]`, `[1,1,1,2]`}, []string{`[1]`, `[1,1,1,1]`}},
+	} {
+		s, _ := lenient(t, schema, "")
+		for _, v := range c.good {
+			if err := s.Check(t.Context(), json.RawMessage(v)); err != nil {
+				t.Errorf("%s: %s does not fit: %v", schema, v, err)
+			}
+		}
+		for _, v := range c.bad {
+			if s.Check(t.Context(), json.RawMessage(v)) == nil {
+				t.Errorf("%s: %s fits", schema, v)
+			}
+		}
+	}
+}
+
+// Which of several anchors of one name a dynamic reference means is not known, and what is not
+// known fits; where there is one, or the reference leads to a plain place, it is followed.
+func TestDynamicReferences(t *testing.T) {
+	const recursive = `{"$schema":"https://json-schema.org/draft/2019-09/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$recursiveRef":"#"}}MORE}`
+	const dynamic = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{DEFS},"properties":{"n":{"type":"integer"},"sub":{"$dynamicRef":"REF"}}MORE}`
+	for _, c := range []struct {
+		schema, defs, more, ref string
+		unknown                 bool
+	}{
+		{recursive, ``, ``, ``, false},
+		{recursive, ``, `,"$recursiveAnchor":true`, ``, false},
+		{recursive, `"o":{"$recursiveAnchor":true}`, `,"$recursiveAnchor":true`, ``, true},
+		{recursive, `"o":{"$recursiveAnchor":true},"p":{"$recursiveAnchor":true}`, ``, ``, false},
+		{dynamic, ``, `,"$dynamicAnchor":"a"`, `#a`, false},
+		{dynamic, `"o":{"$id":"o","$dynamicAnchor":"b"},"p":{"$id":"p","$dynamicAnchor":"b"}`, `,"$dynamicAnchor":"a"`, `#a`, false},
+		{dynamic, `"o":{"$id":"o","$dynamicAnchor":"a"}`, `,"$dynamicAnchor":"a"`, `#a`, true},
+		{dynamic, `"o":{"$id":"o","$dynamicAnchor":"a"},"p":{"$id":"p","$dynamicAnchor":"a"}`, ``, `#`, false},
+	} {
+		doc := strings.NewReplacer("DEFS", c.defs, "MORE", c.more, "REF", c.ref).Replace(c.schema)
+		s, _ := lenient(t, doc, "")
+		if err := s.Check(t.Context(), json.RawMessage(`{"sub":{"sub":{"n":1}}}`)); err != nil {
+			t.Errorf("%s: %v", doc, err)
+		}
+		if err := s.Check(t.Context(), json.RawMessage(`{"sub":{"sub":{"n":"x"}}}`)); (err == nil) != c.unknown {
+			t.Errorf("%s: %v", doc, err)
 		}
 	}
 }

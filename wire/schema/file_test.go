@@ -172,7 +172,8 @@ func TestFindings(t *testing.T) {
 		"properties":{
 			"id":{"type":"string","pattern":"^o_"},"n":{"type":"integer","minimum":1},
 			"pay":{"oneOf":[{"$ref":"#/$defs/card"},{"$ref":"#/$defs/iban"},{"type":"null"}]},
-			"any":{"anyOf":[{"type":"string"},{"type":"object","required":["a","b"]},{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}}]}},
+			"any":{"anyOf":[{"type":"string"},{"type":"object","required":["a","b"]},{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}}]},
+			"one":{"anyOf":[{"type":"string"}]}},
 		"$defs":{
 			"card":{"type":"object","properties":{"by":{"const":"card"},"number":{"type":"string"}},"required":["by","number"]},
 			"iban":{"type":"object","properties":{"by":{"const":"iban"},"iban":{"type":"string"}},"required":["by","iban"]}}}`)}}
@@ -202,6 +203,10 @@ func TestFindings(t *testing.T) {
     /any required: lacks "b" [/properties/any/anyOf/1]
   1 
     /any type: got object, want string [/properties/any/anyOf/0]
+`},
+		{`{"id":"o_1","one":1}`, `/one anyOf: fits no alternative of 1: nearest is number 1, but the value got number, want string [/properties/one]
+  1 
+    /one type: got number, want string [/properties/one/anyOf/0]
 `},
 		{`{"longer":1}`, ` additionalProperties: has no property "longer" []
  propertyNames: the name "longer" is not allowed: has 6 characters, and may have 4 at most [/propertyNames]

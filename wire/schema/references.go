@@ -27,8 +27,8 @@ const schemasMost = 5_000
 // compiled. It repairs references, and finds what must be left unchecked.
 type survey struct {
 	doc     any
-	lifted  string          // where the schema stands that is compiled
-	names   map[string]bool // URLs of $id, and anchors with a # before them
+	lifted  string            // where the schema stands that is compiled
+	places  map[string]string // by the URL of an $id, where what has it stands
 	anchors map[string]string
 	dynamic map[string]int // how often each dynamic anchor stands
 	done    map[string]bool
@@ -60,7 +60,7 @@ var (
 func surveyed(doc any, pointer string, warn func(string)) (*survey, error) {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
-		names: map[string]bool{}, anchors: map[string]string{}, dynamic: map[string]int{}, done: map[string]bool{},
+		places: map[string]string{}, anchors: map[string]string{}, dynamic: map[string]int{}, done: map[string]bool{},
 	}
 	base, _ := url.Parse(base)
 	s.collect(doc, "", base)
@@ -99,7 +99,7 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 		}
 		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
 			if name, ok := v[key].(string); ok {
-				s.names["#"+name], s.anchors[name] = true, pointer
+				s.anchors[name] = pointer
 			}
 		}
 		if name, ok := v["$dynamicAnchor"].(string); ok {
@@ -126,10 +126,10 @@ func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
 		return base
 	}
 	if name, ok := strings.CutPrefix(id, "#"); ok {
-		s.names[id], s.anchors[name] = true, pointer
+		s.anchors[name] = pointer
 		return base
 	}
-	s.names[withoutFragment(u)] = true
+	s.places[withoutFragment(u)] = pointer
 	return u
 }
 
@@ -218,16 +218,25 @@ func (s *survey) reference(ref string, at site) string {
 		return s.lost(ref)
 	}
 	if own := withoutFragment(u); own != withoutFragment(at.base) {
-		if s.names[own] || strings.HasPrefix(own, base) || strings.Contains(own, "://json-schema.org/") {
+		root, here := s.places[own]
+		switch {
+		case here && (u.Fragment == "" || u.Fragment[0] == '/'):
+			if _, ok := lookup(s.doc, root+u.Fragment); !ok {
+				return s.lost(ref)
+			}
+			s.todo = append(s.todo, site{root + u.Fragment, u, root})
+			return ref
+		case here, strings.HasPrefix(own, base), strings.Contains(own, "://json-schema.org/"):
 			return ref // the library finds it, or says that it does not
 		}
 		return s.lost(ref)
 	}
 	if u.Fragment != "" && u.Fragment[0] != '/' {
-		if !s.names["#"+u.Fragment] {
+		where, ok := s.anchors[u.Fragment]
+		if !ok {
 			return s.lost(ref)
 		}
-		s.todo = append(s.todo, site{s.anchors[u.Fragment], at.base, at.root})
+		s.todo = append(s.todo, site{where, at.base, at.root})
 		return ref
 	}
 	// A schema that came from a document of its own refers to itself as the root,

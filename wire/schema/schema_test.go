@@ -168,6 +168,23 @@ func TestUncheckedPartsWarnOnce(t *testing.T) {
 		{"a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "file:///etc/passwd"},
 		{"the network", `{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json#/y"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "http://127.0.0.1:1/x.json#/y"},
 		{"beside it", `{"properties":{"a":{"$ref":"other.json"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "other.json"},
+		{
+			"a draft that is none", `{"properties":{"a":{"$ref":"http://json-schema.org/gone#/x"},"c":{"$ref":"#/$defs/c"}},"$defs":{"c":{"type":"integer"}}}`,
+			`{"a":1}`, `{"c":"x"}`, "http://json-schema.org/gone#/x",
+		},
+		{
+			"a part of another resource", `{"properties":{"a":{"$ref":"http://h/s#/gone"},"c":{"$ref":"http://h/s"}},"$defs":{"s":{"$id":"http://h/s","type":"integer"}}}`,
+			`{"a":"x"}`, `{"c":"x"}`, "http://h/s#/gone",
+		},
+		{
+			"what another resource refers to", `{"properties":{"c":{"$ref":"http://h/s"}},"$defs":{"s":{"$id":"http://h/s","type":"integer","allOf":[{"$ref":"#/gone"}]}}}`,
+			`{"c":1}`, `{"c":"x"}`, "#/gone",
+		},
+		{
+			"an anchor of another resource",
+			`{"properties":{"a":{"$ref":"http://h/s#gone"},"c":{"$ref":"http://h/s"}},"$defs":{"s":{"$id":"http://h/s","type":"integer"}}}`,
+			`{"a":"x"}`, `{"c":"x"}`, "http://h/s#gone",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var warnings []string

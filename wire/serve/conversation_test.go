@@ -89,7 +89,7 @@ func TestConversationStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ev, err := p.Codec().Event(m); err == nil && ev.Kind == wire.Data && m.Kind == wire.Item {
+		if ev, err := dialect.EventOf(p.Codec(), m); err == nil && ev.Kind == wire.Data && m.Kind == wire.Item {
 			got = append(got, string(ev.Data))
 		}
 	}

@@ -34,8 +34,8 @@ type Conversation interface {
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 	// Dialect is the name of the dialect that is spoken.
 	Dialect() string
-	// Event is what a user sees of a message of a stream.
-	Event(m wire.Message) (wire.Event, error)
+	// Event sets ev to what a user sees of a message of a stream.
+	Event(m *wire.Message, ev *wire.Event) error
 	// Raw is the traffic itself. It is a usage fault where Options.Raw was not
 	// set.
 	Raw() (relay.RawPipe, error)

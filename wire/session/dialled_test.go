@@ -110,7 +110,7 @@ func (c *dialled) expect(st dialect.Stream, want ...string) {
 	for _, want := range want {
 		m, err := st.Next(c.t.Context())
 		got := string(m.Body)
-		switch ev, everr := c.d.Event(m); {
+		switch ev, everr := dialect.EventOf(c.d, m); {
 		case err == io.EOF:
 			got = "end"
 		case err != nil:

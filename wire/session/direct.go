@@ -110,6 +110,21 @@ func (d *Direct) Lane(most int, ready func()) dialect.Lane {
 	return d.link.p.Lane(most, ready)
 }
 
+// A Previewer is a Conversation that can show what it would send.
+type Previewer interface {
+	// Preview is that of peer.Peer.
+	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
+}
+
+// Preview implements Previewer.
+func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, error) {
+	l, err := d.live(ctx, nil)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	return l.p.Preview(op)
+}
+
 // openOnce opens op on the current link, or waits for one. If the link is lost
 // before op was sent, op is sent on the next.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
@@ -177,14 +192,14 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 
 // Event reads m by the codec of the current link. A message of an earlier link
 // carries its event already (withEvent).
-func (d *Direct) Event(m wire.Message) (wire.Event, error) {
+func (d *Direct) Event(m *wire.Message, ev *wire.Event) error {
 	if d.o.Reconnect == nil && m.Event == nil {
-		return d.codec.Event(m) // at once: both are large, and there is one for each item of a stream
+		return d.codec.Event(m, ev)
 	}
 	d.mu.Lock()
 	codec := d.codec
 	d.mu.Unlock()
-	return relay.PeerBackend{Codec: codec}.Event(m)
+	return relay.PeerBackend{Codec: codec}.Event(m, ev)
 }
 
 func (d *Direct) Dialect() string { return d.responder.spec.Name }

@@ -113,7 +113,7 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m
 	}
-	if ev, err := l.codec.Event(m); err == nil {
+	if ev, err := dialect.EventOf(l.codec, m); err == nil {
 		m.Event = &ev
 	}
 	return m

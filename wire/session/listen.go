@@ -199,7 +199,9 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	if p.MostHeld() > muchHeld {
 		debug.FreeOSMemory() // what one client made us take is not kept when it goes
 	}
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol && !s.alone && s.options.Hook.Warn != nil {
+	f := wire.AsFault(err)
+	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
+	if atFault && !s.alone && s.options.Hook.Warn != nil {
 		s.options.Hook.Warn("hung up on " + client + ": " + f.Error())
 	}
 	s.mu.Lock()

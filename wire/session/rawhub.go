@@ -113,7 +113,7 @@ func (h *rawHub) end(why error) {
 	defer h.mu.Unlock()
 	for _, p := range h.pipes {
 		p.mu.Lock()
-		if !p.ended && p.err == nil {
+		if !p.ended {
 			p.err = why
 		}
 		p.mu.Unlock()

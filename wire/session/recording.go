@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"maps"
 	"net/http"
 	"slices"
@@ -88,18 +87,12 @@ func (r recording) exchanged() func(transport.Exchange) {
 	return func(x transport.Exchange) { r.to.HTTP(httpOf(x, r.to.Elapsed())) }
 }
 
-// noise returns next with the lines of a child recorded that are no messages. They are
-// notes: nobody took them for messages, and whoever plays the tape need not either.
+// noise returns next with the lines of a child recorded that are no messages.
 func (r recording) noise(next func(line []byte)) func(line []byte) {
 	if r.to == nil {
 		return next
 	}
-	return func(line []byte) {
-		r.to.Note("what is no message came: " + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
-		if next != nil {
-			next(line)
-		}
-	}
+	return r.to.Noise(next)
 }
 
 // httpOf returns x as a tape has it. now is the time since the tape's start.

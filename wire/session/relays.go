@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/transport"
 )
@@ -20,8 +21,8 @@ type relays struct {
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
 	all, err := t.relaying()
 	if err != nil {
-		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
 		t.failed(err)
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
 		return
 	}
 	defer t.wg.Done()
@@ -33,6 +34,9 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
 	})
 	defer stop()
 	if err := all.to.Pass(w, r.WithContext(ctx), all.rec.tap(t.options.Tap)); err != nil {
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+			all.rec.conn().Note("an answer was cut off: " + err.Error())
+		}
 		t.failed(err)
 	}
 }

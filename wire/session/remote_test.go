@@ -62,7 +62,7 @@ func (w *world) items(c Conversation, method string) (got []string) {
 		if err != nil {
 			return append(got, testkit.Failed(err))
 		}
-		ev, err := c.Event(m)
+		ev, err := dialect.EventOf(c, m)
 		switch {
 		case err != nil:
 			return append(got, testkit.Failed(err))

@@ -243,8 +243,9 @@ type numbered struct {
 	n int
 }
 
-func (c numbered) Event(wire.Message) (wire.Event, error) {
-	return wire.Event{Kind: wire.Data, Data: fmt.Append(nil, c.n)}, nil
+func (c numbered) Event(_ *wire.Message, ev *wire.Event) error {
+	*ev = wire.Event{Kind: wire.Data, Data: fmt.Append(nil, c.n)}
+	return nil
 }
 
 // What came over a connection is read as its codec does, also when there is
@@ -272,7 +273,7 @@ func TestMessagesOfAFormerConnection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ev, err := c.d.Event(m)
+			ev, err := dialect.EventOf(c.d, m)
 			if got := ev.Kind.String() + string(ev.Data); err != nil || got != want {
 				t.Error(got, err, "want", want)
 			}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -127,11 +128,11 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	server, ends, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
+		t.failed(err) // first: with its client the whole run may end
 		if with, ok := client.(wire.CloserWith); ok {
 			_ = with.CloseWith(1014, "the peer cannot be reached")
 		}
 		_ = client.Close()
-		t.failed(err)
 		return
 	}
 	t.keep(server)
@@ -170,7 +171,7 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	return conn, nil, err
 }
 
-// failed tells of a connection that could not be passed on.
+// failed tells of a connection that could not be passed on. An error of dialling names the peer by itself.
 func (t *Wiretap) failed(err error) {
 	if t.alone() {
 		t.mu.Lock()
@@ -178,7 +179,7 @@ func (t *Wiretap) failed(err error) {
 		t.mu.Unlock()
 		_ = t.listener.Close()
 	} else if t.options.Hook.Warn != nil && t.ends.Err() == nil {
-		t.options.Hook.Warn(t.to.String() + ": " + err.Error())
+		t.options.Hook.Warn(err.Error())
 	}
 }
 
@@ -192,8 +193,8 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 		if err != nil {
 			rec.failed(err)
 			t.mu.Unlock()
-			_ = client.Close()
 			t.failed(err)
+			_ = client.Close()
 			return
 		}
 		shape := t.to.Spec().Shape()
@@ -206,7 +207,7 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	t.mu.Unlock()
 	defer rec.answered()
 	if err := posts.Pass(ctx, client, rec.tap(nil)); err != nil && ctx.Err() == nil {
-		t.failed(err)
+		t.failed(fmt.Errorf("%s: %w", t.to, err))
 	}
 }
 

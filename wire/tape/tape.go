@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 )
 
 // Version is the version of the format that this package reads and writes.
@@ -19,7 +20,7 @@ const Version = 1
 
 // Redacted stands in a tape in place of a secret. It equals any value when
 // tapes are compared.
-const Redacted = "…"
+const Redacted = redact.Mark
 
 // A Header is the first line of a tape.
 type Header struct {

@@ -70,6 +70,7 @@ func TestLines(t *testing.T) {
 			Line{Dir: wire.Recv, Name: "a", Re: "b", Match: ".x > 1", Bind: []Binding{{"k", ".k"}, {"z", ".z"}}},
 		},
 		{`{"t":0,"dir":"send","note":"hi","vars":true,"msg":"${k}"}`, Line{Note: "hi", Vars: true, Msg: json.RawMessage(`"${k}"`)}},
+		{`{"t":3153600000,"note":"a hundred years"}`, Line{Kind: Note, Time: 3153600000 * time.Second, Note: "a hundred years"}},
 		{`{"t":1,"note":"hi"}`, Line{Kind: Note, Time: time.Second, Note: "hi"}},
 		{`{"t":1,"open":{"endpoint":"ws://x/"}}`, Line{Kind: Opening, Time: time.Second, Open: &Open{Endpoint: "ws://x/"}}},
 		{
@@ -96,8 +97,8 @@ func TestLines(t *testing.T) {
 // A line without a time has that of the line before it; blank lines and unknown
 // members do no harm.
 func TestByHand(t *testing.T) {
-	lines, err := readAll(t, `{"tape":1}`+"\n\n"+`{"t":1.5,"dir":"send","msg":1}`+"\r\n"+` {"dir":"recv","msg":2,"seen":{"by":"me"}}`)
-	if err != nil || len(lines) != 2 || lines[1].Time != 1500*time.Millisecond || lines[1].Number != 4 {
+	lines, err := readAll(t, `{"tape":1}`+"\n\n"+`{"t":1.5,"dir":"send","msg":1}`+"\r\n"+` {"dir":"recv","conn":0,"msg":2,"seen":{"by":"me"}}`)
+	if err != nil || len(lines) != 2 || lines[1].Conn != 0 || lines[1].Time != 1500*time.Millisecond || lines[1].Number != 4 {
 		t.Errorf("%+v, %v", lines, err)
 	}
 }
@@ -120,6 +121,8 @@ func TestBadTapes(t *testing.T) {
 		{header + `{"dir":"out","msg":1}`, `line 2: "dir" is neither "send" nor "recv"`},
 		{header + `{"t":"1","dir":"recv","msg":1}`, `line 2: "t" is no number of seconds`},
 		{header + `{"t":-1,"dir":"recv","msg":1}`, `line 2: "t" is no number of seconds`},
+		{header + `{"t":3153600000.000001,"dir":"recv","msg":1}`, `line 2: "t" is no number of seconds`},
+		{header + `{"conn":-1,"dir":"recv","msg":1}`, `line 2: "conn" is no number`},
 		{header + `{"conn":"a","dir":"recv","msg":1}`, `line 2: "conn" is no number`},
 		{header + `{"dir":"recv","base64":"?"}`, `line 2: "base64" is no base64`},
 		{header + `{"dir":"recv","text":{}}`, `line 2: "text" is no text`},

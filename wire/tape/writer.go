@@ -37,7 +37,7 @@ const (
 )
 
 const (
-	flushBytes = 256 << 10            // so many bytes are written at once
+	flushBytes = 512 << 10            // so many bytes are written at once
 	flushDelay = 5 * time.Millisecond // a line is written no later than this after it was recorded
 	keepBytes  = 1 << 20              // a buffer that grew beyond this is not kept
 )

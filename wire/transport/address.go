@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 )
 
 // An Address is a transport and what it reaches, taken apart.
@@ -211,32 +212,17 @@ func (a Address) String() string {
 	case "ws", "wss", "http", "https":
 		user := ""
 		if a.User != nil {
-			user = "…@"
+			user = redact.Mark + "@"
 		}
-		return a.Scheme + "://" + user + a.Host + redactQuery(a.URLPath)
+		return a.Scheme + "://" + user + a.Host + redact.Query(a.URLPath)
 	case "tcp", "tls":
 		return a.Scheme + "://" + a.Host
 	case "unix":
 		return a.Scheme + ":" + a.Path
 	case "ws+unix", "http+unix":
-		return a.Scheme + ":" + a.Path + ":" + redactQuery(a.URLPath)
+		return a.Scheme + ":" + a.Path + ":" + redact.Query(a.URLPath)
 	}
 	return a.Scheme + ":" + joinWords(shownWords(a.Command))
-}
-
-// redactQuery hides the values of a query, which are where keys and tokens are.
-func redactQuery(path string) string {
-	path, query, ok := strings.Cut(path, "?")
-	if !ok {
-		return path
-	}
-	parts := strings.Split(query, "&")
-	for i, p := range parts {
-		if key, val, ok := strings.Cut(p, "="); ok && val != "" {
-			parts[i] = key + "=…"
-		}
-	}
-	return path + "?" + strings.Join(parts, "&")
 }
 
 // noScheme returns the answer to an address that begins with no transport that

@@ -167,9 +167,9 @@ func shownWords(words []string) []string {
 		name, _, given := strings.Cut(w, "=")
 		switch {
 		case i > 0 && given && redact.SecretName(strings.TrimLeft(name, "-")):
-			shown[i] = name + "=…"
+			shown[i] = name + "=" + redact.Mark
 		case i > 1 && strings.HasPrefix(words[i-1], "-") && redact.SecretName(strings.TrimLeft(words[i-1], "-")) && !strings.HasPrefix(w, "-"):
-			shown[i] = "…"
+			shown[i] = redact.Mark
 		}
 	}
 	return shown

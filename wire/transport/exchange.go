@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"rpcx/wire/redact"
 )
 
 // An Exchange describes one HTTP exchange, as it stands when the head of the response
@@ -148,7 +150,7 @@ func RedactURL(u *url.URL) string {
 	c := *u
 	c.User = nil
 	c.RawQuery, c.Fragment = "", ""
-	query := redactQuery("?" + u.RawQuery)
+	query := redact.Query("?" + u.RawQuery)
 	if u.RawQuery == "" {
 		query = ""
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"rpcx/wire"
 )
@@ -163,7 +164,9 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		},
 		WroteHeaders: func() { wire.Sent(ctx) },
 	}))
+	answered := h.c.awaitAnswer()
 	resp, err := h.http.Do(req)
+	answered()
 	if err != nil {
 		return h.notAnswered(ctx, reached.Load(), way.Load().atEnd(), err)
 	}
@@ -179,6 +182,18 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return h.events.Load().exchange(ctx, msg, recv)
 	}
 	return err
+}
+
+// UnansweredAfter is how long a server may take for the head of its answer before Config.Unanswered is told.
+const UnansweredAfter = 5 * time.Second
+
+// awaitAnswer has Unanswered called unless what it returns is called first.
+func (c Config) awaitAnswer() (answered func()) {
+	if c.Unanswered == nil {
+		return func() {}
+	}
+	t := time.AfterFunc(UnansweredAfter, c.Unanswered)
+	return func() { t.Stop() }
 }
 
 func setDefault(h http.Header, name, value string) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -333,5 +334,40 @@ func TestHTTPUnreachable(t *testing.T) {
 		if strings.Contains(f.Error(), "hidden") {
 			t.Error(f)
 		}
+	}
+}
+
+// Close does not return before who exchanges has heard of the end, unless it takes too long.
+func TestHTTPCloseWaitsForExchanges(t *testing.T) {
+	noLeaks(t)
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: 1\n\n")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	c := mustDial(t, url, Config{})
+	came, closing := make(chan struct{}), make(chan struct{})
+	var heard, ended atomic.Bool
+	go func() {
+		_ = c.(wire.Exchanger).Exchange(context.Background(), []byte("{}"), func([]byte) {
+			close(came)
+			<-closing
+			_, _ = c.Recv() // it is being closed
+			for range 100 {
+				runtime.Gosched()
+			}
+			if ended.Load() {
+				t.Error("Close has returned before")
+			}
+			heard.Store(true)
+		})
+	}()
+	<-came
+	close(closing)
+	c.Close()
+	ended.Store(true)
+	if !heard.Load() {
+		t.Error("Close has returned too early")
 	}
 }

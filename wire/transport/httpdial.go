@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 )
 
 // webSocket reports whether the address is one of a WebSocket.
@@ -118,7 +119,7 @@ func (d *httpDialer) redirected(resp *http.Response) error {
 		u = resp.Request.URL.ResolveReference(u)
 		to = u.Scheme + "://" + u.Host + u.EscapedPath()
 		if u.RawQuery != "" {
-			to += "?…" // which may hold secrets
+			to += "?" + redact.Mark // which may hold secrets
 		}
 		if d.a.webSocket() && strings.HasPrefix(to, "http") {
 			to = "ws" + strings.TrimPrefix(to, "http")

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -141,5 +142,70 @@ func TestHTTPSessionRefused(t *testing.T) {
 	}
 	if err := conn.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A stream that brings nothing is asked for again so often, and no more: the standing one, and one that an answer should come in.
+func TestHTTPSessionStopsAsking(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]int{} // how often, by the last event that the client has seen
+	brings := map[string]bool{"": true, "g2": true, "p1": true}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Mcp-Session-Id", "s1")
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch {
+		case strings.Contains(string(body), "hello"):
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
+			return
+		case r.Method == http.MethodPost:
+			fmt.Fprint(w, "id: p1\nretry: 1\ndata:\n\n")
+			return
+		case r.Method != http.MethodGet:
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		last := r.Header.Get("Last-Event-ID")
+		asked[last]++
+		next := map[string]string{"": "g2", "g2": "g3", "p1": "p2"}[last]
+		if brings[last] && asked[last] == 2 { // the second time it is asked
+			fmt.Fprintf(w, "id: %s\nretry: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"news\"}\n\n", next)
+			return
+		}
+		fmt.Fprint(w, "retry: 1\n\n")
+	}))
+	defer server.Close()
+	a, err := Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Dial(t.Context(), a, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	exchange := func(msg string) error {
+		return conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func([]byte) {})
+	}
+	if err := exchange(`{"jsonrpc":"2.0","id":1,"method":"hello"}`); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for _, err := conn.Recv(); err == nil; _, err = conn.Recv() {
+		}
+	}()
+	over := make(chan struct{})
+	conn.(wire.HTTPSession).ReadEvents(func() { close(over) })
+	<-over
+	if err := exchange(`{"jsonrpc":"2.0","id":2,"method":"work"}`); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	// What brings something is the first of its own: of the standing stream's it is counted, of an answer's it is not.
+	want := map[string]int{"": 2, "g2": 2, "g3": reopensMost - 1, "p1": 2, "p2": resumesMost}
+	if !maps.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
 	}
 }

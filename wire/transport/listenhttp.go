@@ -33,6 +33,7 @@ type httpListener struct {
 	patience time.Duration // see body
 	sessions *sessions     // nil: there are none
 	name     string        // that clients are given and send back; "": none
+	clients  clients
 
 	mu   sync.Mutex
 	idle map[net.Conn]struct{} // connections without a request
@@ -43,6 +44,7 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
 		c: c, ready: make(chan wire.Conn), closed: make(chan struct{}),
 		idle: map[net.Conn]struct{}{}, patience: bodyPatience, sessions: newSessions(c), name: newName(c),
+		clients: clients{interval: lookInterval},
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	l.server = l.newServer()
@@ -78,9 +80,7 @@ func (l *httpListener) newServer() *http.Server {
 		MaxHeaderBytes:    64 << 10,
 		ConnState:         l.state,
 		ErrorLog:          log.New(warner{l.c}, "", 0),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, netKey{}, c)
-		},
+		ConnContext:       l.clients.came,
 	}
 	s.Protocols = new(http.Protocols)
 	s.Protocols.SetHTTP1(true)
@@ -101,6 +101,7 @@ func (w warner) Write(p []byte) (int, error) {
 // state tracks the connections that have no request at present: they end with the
 // listener, while all others belong to their Conn.
 func (l *httpListener) state(c net.Conn, s http.ConnState) {
+	l.clients.went(c, s)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s != http.StateNew && s != http.StateIdle {

@@ -3,6 +3,8 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -82,12 +84,65 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 	if err := conn.Send([]byte(`{"method":"news"}`)); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(standing.Body)
+	if got := firstEvent(standing); got != `data: {"method":"news"}` {
+		t.Errorf("%q", got)
+	}
+}
+
+// A request whose header is none that the sessions know is refused, and goes nowhere else, be it in a session or not.
+func TestSessionsKnowTheirHeaders(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
+	conn, _ := sessionWith(t, listener)
+	ask := func(version string) (int, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, listener.Endpoint(), strings.NewReader(`{"method":"by itself"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Version", version)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(body)
+	}
+	others := make(chan wire.Conn)
+	go func() {
+		for c, err := listener.Accept(); err == nil; c, err = listener.Accept() {
+			others <- c
+		}
+		close(others)
+	}()
+	if status, body := ask("3"); status != http.StatusBadRequest || body != "X-Version: \"3\" is none that is spoken here\n" {
+		t.Errorf("%d %q", status, body)
+	}
+	select {
+	case <-others:
+		t.Error("what was refused is a connection")
+	default:
+	}
+	conn.Close()
+	listener.Close()
+	for c := range others {
+		c.Close()
+		t.Error("what was refused became a connection")
+	}
+}
+
+// firstEvent returns the first line of data of an event stream; "" where it ends before.
+func firstEvent(of *http.Response) string {
+	lines := bufio.NewScanner(of.Body)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {
 	}
-	if lines.Text() != `data: {"method":"news"}` {
-		t.Errorf("%q %v", lines.Text(), lines.Err())
-	}
+	return lines.Text()
 }
 
 // What nobody asks for is kept up to a bound, the newest of it.
@@ -153,12 +208,17 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 }
 
 // A session in which nothing comes ends: its connection is told why, and its client finds
-// none. One whose stream is read goes on.
+// none. One whose stream is read goes on, also once another exchange in it is over.
 func TestSessionIdles(t *testing.T) {
 	listener := sessionListener(t)
 	listener.sessions.idle = time.Second
 	reads, readsIn := sessionWith(t, listener)
 	standing := readsIn(http.MethodGet, "")
+	posted := make(chan int, 1)
+	go func() { posted <- readsIn(http.MethodPost, `{"method":"x"}`).StatusCode }()
+	if msg, err := reads.Recv(); err != nil || string(msg) != `{"method":"x"}` || <-posted != http.StatusAccepted {
+		t.Fatalf("a notification beside it: %s %v", msg, err)
+	}
 	rests, restsIn := sessionWith(t, listener)
 	if _, err := rests.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
 		t.Errorf("a session in which nothing comes: %v", err)
@@ -168,6 +228,9 @@ func TestSessionIdles(t *testing.T) {
 	}
 	if err := reads.Send([]byte(`{"method":"news"}`)); err != nil {
 		t.Errorf("the session of the client that reads: %v", err)
+	}
+	if got := firstEvent(standing); got != `data: {"method":"news"}` {
+		t.Errorf("the client that reads gets %q", got)
 	}
 	standing.Body.Close()
 	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {

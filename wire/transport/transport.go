@@ -41,11 +41,9 @@ type Config struct {
 	// Warn gets one line, without its end, of what a user should know though
 	// nothing failed. May be nil.
 	Warn func(line string)
-	// Exchanged is told of each HTTP exchange of what is dialled, when the head of its
-	// response has come. It is called by any goroutine, and keeps nothing. May be nil.
-	Exchanged func(Exchange)
 	// Watch is told how connections come about and, where it wants that, of the bytes. May be nil.
 	Watch *Watch
+	Told
 	Route
 	Stdio
 	Listening
@@ -56,6 +54,12 @@ type Exchanges struct {
 	Sessions *wire.HTTPSessions // how they are sessions; nil: they are not
 	Name     wire.HTTPName      // how a server knows its client
 	Gets     wire.HTTPGets      // what a listener answers to a GET; nil: nothing
+}
+
+// Told are who is told of the HTTP exchanges of what is dialled, by any goroutine. Each may be nil.
+type Told struct {
+	Exchanged  func(Exchange) // when the head of a response has come; keeps nothing
+	Unanswered func()         // when nothing has come for a POST for UnansweredAfter, not even a status
 }
 
 // Listening is what listeners alone are told.

@@ -143,7 +143,7 @@ func certificate(c *x509.Certificate, place int) string {
 // requested tells of the head of a request.
 func (w *Watch) requested(who, method, target, proto string, lines []string) {
 	if w != nil && w.Fact != nil {
-		w.Tell(wire.Fact{Step: "request", Text: method + " " + redactQuery(target) + " " + proto, Lines: lines, Who: who})
+		w.Tell(wire.Fact{Step: "request", Text: method + " " + redact.Query(target) + " " + proto, Lines: lines, Who: who})
 	}
 }
 
@@ -168,9 +168,9 @@ func headLines(h http.Header) (lines []string) {
 func headLine(name string, values []string) string {
 	switch {
 	case redact.SecretName(name):
-		return name + ": …"
+		return name + ": " + redact.Mark
 	case name == "Location" || name == "Referer":
-		return name + ": " + redactQuery(strings.Join(values, ", "))
+		return name + ": " + redact.Query(strings.Join(values, ", "))
 	}
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }

@@ -73,33 +73,55 @@ const (
 )
 
 // Message returns the next message if that is one frame, of text (or binary, if
-// that is taken as well), which fits the buffer and is no longer than most. If wait is
-// false it returns only what was read already. The bytes are valid until the next call
-// that waits.
+// that is taken as well), which fits the buffer and is no longer than longest. It waits for
+// it. The bytes are valid until the next call.
 // If ok is false the library must read what comes next.
-func (f *frameReader) Message(binary bool, most int, wait bool) (msg []byte, ok bool) {
+func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lent = f.lent && !wait
-	if f.left > 0 || len(f.head) > 0 {
-		return nil, false
-	}
+	f.lent = false
 	for {
-		head, size, known := frameHead(f.in)
-		end := uint64(head) + size
-		switch {
-		case len(f.in) > 0 && f.in[0] != wholeText && !(binary && f.in[0] == wholeBinary):
-			return nil, false
-		case known && (f.in[1]&0x80 != 0 || size > uint64(most) || end > wsBuffer):
-			return nil, false
-		case known && end <= uint64(len(f.in)):
-			msg, f.in = f.in[head:end:end], f.in[end:]
-			f.lent = true
-			return msg, true
-		case !wait || f.err != nil || !f.fill():
-			return nil, false
+		msg, ok, plain := f.next(binary, longest)
+		if ok || !plain || f.err != nil || !f.fill() {
+			return msg, ok
 		}
 	}
+}
+
+// Buffered appends to msgs those that Message would return without waiting, until there are
+// most. The bytes are valid until the next Message.
+func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int) [][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(msgs) < most {
+		msg, ok, _ := f.next(binary, longest)
+		if !ok {
+			break
+		}
+		msgs = append(msgs, msg)
+	}
+	return msgs
+}
+
+// next takes the next message from what was read, if that is there as a whole; plain says
+// that it may be one for Message, as far as it is known.
+func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
+	if f.left > 0 || len(f.head) > 0 {
+		return nil, false, false
+	}
+	head, size, known := frameHead(f.in)
+	end := uint64(head) + size
+	switch {
+	case len(f.in) > 0 && f.in[0] != wholeText && !(binary && f.in[0] == wholeBinary):
+		return nil, false, false
+	case known && (f.in[1]&0x80 != 0 || size > uint64(longest) || end > wsBuffer):
+		return nil, false, false
+	case known && end <= uint64(len(f.in)):
+		msg, f.in = f.in[head:end:end], f.in[end:]
+		f.lent = true
+		return msg, true, true
+	}
+	return nil, false, true
 }
 
 // fill reads more, behind what is in the buffer. It reports whether anything came.

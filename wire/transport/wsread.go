@@ -26,8 +26,13 @@ const (
 func (w *wsConn) Recv() ([]byte, error) {
 	w.net.inRecv.Store(true)
 	defer w.net.inRecv.Store(false)
-	if msg, ok := w.message(true); ok {
-		return w.heard(msg), nil
+	if w.framed() {
+		if msg, ok := w.frames.Message(w.binary == wire.BinaryAccept, w.max); ok {
+			if cap(w.buf) > largeMessage {
+				w.buf = nil
+			}
+			return w.heard(msg), nil
+		}
 	}
 	for {
 		typ, r, err := w.ws.Reader(context.Background())
@@ -48,20 +53,15 @@ func (w *wsConn) Recv() ([]byte, error) {
 }
 
 // Buffered implements wire.Buffered.
-func (w *wsConn) Buffered() ([]byte, bool) { return w.message(false) }
-
-// message returns the next message, if it can be had without the library; with wait
-// it may still have to come.
-func (w *wsConn) message(wait bool) (msg []byte, ok bool) {
-	if w.frames == nil || w.net.closing.Load() {
-		return nil, false
+func (w *wsConn) Buffered(msgs [][]byte, most int) [][]byte {
+	if !w.framed() {
+		return msgs
 	}
-	msg, ok = w.frames.Message(w.binary == wire.BinaryAccept, w.max, wait)
-	if ok && cap(w.buf) > largeMessage {
-		w.buf = nil
-	}
-	return msg, ok
+	return w.frames.Buffered(msgs, most, w.binary == wire.BinaryAccept, w.max)
 }
+
+// framed reports whether messages may be had without the library.
+func (w *wsConn) framed() bool { return w.frames != nil && !w.net.closing.Load() }
 
 // read reads one message into the buffer, which grows only as bytes come,
 // whatever length was announced.

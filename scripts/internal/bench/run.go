@@ -19,6 +19,7 @@ type job struct {
 	times bool     // its output is read, and tells when the server wrote it
 	calls int      // in place of stdin: as many requests, one after the other, each answered before the next; 0: none
 	env   []string // variables beside our own
+	fresh string   // a file that it makes, and that is taken away before: to free a long one takes time; "": none
 }
 
 // sample is what a run took.
@@ -40,6 +41,11 @@ func (j job) run() (sample, error) {
 		}
 		defer f.Close()
 		cmd.Stdin = f
+	}
+	if j.fresh != "" {
+		if err := os.Remove(j.fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return sample{}, err
+		}
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

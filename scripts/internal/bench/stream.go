@@ -31,7 +31,55 @@ func streamRows() []row {
 	}
 	return append(all,
 		streamRow("select", " -q 'select(…) | {…}'", 216, streamSizes[0].n, 5.3, "-q", chosen),
-		streamRow("select", " -q 'select(…) | {…}'", 2<<10, streamSizes[1].n, 6.5, "-q", chosen))
+		streamRow("select", " -q 'select(…) | {…}'", 2<<10, streamSizes[1].n, 6.5, "-q", chosen),
+		filterRow("filter", unit{Of: "µs an event", per: true}, 0.75),
+		filterRow("filter-cpu", cpuPerEvent, 1.1),
+		collectorRow(216, streamSizes[0].n),
+		collectorRow(216, size{300_000, 50_000}, "-q", ".number + 1"),
+		collectorRow(2<<10, size{30_000, 5_000}, "-q", computed))
+}
+
+// collectorRow is a subscription with other targets of the garbage collector. --json tells what
+// memory each takes.
+func collectorRow(bytes int, n size, flags ...string) row {
+	name, what := "gogc", ""
+	if len(flags) > 0 {
+		name, what = "gogc-filter", " -q …"
+	}
+	return row{
+		name: fmt.Sprintf("%s-%d", name, bytes),
+		what: fmt.Sprintf("`subscribe --method%s`, %d B, by GOGC", what, bytes),
+		unit: cpuPerEvent, n: n, runs: size{9, 5},
+		clients: func(l *lab, n int) ([]client, error) {
+			args := []string{"subscribe", l.ws, "ticks", fmt.Sprintf("[%d,%d]", n, bytes), "--method", "ticks", "--count", fmt.Sprint(n)}
+			all := []client{{"rpcx", l.rpcx(append(args, flags...)...)}}
+			for _, target := range []string{"200", "400"} {
+				j := all[0].job
+				j.env = []string{"GOGC=" + target}
+				all = append(all, client{target, j})
+			}
+			return all, nil
+		},
+	}
+}
+
+// computed is a program that gojq has to run.
+const computed = ".text | explode | add"
+
+// filterRow is a subscription whose events come faster than they are filtered, on all cores
+// and on one.
+func filterRow(name string, u unit, ratio float64) row {
+	return row{
+		name: name + "-2048",
+		what: "`subscribe --method -q`, a program that computes, 2048 B",
+		unit: u, goal: goal{ratio, "one core"}, n: size{30_000, 5_000}, runs: size{9, 5},
+		clients: func(l *lab, n int) ([]client, error) {
+			all := l.rpcx("subscribe", l.ws, "ticks", fmt.Sprintf("[%d,2048]", n), "--method", "ticks", "--count", fmt.Sprint(n), "-q", computed)
+			one := all
+			one.env = []string{"GOMAXPROCS=1"}
+			return []client{{"rpcx", all}, {"one core", one}}, nil
+		},
+	}
 }
 
 // streamRow is a subscription with messages of so many bytes, and flags beside it.

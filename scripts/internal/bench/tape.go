@@ -19,8 +19,10 @@ func tapeRows() []row {
 			name: "tape-subscribe", what: "`subscribe --record`", unit: cpuPerEvent, n: stream, runs: runs,
 			clients: func(l *lab, n int) ([]client, error) {
 				subscribe := []string{"subscribe", l.ws, "ticks", fmt.Sprintf("[%d,240]", n), "--count", fmt.Sprint(n)}
+				recorded := l.rpcx(append(subscribe, "--record", l.at("stream.tape"))...)
+				recorded.fresh = l.at("stream.tape")
 				return []client{
-					{"rpcx", l.rpcx(append(subscribe, "--record", l.at("stream.tape"))...)},
+					{"rpcx", recorded},
 					{"subscribe alone", l.rpcx(subscribe...)},
 				}, nil
 			},
@@ -31,7 +33,7 @@ func tapeRows() []row {
 			name: "tape-record-calls", what: "`record`, one call after the other", unit: cpuPerCall, n: size{50_000, 10_000}, runs: runs,
 			clients: func(l *lab, n int) ([]client, error) {
 				between := l.rpcx("record", "stdio:", "--to", l.unix, "-o", l.at("stream.tape"))
-				between.calls = n
+				between.calls, between.fresh = n, l.at("stream.tape")
 				return []client{
 					{"rpcx", between},
 					{"a copy of the bytes", job{calls: n, args: []string{l.at("raw"), "copy", l.unix}}},
@@ -65,8 +67,8 @@ func recordRow(name, what, method string, n, runs size) row {
 			if err := os.WriteFile(request, []byte(text), 0o600); err != nil {
 				return nil, err
 			}
-			between := func(args ...string) job { return job{stdin: request, read: true, args: args} }
 			tape := l.at("stream.tape")
+			between := func(args ...string) job { return job{stdin: request, read: true, args: args, fresh: tape} }
 			return []client{
 				{"rpcx", between(l.at("rpcx"), "record", "stdio:", "--to", l.unix, "-o", tape)},
 				{"a copy of the bytes", between(l.at("raw"), "copy", l.unix)},

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // parsed reads what the dialogues need of a message.
@@ -20,7 +21,7 @@ func parsed(text []byte) request {
 
 // overLines carries a message a line.
 func overLines(p *peer, l *link) error {
-	line := func(text string) []byte { return []byte(text + "\n") }
+	wrap := func(text string) []byte { return []byte(text + "\n") }
 	endless := func(i int) []byte {
 		if i == 0 {
 			return []byte(`{"jsonrpc":"2.0","id":1,"result":"`)
@@ -28,7 +29,7 @@ func overLines(p *peer, l *link) error {
 		return filler
 	}
 	say := func(text string, at phase) error {
-		return p.send(l, unit{bytes: line(text), phase: at, wrap: line, endless: endless})
+		return p.send(l, unit{bytes: wrap(text), text: text, phase: at, wrap: wrap, endless: endless})
 	}
 	in := read(l, func() ([]byte, error) { return l.in.ReadBytes('\n') })
 	return converse(p, in, say)
@@ -42,11 +43,23 @@ func converse(p *peer, in <-chan []byte, say func(string, phase) error) error {
 		}
 	}
 	for text := range in {
-		out, phases := p.answers(parsed(text))
+		p.hear("send", string(text))
+		r := parsed(text)
+		out, phases := p.answers(r)
 		for i, text := range out {
 			if err := say(text, phases[i]); err != nil {
 				return err
 			}
+		}
+		if r.Method == "ticks" {
+			go func() {
+				for range 40 { // for as long as its client is there, and a while
+					p.pause(50 * time.Millisecond)
+					if say(tick, middle) != nil {
+						return
+					}
+				}
+			}()
 		}
 	}
 	return nil
@@ -69,6 +82,7 @@ func overHTTP(p *peer, l *link) error {
 		return post{r.Method, body}, err
 	})
 	for r := range in {
+		p.hear("send", string(r.body))
 		m := parsed(r.body)
 		if r.method != http.MethodPost || m.ID == nil || m.Method == "" {
 			if err := l.write([]byte("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")); err != nil {
@@ -84,7 +98,7 @@ func overHTTP(p *peer, l *link) error {
 		if p.over.events {
 			err = p.streams(l, out, phases)
 		} else {
-			err = p.send(l, unit{bytes: reply(out[0]), phase: phases[0], wrap: reply, endless: endlessReply})
+			err = p.send(l, unit{bytes: reply(out[0]), text: out[0], phase: phases[0], wrap: reply, endless: endlessReply})
 		}
 		if err != nil && err != errTurned {
 			return err
@@ -117,7 +131,7 @@ func (p *peer) streams(l *link, out []string, phases []phase) error {
 	err := p.send(l, unit{bytes: []byte(top), phase: first, wrap: func(t string) []byte { return append([]byte(top), event(t)...) }, endless: endlessReply})
 	for i, text := range out {
 		if err == nil {
-			err = p.send(l, unit{bytes: event(text), phase: phases[i], wrap: event, endless: func(i int) []byte {
+			err = p.send(l, unit{bytes: event(text), text: text, phase: phases[i], wrap: event, endless: func(i int) []byte {
 				if i == 0 {
 					return chunk("data: ")
 				}

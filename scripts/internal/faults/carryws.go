@@ -65,9 +65,10 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
 	for err == nil && p.fault.kind == turned { // it may come again elsewhere
-		if err = p.send(l, unit{phase: head}); err == errTurned {
-			r, err = http.ReadRequest(l.in)
+		if err = p.send(l, unit{phase: head}); err != errTurned {
+			break // it has come again
 		}
+		r, err = http.ReadRequest(l.in)
 	}
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func overWS(p *peer, l *link) error {
 		return err
 	}
 	return converse(p, in, func(s string, at phase) error {
-		return p.send(l, unit{bytes: text(s), phase: at, wrap: text, endless: func(i int) []byte {
+		return p.send(l, unit{bytes: text(s), text: s, phase: at, wrap: text, endless: func(i int) []byte {
 			if i == 0 {
 				return frame(opText, []byte(`{"jsonrpc":"2.0","id":1,"result":"`))
 			}

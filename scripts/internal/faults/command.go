@@ -15,7 +15,13 @@ type command struct {
 	stdin string     // of the first
 	want  string     // all of stdout, where the status is 0
 	files map[string]string
-	own   bool // another part of the program runs it: serve, whose client is at fault
+	// What listens: with own the client is at fault, otherwise the peer, and the
+	// steps are its honest clients.
+	listens []string
+	own     bool
+	passes  bool // with own: {E} is an honest peer, to whom its clients talk
+	tapes   bool // {dir}/record.tape is written
+	stays   bool // a process lives on after one at fault: it is asked what it holds
 }
 
 const tape = `{"tape":1,"dialect":"jsonrpc"}
@@ -23,12 +29,29 @@ const tape = `{"tape":1,"dialect":"jsonrpc"}
 {"t":0.01,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":3}}
 `
 
+// ticks is what a tape has of a stream.
+const ticks = `{"dir":"send","msg":{"jsonrpc":"2.0","id":2,"method":"ticks"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":2,"result":"s1"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s1","result":1}}}
+`
+
+// terms are three calls of a batch, sums their answers.
+const (
+	terms = `{"method":"add","params":[1,2]}
+{"method":"add","params":[3,4]}
+{"method":"add","params":[5,6,{"password":"` + secretWord + `"}]}
+`
+	sums = `{"id":1,"result":3}
+{"id":2,"result":7}
+{"id":3,"result":11}
+`
+)
+
 var commands = []*command{
 	{name: "call", says: 1, posts: 1, peer: adds, steps: [][]string{{"call", "{E}", "add", "1", "2", "{dial}", "{time}"}}, want: "3\n"},
 	{
-		name: "batch", says: 3, posts: 3, peer: adds, calls: 3, steps: [][]string{{"call", "{E}", "--batch", "{dial}", "{time}"}},
-		stdin: `{"method":"add","params":[1,2]}` + "\n" + `{"method":"add","params":[3,4]}` + "\n" + `{"method":"add","params":[5,6]}` + "\n",
-		want:  `{"id":1,"result":3}` + "\n" + `{"id":2,"result":7}` + "\n" + `{"id":3,"result":11}` + "\n",
+		name: "batch", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, steps: [][]string{{"call", "{E}", "--batch", "--record", "{dir}/record.tape", "{dial}", "{time}"}},
+		stdin: terms, want: sums,
 	},
 	{name: "subscribe", says: 4, posts: 1, peer: counts, steps: [][]string{{"subscribe", "{E}", "count", "{dial}", "{time}"}}, want: "1\n2\n"},
 	{
@@ -41,21 +64,30 @@ var commands = []*command{
 	{name: "job", says: 5, posts: 5, peer: hosts, steps: [][]string{{"job", "run", "{E}", "archive.export", "-q", ".output", "{dial}", "{time}"}}, want: `{"n":3}` + "\n"},
 	{name: "ro-job", says: 3, posts: 1, peer: works, steps: [][]string{{"job", "run", "{E}", "archive:export", "-q", ".n", "{dial}", "{time}"}}, want: "3\n"},
 	{
-		name: "session", says: 1, posts: 1, peer: adds, want: "3\n", steps: [][]string{
+		name: "session", stays: true, says: 1, posts: 1, peer: adds, want: "3\n", steps: [][]string{
 			{"connect", "{E}", "--session", "faults", "{dial}", "{time}"},
 			{"call", "@faults", "add", "1", "2", "{time}"},
 			{"session", "close", "faults"},
 		},
 	},
 	{
-		name: "record", says: 1, posts: 1, peer: adds, want: "3\n", steps: [][]string{{
+		name: "record", tapes: true, says: 1, posts: 1, peer: adds, want: "3\n", steps: [][]string{{
 			"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{dial}",
-			"--", "{rpcx}", "call", "@", "add", "1", "2", "{time}",
+			"--", "{rpcx}", "call", "@", "add", "1", "2", "--max-message", maxMessage, "{time}",
 		}},
 	},
 	{
 		name: "replay", says: 1, posts: 1, peer: adds, files: map[string]string{"played.tape": tape},
 		steps: [][]string{{"replay", "{dir}/played.tape", "--to", "{E}", "--idle", "{timeout}", "--connect-timeout", "{timeout}", "{dial}"}},
 	},
-	{name: "serve", says: 3, own: true},
+	{
+		name: "record-far", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, want: sums, stays: true,
+		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{dial}"},
+		steps:   [][]string{{"call", "{at}", "--batch", "--jobs", "1", "--max-message", maxMessage, "{time}"}}, stdin: terms,
+	},
+	{name: "serve", says: 3, own: true, listens: []string{
+		"serve", "{listen}", "--on", "add=jq:.[0] + .[1]", "--on", "ticks=lines:while :; do echo 1; sleep 0.05; done", "{guard}",
+	}},
+	{name: "record-near", tapes: true, says: 3, own: true, passes: true, listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{guard}"}},
+	{name: "replay-near", says: 3, own: true, listens: []string{"replay", "{dir}/played.tape", "--listen", "{listen}", "{guard}"}, files: map[string]string{"played.tape": tape + ticks}},
 }

@@ -16,7 +16,7 @@ func (v *verdict) expected() [][]int {
 	switch v.cell.run.name {
 	case "session":
 		return v.cell.ofSession(v.struck, one)
-	case "record":
+	case "record", "record-far":
 		return [][]int{v.cell.ofRecord(v.struck, one)}
 	case "replay":
 		return [][]int{v.cell.ofReplay(v.struck, one)}
@@ -32,6 +32,8 @@ func (c cell) statuses(at phase) []int {
 		return []int{0}
 	case f.name == "dup-head", c.over.events && (f.name == "dup-first" || f.name == "swap"):
 		return []int{5} // a head where a frame or a chunk should be
+	case c.over.http && f.name == "dup-first":
+		return []int{0, 5} // the second may be taken for the answer to the next POST
 	case f.kind == harmless, at == after && f.kind != turned:
 		return []int{0}
 	}
@@ -54,6 +56,11 @@ func (c cell) statuses(at phase) []int {
 		return []int{3}
 	}
 	return c.ofTurning()
+}
+
+// breaks says whether what does no harm elsewhere breaks this transport.
+func (f *fault) breaks(t *transport) bool {
+	return f.name == "dup-head" || t.http && f.name == "dup-first" || t.events && f.name == "swap"
 }
 
 // ofLoss are those of a connection that ended: before it stood, or before what
@@ -121,6 +128,8 @@ func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
 		return []int{0, 3, 5, 7, 124} // it hands on what is too large for its tape
+	case c.run.name == "record-far" && at == head && one[0] == 124:
+		return []int{3, 7, 124} // the recorder gives up on its peer after as long as its client
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
 		return one
 	case c.over.events && slices.Contains(one, 124):
@@ -173,4 +182,16 @@ func (f *fault) says(status int) *regexp.Regexp {
 		return nil
 	}
 	return regexp.MustCompile(text)
+}
+
+// holdsOn reports whether a recorder rightly holds on to both sides after its client has left: over TCP the
+// client has only ended its direction, and may still read, and the peer neither reads nor ends its own. It
+// lets go when the system's keep-alive finds that nobody is there, which takes more than a minute.
+func (c cell) holdsOn() bool {
+	if c.run.name != "record-far" || !strings.HasPrefix(c.over.listen, "tcp:") {
+		return false
+	}
+	name := c.fault.name
+	deaf := strings.HasPrefix(name, "gone-") || strings.HasPrefix(name, "half-recv-")
+	return deaf || c.over.child && (name == "noclose" || strings.HasPrefix(name, "stopped-"))
 }

@@ -96,7 +96,7 @@ var faults = sync.OnceValue(func() []*fault {
 			continue
 		}
 		add("stopped", fault{kind: silent, strike: stopping, only: childOnly})
-		add("text", fault{kind: noise, strike: saying(`{"jsonrpc":"2.0",not JSON`)})
+		add("text", fault{kind: noise, strike: saying(`{"jsonrpc":"2.0",not JSON, "password":"` + secretWord + `"`)})
 		add("oversize", fault{kind: broken, strike: oversize})
 	}
 	all = append(all,

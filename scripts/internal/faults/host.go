@@ -27,6 +27,14 @@ func (c cell) newPeer(seed uint64, note func(phase)) *peer {
 	}
 }
 
+// saidIn has a peer note what passes, where the cell's command records that.
+func (p *peer) saidIn(c cell, dir string) *peer {
+	if c.run.tapes {
+		p.said = filepath.Join(dir, saidFile)
+	}
+	return p
+}
+
 // A host is where a cell's peer is reached.
 type host struct {
 	endpoint string
@@ -34,18 +42,18 @@ type host struct {
 }
 
 // open makes the peer of a cell reachable.
-func (c cell) open(dir, self string, seed uint64, note func(phase)) (host, error) {
+func (c cell) open(r room, self string, seed uint64, note func(phase)) (host, error) {
 	prefix := c.run.peer.prefix
 	if c.over.child {
 		if c.fault.at == atNobody && c.fault.kind == refused {
-			self = filepath.Join(dir, "nobody")
+			self = filepath.Join(r.dir, "nobody")
 		}
-		words := []string{self, "child", c.name(), strconv.FormatUint(seed, 10), filepath.Join(dir, "struck")}
+		words := []string{self, "child", c.name(), strconv.FormatUint(seed, 10), filepath.Join(r.dir, "struck")}
 		return host{prefix + c.over.scheme + strings.Join(words, " "), func() {}}, nil
 	}
 	network, address := "tcp", "127.0.0.1:0"
 	if c.over.name == "unix" {
-		network, address = "unix", filepath.Join(dir, "far")
+		network, address = "unix", filepath.Join(r.dir, "far")
 	}
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -55,7 +63,7 @@ func (c cell) open(dir, self string, seed uint64, note func(phase)) (host, error
 	if c.over.http || c.over.ws {
 		where += "/"
 	}
-	p := c.newPeer(seed, note)
+	p := c.newPeer(seed, note).saidIn(c, r.dir)
 	if c.fault.at == atNobody && c.fault.kind == refused {
 		p.strikeNow(head)
 		l.Close()
@@ -81,7 +89,7 @@ func (c cell) open(dir, self string, seed uint64, note func(phase)) (host, error
 			})
 		}
 	})
-	return host{prefix + c.over.scheme + where, func() {
+	return host{prefix + c.over.scheme + where, sync.OnceFunc(func() {
 		close(p.done)
 		l.Close()
 		mu.Lock()
@@ -90,7 +98,7 @@ func (c cell) open(dir, self string, seed uint64, note func(phase)) (host, error
 		}
 		mu.Unlock()
 		conns.Wait()
-	}}, nil
+	})}, nil
 }
 
 // accept plays the peer for one who has come.
@@ -125,7 +133,7 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	p := c.newPeer(seed, func(at phase) { os.WriteFile(args[2], []byte(at), 0o600) })
+	p := c.newPeer(seed, func(at phase) { os.WriteFile(args[2], []byte(at), 0o600) }).saidIn(c, filepath.Dir(args[2]))
 	if c.fault.clings {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	}

@@ -20,8 +20,12 @@ type process struct {
 }
 
 // marked are the processes of a cell.
-func marked(id string) []process {
-	mark := []byte("FAULTS_CELL=" + id + "\x00")
+func marked(id string) []process { return carrying("FAULTS_CELL=" + id + "\x00") }
+
+// carrying are the processes whose environment, each variable with a zero behind it,
+// has this text.
+func carrying(text string) []process {
+	mark := []byte(text)
 	entries, _ := os.ReadDir("/proc")
 	var some []process
 	for _, e := range entries {
@@ -66,10 +70,10 @@ func (p process) descriptors() []string {
 }
 
 // leftovers tells what is left of a cell's commands, all of which have ended.
-func (v *verdict) leftovers(b *bench, dir, id string) {
+func (v *verdict) leftovers(b *bench, r room) {
 	var left []process
 	for deadline := time.Now().Add(b.slack); ; time.Sleep(20 * time.Millisecond) {
-		if left = marked(id); len(left) == 0 || time.Now().After(deadline) {
+		if left = marked(r.id); len(left) == 0 || time.Now().After(deadline) {
 			break
 		}
 	}
@@ -79,10 +83,10 @@ func (v *verdict) leftovers(b *bench, dir, id string) {
 		syscall.Kill(p.pid, syscall.SIGKILL)
 	}
 	for _, sub := range []string{"run", "tmp", "home", "work"} {
-		top := filepath.Join(dir, sub)
+		top := filepath.Join(r.dir, sub)
 		filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && path != top && !v.allowed(strings.TrimPrefix(path, dir+"/"), d) {
-				v.wrong("left behind: %s (%v)", strings.TrimPrefix(path, dir+"/"), d.Type())
+			if err == nil && path != top && !v.allowed(strings.TrimPrefix(path, r.dir+"/"), d) {
+				v.wrong("left behind: %s (%v)", strings.TrimPrefix(path, r.dir+"/"), d.Type())
 			}
 			return nil
 		})
@@ -95,8 +99,8 @@ func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 	switch {
 	case path == "run/rpcx":
 		return d.IsDir()
-	case path == "work/record.tape":
-		return v.cell.run.name == "record"
+	case path == "work/"+tapeFile:
+		return v.cell.run.tapes
 	case strings.HasPrefix(path, "work/"):
 		_, given := v.cell.run.files[strings.TrimPrefix(path, "work/")]
 		return given
@@ -107,4 +111,16 @@ func (v *verdict) allowed(path string, d fs.DirEntry) bool {
 		}
 	}
 	return false
+}
+
+// settled is how many descriptors a process has when that is want, or when it
+// does not change any more.
+func (p process) settled(want int, limit time.Duration) int {
+	deadline := time.Now().Add(limit)
+	n := len(p.descriptors())
+	for time.Now().Before(deadline) && n > want {
+		time.Sleep(limit / 50)
+		n = len(p.descriptors())
+	}
+	return n
 }

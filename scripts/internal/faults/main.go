@@ -7,7 +7,14 @@
 //
 // A cell's peer is typed by hand, and what it says passes through a proxy that
 // does one thing wrong. The command has to end in time with the right status
-// and one true message, and to leave nothing behind.
+// and one true message, and to leave nothing behind: no process, no file, and on
+// the tape that it writes all that had passed. Where a process of ours lives on
+// (serve and what else listens, a recorder, a named session), it has to hold no more
+// goroutines and descriptors than after a peer that did no wrong; of one that has
+// ended there is nothing left to ask.
+//
+// How far it is stands on stderr. A signal ends it with all that it has started, and
+// with the table so far.
 package main
 
 import (
@@ -20,6 +27,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -76,6 +84,9 @@ func main() {
 	os.Exit(b.all(able, unable, *jobs))
 }
 
+// progressEvery is how often stderr is told how far the run is.
+const progressEvery = 10 * time.Second
+
 // all runs cells, and returns the status of the program.
 func (b *bench) all(able, unable []cell, jobs int) int {
 	dir, err := os.MkdirTemp("", "faults-")
@@ -101,9 +112,32 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 
 	begun := time.Now()
 	var t table
+	for _, c := range unable {
+		t.cannot(c)
+	}
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	var again []cell
+	far := func() string {
+		return fmt.Sprintf("%d of %d cells, %d failed, %d to be tried again, %d s", t.run, len(able), t.failed, len(again), int(time.Since(begun).Seconds()))
+	}
+	signals := interrupted()
+	go func() {
+		for ticks := time.Tick(progressEvery); ; {
+			select {
+			case <-ticks:
+				mu.Lock()
+				fmt.Fprintln(os.Stderr, "faults:", far())
+				mu.Unlock()
+			case s := <-signals:
+				mu.Lock() // for good: what comes of a cell from here on tells nothing
+				b.stop()
+				t.print()
+				fmt.Printf("%v after %s\n", s, far())
+				os.Exit(128 + int(s.(syscall.Signal)))
+			}
+		}
+	}()
 	next := make(chan cell)
 	for range jobs {
 		running.Go(func() {
@@ -126,17 +160,18 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	close(next)
 	running.Wait()
 	// What took too long beside others has a second chance, alone.
-	for _, c := range again {
-		v := b.try(c)
+	for len(again) > 0 {
+		v := b.try(again[0])
+		mu.Lock()
+		again = again[1:]
 		if len(v.faults) == 0 {
-			t.late = append(t.late, c)
+			t.late = append(t.late, v.cell)
 		}
 		b.tell(v)
 		t.add(v)
+		mu.Unlock()
 	}
-	for _, c := range unable {
-		t.cannot(c)
-	}
+	mu.Lock() // for good, as a signal has it
 	t.print()
 	fmt.Printf("%d s\n", int(time.Since(begun).Seconds()))
 	if t.failed > 0 {

@@ -26,6 +26,7 @@ const (
 // A unit is what the peer writes at once: a line, a frame, a head, a chunk.
 type unit struct {
 	bytes   []byte
+	text    string // the message in it
 	phase   phase
 	wrap    func(text string) []byte // a unit of the same kind with another text
 	endless func(i int) []byte       // the parts of a unit that never ends
@@ -50,6 +51,7 @@ type peer struct {
 	masks bool // it is a client: its frames are masked
 	done  chan struct{}
 	note  func(phase) // is told where the fault has struck
+	said  string      // the file for what has passed before; "": nobody asks
 
 	talk   sync.Mutex // of the dialogue
 	mu     sync.Mutex
@@ -86,6 +88,10 @@ func (p *peer) send(l *link, u unit) error {
 		p.struck = u.phase
 		p.note(u.phase)
 	}
+	if p.fault.clings && u.phase == last && p.struck == never { // what follows is that it does not go
+		p.struck = after
+		p.note(after)
+	}
 	held := p.held
 	p.held = nil
 	p.mu.Unlock()
@@ -94,6 +100,9 @@ func (p *peer) send(l *link, u unit) error {
 		err = p.fault.strike(p, l, u)
 	} else {
 		err = l.write(u.bytes)
+	}
+	if err == nil && u.phase != after { // when the command may have gone
+		p.hear("recv", u.text)
 	}
 	if held != nil && err == nil {
 		err = l.write(held)

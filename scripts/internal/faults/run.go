@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,10 +29,14 @@ type bench struct {
 	seed    uint64
 	verbose bool
 	number  atomic.Int64
+	usual   sync.Map // of a command over a transport: what its process holds after no fault
 }
 
-// maxMessage is what is given as --max-message.
-const maxMessage = "64K"
+// maxMessage is what is given as --max-message, mostMessage that in bytes.
+const (
+	maxMessage  = "64K"
+	mostMessage = 64 << 10
+)
 
 // mostRSS is how much memory a command may take, in KiB.
 const mostRSS = 300 << 10
@@ -54,6 +59,7 @@ type verdict struct {
 	faults []string // what is wrong
 	slow   bool     // of that, something took too long
 	took   time.Duration
+	holds  string // what the process that lives on has
 }
 
 func (v *verdict) wrong(format string, args ...any) {
@@ -65,24 +71,53 @@ func (b *bench) try(c cell) (v verdict) {
 	v.cell = c
 	begun := time.Now()
 	defer func() { v.took = time.Since(begun) }()
-	id := fmt.Sprintf("%d-%d", os.Getpid(), b.number.Add(1))
-	dir := filepath.Join(b.dir, id)
-	for _, sub := range []string{"run", "tmp", "home", "work"} {
-		must(os.MkdirAll(filepath.Join(dir, sub), 0o700))
-	}
-	defer os.RemoveAll(dir)
-	for name, text := range c.run.files {
-		must(os.WriteFile(filepath.Join(dir, "work", name), []byte(text), 0o600))
-	}
 	if c.run.own {
-		b.tryServe(&v, dir, id)
+		b.near(&v)
 		return v
 	}
+	b.far(&v)
+	if c.run.stays && !c.holdsOn() {
+		b.compare(&v, func(c cell, still time.Duration) *held { return b.stays(&v, c, still) })
+	}
+	return v
+}
+
+// A room is where a cell's commands are run: a folder, and the mark of its processes.
+type room struct{ dir, id string }
+
+// room makes a new one, with the cell's files.
+func (b *bench) room(c cell) room {
+	r := room{id: fmt.Sprintf("%d-%d", os.Getpid(), b.number.Add(1))}
+	r.dir = filepath.Join(b.dir, r.id)
+	for _, sub := range []string{"run", "tmp", "home", "work"} {
+		must(os.MkdirAll(filepath.Join(r.dir, sub), 0o700))
+	}
+	for name, text := range c.run.files {
+		must(os.WriteFile(filepath.Join(r.dir, "work", name), []byte(text), 0o600))
+	}
+	return r
+}
+
+func (r room) leave() { os.RemoveAll(r.dir) }
+
+// far runs a cell's commands with a peer at fault.
+func (b *bench) far(v *verdict) {
+	c := v.cell
+	r := b.room(c)
+	defer r.leave()
 	var struck atomic.Value
-	h, err := c.open(dir, b.self, c.luck(b.seed), func(at phase) { struck.Store(at) })
+	h, err := c.open(r, b.self, c.luck(b.seed), func(at phase) { struck.Store(at) })
 	if err != nil {
 		v.wrong("no peer: %v", err)
-		return v
+		return
+	}
+	at := places{far: h.endpoint, near: c.over.listen, room: r}
+	var s *server
+	if c.run.listens != nil {
+		s = b.server(b.words(c.run.listens, c, at), r)
+		must(s.listen(""))
+		defer s.kill()
+		at.at = s.at
 	}
 	for i, words := range c.run.steps {
 		stdin := ""
@@ -90,35 +125,49 @@ func (b *bench) try(c cell) (v verdict) {
 			stdin = c.run.stdin
 		}
 		if i == len(c.run.steps)-1 && i > 0 {
-			for _, p := range marked(id) {
+			for _, p := range marked(r.id) {
 				if kib := p.peak(); kib > mostRSS {
 					v.wrong("%s has taken %d MB", p.name, kib>>10)
 				}
 			}
 		}
-		v.steps = append(v.steps, b.step(b.words(words, c, h.endpoint, dir), stdin, dir, id))
+		v.steps = append(v.steps, b.step(b.words(words, c, at), stdin, r))
 	}
 	if at, ok := struck.Load().(phase); ok {
 		v.struck = at
-	} else if text, err := os.ReadFile(filepath.Join(dir, "struck")); err == nil {
+	} else if text, err := os.ReadFile(filepath.Join(r.dir, "struck")); err == nil {
 		v.struck = phase(text)
 	}
 	if c.over.child && c.fault.kind == refused {
 		v.struck = head
 	}
-	b.judge(&v)
-	v.leftovers(b, dir, id) // before the peer goes: nothing may depend on that
+	b.judge(v)
+	if s != nil {
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		b.ended(v, s, true)
+	}
+	if c.run.tapes {
+		v.taped(r)
+	}
+	v.leftovers(b, r) // before the peer goes: nothing may depend on that
 	h.end()
-	return v
+}
+
+// places are what the words of a command line may name.
+type places struct {
+	far  string // the endpoint of the peer
+	near string // what is listened on
+	at   string // where that is
+	room room
 }
 
 // words fills in a command line.
-func (b *bench) words(words []string, c cell, endpoint, dir string) []string {
+func (b *bench) words(words []string, c cell, at places) []string {
 	var args []string
 	for _, w := range words {
 		switch w {
 		case "{E}":
-			w = endpoint
+			w = at.far
 		case "{rpcx}":
 			w = b.rpcx
 		case "{timeout}":
@@ -131,11 +180,25 @@ func (b *bench) words(words []string, c cell, endpoint, dir string) []string {
 			if c.over.tls {
 				args = append(args, "--cacert", b.cacert)
 			}
+			if c.run.listens != nil && !c.over.child { // its client may have gone while it is dialled for
+				args = append(args, "--connect-timeout", b.timeout.String())
+			}
+			if c.run.tapes && (c.over.http || c.over.ws) {
+				args = append(args, "-H", "Authorization: Bearer "+secretWord)
+			}
+			continue
+		case "{guard}":
+			args = append(args, "--max-message", maxMessage)
+			if c.over.tls {
+				args = append(args, "--cert", b.cacert, "--key", b.key)
+			}
 			continue
 		case "{listen}":
-			w = c.over.listen
+			w = at.near
+		case "{at}":
+			w = at.at
 		}
-		args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(dir, "work")))
+		args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
 	}
 	if i := c.luck(b.seed) % 2; i == 1 { // failures as text in one half, as JSON in the other
 		return args
@@ -148,24 +211,67 @@ func (b *bench) words(words []string, c cell, endpoint, dir string) []string {
 	return append(args, "--errors", "json")
 }
 
-// environment is that of a cell's processes.
-func environment(dir, id string) []string {
+// near is what the server of a cell listens on.
+func (c cell) near(r room) string {
+	switch {
+	case c.over.name == "unix":
+		return "unix:" + filepath.Join(r.dir, "work", "near")
+	case c.over.name == "exec":
+		return "stdio:"
+	case c.over.name == "ipc":
+		return "ipc:"
+	case c.over.http || c.over.ws:
+		return c.over.scheme + "127.0.0.1:0/"
+	}
+	return c.over.scheme + "127.0.0.1:0"
+}
+
+// environment is that of a room's processes.
+func environment(r room) []string {
 	return []string{
-		"PATH=" + os.Getenv("PATH"), "FAULTS_CELL=" + id, "NO_PROXY=*",
-		"HOME=" + filepath.Join(dir, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"), "TMPDIR=" + filepath.Join(dir, "tmp"),
+		"PATH=" + os.Getenv("PATH"), "FAULTS_CELL=" + r.id, "NO_PROXY=*",
+		"HOME=" + filepath.Join(r.dir, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(r.dir, "run"), "TMPDIR=" + filepath.Join(r.dir, "tmp"),
 	}
 }
 
+// An output is what a process says, without the middle of what a flood made it say: what
+// this program takes is counted as that of its children, too.
+type output struct {
+	first, last []byte
+	cut         bool // lines between the two are left out
+}
+
+const mostOutput = 256 << 10 // of each
+
+func (o *output) Write(b []byte) (int, error) {
+	n := min(len(b), mostOutput-len(o.first))
+	o.first = append(o.first, b[:n]...)
+	o.last = append(o.last, b[n:]...)
+	if len(o.last) > 2*mostOutput {
+		o.last, o.cut = bytes.Clone(o.last[len(o.last)-mostOutput:]), true
+	}
+	return len(b), nil
+}
+
+// String returns whole lines.
+func (o *output) String() string {
+	if !o.cut {
+		return string(o.first) + string(o.last)
+	}
+	return string(o.first[:bytes.LastIndexByte(o.first, '\n')+1]) + string(o.last[bytes.IndexByte(o.last, '\n')+1:])
+}
+
 // step runs rpcx.
-func (b *bench) step(args []string, stdin, dir, id string) step {
+func (b *bench) step(args []string, stdin string, r room) step {
+	unlessSignalled()
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout+b.slack+5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.rpcx, args...)
-	cmd.Env = environment(dir, id)
-	cmd.Dir = filepath.Join(dir, "work")
+	cmd.Env = environment(r)
+	cmd.Dir = filepath.Join(r.dir, "work")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdin = strings.NewReader(stdin)
-	var out, errs bytes.Buffer
+	var out, errs output
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	begun := time.Now()

@@ -4,14 +4,18 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // A table counts what came of the cells.
 type table struct {
 	passed, failed, unable, unstruck int
+	run                              int                // cells that were run
 	rows                             map[string]*[3]int // of a command over a transport
 	late                             []cell
+	why                              map[string]int // why cells cannot be
 }
 
 func (t *table) row(c cell) *[3]int {
@@ -26,13 +30,15 @@ func (t *table) row(c cell) *[3]int {
 }
 
 func (t *table) add(v verdict) {
+	t.run++
 	switch {
 	case len(v.faults) > 0:
 		t.failed++
 		t.row(v.cell)[1]++
 	case v.struck == never && v.cell.fault.name != "none":
-		t.unstruck++ // there is no such message: it went as without a fault
+		t.unstruck++
 		t.row(v.cell)[2]++
+		t.because("the conversation went on without such a message")
 	default:
 		t.passed++
 		t.row(v.cell)[0]++
@@ -42,6 +48,14 @@ func (t *table) add(v verdict) {
 func (t *table) cannot(c cell) {
 	t.unable++
 	t.row(c)[2]++
+	t.because(c.cannot())
+}
+
+func (t *table) because(why string) {
+	if t.why == nil {
+		t.why = map[string]int{}
+	}
+	t.why[why]++
 }
 
 // print shows for each command and transport how many cells passed, failed, and cannot be.
@@ -71,8 +85,10 @@ func (t *table) print() {
 	for _, c := range t.late {
 		fmt.Printf("slow beside others, in time alone: %s\n", c.name())
 	}
-	fmt.Printf("faults: %d passed, %d failed, %d cannot be, %d of these as the conversation has no such message\n",
-		t.passed, t.failed, t.unable+t.unstruck, t.unstruck)
+	for _, why := range slices.Sorted(maps.Keys(t.why)) {
+		fmt.Printf("%5d cannot be: %s\n", t.why[why], why)
+	}
+	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.unstruck)
 }
 
 // tell prints a cell that failed, and each with -v.
@@ -100,6 +116,9 @@ func (b *bench) tell(v verdict) {
 		most = 4000
 	}
 	if b.verbose || len(v.faults) > 0 {
+		if v.holds != "" {
+			fmt.Printf("    lives on with %s\n", v.holds)
+		}
 		for _, s := range v.steps {
 			fmt.Printf("    $ rpcx %s\n", strings.Join(s.args, " "))
 			fmt.Printf("      status %d after %.2fs, %d MB\n", s.status, s.took.Seconds(), s.rss>>10)

@@ -117,6 +117,7 @@ func newAuthority() authority {
 
 func must(err error) {
 	if err != nil {
+		unlessSignalled()
 		os.Stderr.WriteString("faults: " + err.Error() + "\n")
 		os.Exit(2)
 	}

@@ -3,13 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strconv"
 )
 
-// eventsOverTCP has rpcx print notifications that a server typed here sends as fast as they are read.
+// eventsOverTCP has rpcx print notifications that a server typed here sends through a recorder.
 func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,7 +26,12 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 		}
 		defer c.Close()
 		out := bufio.NewWriterSize(c, 64<<10)
+		p := s.pace(s.events)
 		for i := range s.events {
+			if err := p.rest(ctx, i, out.Flush); err != nil {
+				sent <- err
+				return
+			}
 			line := append([]byte(`{"jsonrpc":"2.0","method":"tick","params":`), strconv.Itoa(i+1)...)
 			line = append(append(append(line, `,"more":"`...), padding...), "\"}\n"...)
 			if _, err := out.Write(line); err != nil {
@@ -40,12 +46,20 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 		_, err = io.Copy(io.Discard, c) // until it has gone
 		sent <- err
 	}()
-	did, err := s.counted(ctx, "subscribe, over TCP", "subscribe", "tcp://"+l.Addr().String(), "--method", "tick", "--count", strconv.Itoa(s.events))
+	between, stop, err := s.record(ctx, "record, before events", "tcp://"+l.Addr().String())
 	if err != nil {
 		return "", err
 	}
+	did, err := s.counted(ctx, "subscribe, over TCP", "subscribe", between, "--method", "tick", "--count", strconv.Itoa(s.events))
+	is, terr := stop()
+	if err := errors.Join(err, terr); err != nil {
+		return "", err
+	}
 	<-sent // how it was left is not what counts
-	return did, nil
+	if want := (tally{opened: 1, closed: 1, received: s.events}); is != want {
+		return "", fmt.Errorf("the tape has %v, want %v", is, want)
+	}
+	return did + ", all on the tape", nil
 }
 
 // padding makes an event about 200 bytes long.
@@ -53,12 +67,10 @@ const padding = "...............................................................
 
 // eventsOfAHook has rpcx print the items of a stream that another rpcx makes of a hook's lines.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
-	at, end, err := s.listen(ctx, "serve, a hook's lines", "serve", "ws://127.0.0.1:0/", "--on", fmt.Sprintf("ticks=lines:seq 1 %d", s.events))
-	if err != nil {
-		return "", err
-	}
-	defer end()
-	return s.counted(ctx, "subscribe, of a hook", "subscribe", at, "ticks")
+	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
+	// Beside its items a stream has an answer and a last word.
+	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
+	return did, err
 }
 
 // counted runs rpcx with args, which has to print the numbers from 1 to s.events, a line each.

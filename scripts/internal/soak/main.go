@@ -1,6 +1,7 @@
-// Soak runs rpcx for long, with all parts at once, and counts: what was sent came, in its order, and memory and
-// descriptors stay as they were. It prints a line for each part and one for each process that it looked at, and exits
-// with 1 where something is lost or grows.
+// Soak runs rpcx for long, with all parts at once, each spread over the whole time, and counts: what was sent came, in its
+// order, and is on the tapes of the recorders that stand between; memory and descriptors stay as they were. It prints a
+// line for each part, for each tape and for each process that it looked at, and exits with 1 where something is lost or
+// grows.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,26 +21,33 @@ import (
 // A load is how much of everything is done.
 type load struct {
 	events, calls, connections int
-	session                    time.Duration
+	lasts                      time.Duration // which is how long each part takes, where the machine is not too slow
 }
 
 var (
-	whole  = load{events: 10_000_000, calls: 1_000_000, connections: 100_000, session: time.Hour}
-	minute = load{events: 500_000, calls: 40_000, connections: 4_000, session: 45 * time.Second}
+	whole  = load{events: 10_000_000, calls: 1_000_000, connections: 100_000, lasts: time.Hour}
+	minute = load{events: 500_000, calls: 40_000, connections: 4_000, lasts: 45 * time.Second}
 )
+
+// within is as much of l, in proportion, as is done in d.
+func (l load) within(d time.Duration) load {
+	some := func(n int) int { return max(1, int(float64(n)*d.Seconds()/l.lasts.Seconds())) }
+	return load{some(l.events), some(l.calls), some(l.connections), d}
+}
 
 // A part does one thing for long. It returns what it did, or why that is wrong.
 type part struct {
-	name string
-	run  func(*soak, context.Context) (did string, err error)
+	name   string
+	run    func(*soak, context.Context) (did string, err error)
+	shares bool // it talks to the one server, through the one recorder
 }
 
 var parts = []part{
-	{"events over TCP", eventsOverTCP},
-	{"events of a hook", eventsOfAHook},
-	{"calls through a recorder", callsThroughARecorder},
-	{"connections to one server", connections},
-	{"a session that is cut", cutSession},
+	{"events over TCP", eventsOverTCP, false},
+	{"events of a hook", eventsOfAHook, true},
+	{"calls", calls, true},
+	{"connections", connections, true},
+	{"a session that is cut", cutSession, false},
 }
 
 // A soak is one run.
@@ -46,12 +55,23 @@ type soak struct {
 	load
 	rpcx   string // the binary
 	folder string // of all that is written
+	begun  time.Time
+	server string // where the recorder before the one server listens
 	mu     sync.Mutex
 	looked []*watched
+	tape   tally // what has to be on that recorder's tape
 }
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == "ticks" {
+		if err := ticks(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, "soak:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	short := flag.Bool("minute", false, "a minute of it")
+	during := flag.Duration("for", 0, "as much as an hour has in `TIME`")
 	only := flag.String("part", "", "the part whose name holds this, alone")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -61,6 +81,8 @@ func main() {
 	s := &soak{load: whole, rpcx: os.Getenv("RPCX")}
 	if *short {
 		s.load = minute
+	} else if *during > 0 {
+		s.load = whole.within(*during)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -83,6 +105,11 @@ func (s *soak) all(ctx context.Context, only string) error {
 		}
 	}
 	if s.rpcx, err = filepath.Abs(s.rpcx); err != nil {
+		return err
+	}
+	s.begun = time.Now()
+	taped, err := s.serve(ctx, only)
+	if err != nil {
 		return err
 	}
 	var wg sync.WaitGroup
@@ -110,6 +137,12 @@ func (s *soak) all(ctx context.Context, only string) error {
 			bad++
 		}
 	}
+	if line, err := taped(); err != nil {
+		bad++
+		fmt.Printf("FAILED %-26s %v\n", "the server's tape", err)
+	} else if line != "" {
+		fmt.Printf("ok     %-26s %s\n", "the server's tape", line)
+	}
 	for _, w := range s.looked {
 		line, err := w.verdict()
 		if err != nil {
@@ -122,6 +155,44 @@ func (s *soak) all(ctx context.Context, only string) error {
 		return fmt.Errorf("%d of it went wrong", bad)
 	}
 	return nil
+}
+
+// serve starts the one server with a recorder before it, if a part is run that talks to it. The function that it returns
+// ends both, and tells what is on the tape, or lacks.
+func (s *soak) serve(ctx context.Context, only string) (taped func() (string, error), err error) {
+	if !slices.ContainsFunc(parts, func(p part) bool { return p.shares && strings.Contains(p.name, only) }) {
+		return func() (string, error) { return "", nil }, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	at, end, err := s.listen(ctx, "serve", "serve", "ws://127.0.0.1:0/", "--on", "add=jq:.[0]+.[1]",
+		"--on", fmt.Sprintf("ticks=lines:%s ticks %d %v", self, s.events, s.lasts))
+	if err != nil {
+		return nil, err
+	}
+	between, stop, err := s.record(ctx, "record, before serve", at)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	s.server = between
+	return func() (string, error) {
+		is, err := stop()
+		end()
+		if err == nil && is != s.tape {
+			err = fmt.Errorf("the tape has %v, want %v", is, s.tape)
+		}
+		return is.String(), err
+	}, nil
+}
+
+// wants adds to what has to be on the tape of the recorder before the server.
+func (s *soak) wants(t tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tape = s.tape.plus(t)
 }
 
 // command is rpcx with args, with folders of its own.

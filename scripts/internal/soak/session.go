@@ -30,7 +30,11 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	cuts := &cutter{}
 	go cuts.serve(l)
 	defer l.Close()
-	if out, err := s.command(ctx, "connect", "tcp://"+l.Addr().String(), "--session", "soak", "--reconnect", "--reconnect-for", "1m", "--subscribe", "ticks").Output(); err != nil {
+	between, stop, err := s.record(ctx, "record, before cuts", "tcp://"+l.Addr().String())
+	if err != nil {
+		return "", err
+	}
+	if out, err := s.command(ctx, "connect", between, "--session", "soak", "--reconnect", "--reconnect-for", "1m", "--subscribe", "ticks").Output(); err != nil {
 		return "", fmt.Errorf("connect: %w: %s", err, out)
 	}
 	status := func() (pid, reconnects int, err error) {
@@ -50,7 +54,7 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	}
 	w := s.watch("session", pid)
 	answered, told := 0, 0
-	for end := time.Now().Add(s.session); time.Now().Before(end) && err == nil && ctx.Err() == nil; {
+	for end := s.begun.Add(s.lasts); time.Now().Before(end) && err == nil && ctx.Err() == nil; {
 		next := time.Now().Add(callEvery)
 		a, b := strconv.Itoa(answered), strconv.Itoa(told)
 		out, cerr := s.quiet(ctx, "call", "@soak", "add", a, b)
@@ -80,7 +84,18 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	if reconnects < made-1 || reconnects > made {
 		return "", fmt.Errorf("%d cuts, %d connections made again", made, reconnects)
 	}
-	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again", answered, told, made, reconnects), ctx.Err()
+	if again := cuts.subscriptions() - 1; again < reconnects-1 || again > made {
+		return "", fmt.Errorf("%d connections made again, and the subscription on %d of them", reconnects, again)
+	}
+	is, err := stop()
+	if err != nil {
+		return "", err
+	}
+	came, heard, said := cuts.all()
+	if is.opened != came || is.closed != came || is.sent < heard || is.received < answered || is.received > said {
+		return "", fmt.Errorf("the tape has %v; the peer has had %d connections, heard %d messages and said %d, of which %d calls were answered", is, came, heard, said, answered)
+	}
+	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again, on the tape %v", answered, told, made, reconnects, is), ctx.Err()
 }
 
 // quiet runs rpcx without its stderr, on which a lost call is told.
@@ -93,8 +108,26 @@ func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 
 // A cutter is a server that answers add, sends ticks, and hangs up every cutEvery.
 type cutter struct {
-	mu   sync.Mutex
-	cuts int
+	mu         sync.Mutex
+	cuts       int
+	subscribed int
+	came       int // connections
+	heard      int // messages
+	said       int
+}
+
+// all is how many connections and messages there were in all.
+func (k *cutter) all() (came, heard, said int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.came, k.heard, k.said
+}
+
+// subscriptions is how often ticks was subscribed to.
+func (k *cutter) subscriptions() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.subscribed
 }
 
 func (k *cutter) count() int {
@@ -114,6 +147,9 @@ func (k *cutter) serve(l net.Listener) {
 }
 
 func (k *cutter) converse(c net.Conn) {
+	k.mu.Lock()
+	k.came++
+	k.mu.Unlock()
 	cut := time.AfterFunc(cutEvery, func() {
 		k.mu.Lock()
 		k.cuts++
@@ -133,9 +169,16 @@ func (k *cutter) converse(c net.Conn) {
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
 			return
 		}
+		k.mu.Lock()
+		k.heard++
+		k.said += 1 + strings.Count(m.Method, "ticks") // which has an item, too
+		k.mu.Unlock()
 		answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":`
 		switch {
 		case m.Method == "ticks":
+			k.mu.Lock()
+			k.subscribed++
+			k.mu.Unlock()
 			answer += `"s"}` + "\n" + `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s","result":1}}`
 		case m.Method == "add" && len(m.Params) == 2:
 			answer += strconv.Itoa(m.Params[0]+m.Params[1]) + "}"

@@ -19,6 +19,9 @@ func TestSpecs(t *testing.T) {
 		if s.NewServer == nil || s.NewCodec == nil || s.NewCodec(dialect.CodecOptions{}) == nil {
 			t.Errorf("%s makes no codec or no server", s.Name)
 		}
+		if s.Shape == nil {
+			t.Errorf("%s does not say how its messages are told apart", s.Name)
+		}
 		if _, ok := framing.ByName(s.Framing); s.Framing != "" && !ok {
 			t.Errorf("%s has the framing %q, which there is not", s.Name, s.Framing)
 		}

@@ -46,7 +46,7 @@ func FuzzDecode(f *testing.F) {
 func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msgs []wire.Message, batch bool) {
 	var replies [][]byte
 	for _, m := range msgs {
-		if ev, err := c.Event(m); err == nil {
+		if ev, err := dialect.EventOf(c, m); err == nil {
 			if shown := ev.AppendJSON(nil); m.Kind != wire.Invalid && scan.Valid(shown, wire.DefaultMaxDepth) != nil {
 				t.Errorf("%s: %s is shown as %s", spec.Name, m.Raw, shown)
 			}

@@ -22,8 +22,5 @@ func ShapeOf(name string) (dialect.Shape, error) {
 		}
 		return dialect.Shape{}, f
 	}
-	if s.Shape == nil {
-		s = Specs()[0]
-	}
 	return s.Shape(), nil
 }

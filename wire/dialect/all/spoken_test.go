@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "write what is said into testdata/spoken
 //	client|server DIALECT   a page's lines may follow, from "page" to "end"
 //	codec ROLE DIALECT      only the codec, without a connection
 //	hook SPEC, deny|allow PATTERN, catalog JSON, offers JSON, metadata JSON, resume ID, depth N
+//	own METHOD         the call of the greeting that is the user's
 //
 // Each further line is a step:
 //
@@ -212,6 +213,8 @@ func (s *spoken) step(verb, rest string) error {
 		s.codec.Handshake.Metadata = json.RawMessage(rest)
 	case "resume":
 		s.codec.Handshake.Resume = rest
+	case "own":
+		s.codec.Handshake.Own = func(context.Context) string { return rest }
 	case "depth":
 		_, err := fmt.Sscan(rest, &s.codec.MaxDepth)
 		return err

@@ -241,7 +241,7 @@ func (s *spoken) shown(o *opened) string {
 }
 
 func event(c dialect.Codec, m wire.Message) string {
-	ev, err := c.Event(m)
+	ev, err := dialect.EventOf(c, m)
 	if m.Event != nil {
 		ev, err = *m.Event, nil
 	}

@@ -28,7 +28,7 @@ func events(t *testing.T, answer string) string {
 	}
 	var all []string
 	for _, m := range msgs {
-		ev, err := c.Event(m)
+		ev, err := dialect.EventOf(c, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestTicks(t *testing.T) {
 		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].ID) != string(m.ID) {
 			t.Fatalf("%s: %+v, %v", in, msgs, err)
 		}
-		ev, _ := c.Event(msgs[0])
+		ev, _ := dialect.EventOf(c, msgs[0])
 		got := string(ev.AppendJSON(nil))
 		if msgs[0].Final {
 			got = "final " + got
@@ -177,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 		for _, m := range msgs {
-			if _, err := c.Event(m); err != nil {
+			if _, err := dialect.EventOf(c, m); err != nil {
 				t.Errorf("%v", err)
 			}
 			m.Clone()
@@ -212,6 +212,56 @@ func TestAnswersThatLackTheirMember(t *testing.T) {
 		}
 		if n := len(c.(*codec).sent); n != 0 {
 			t.Errorf("%s: %d answered messages are remembered", kind, n)
+		}
+	}
+}
+
+// A user's own messages: what answers each, and what a cancel of theirs ends.
+func TestRawMessages(t *testing.T) {
+	c := NewCodec(Options{}).(*codec)
+	for i, step := range []struct{ way, msg, want string }{
+		{"send", `{"type":"eval","id":"e","code":"1"}`, `request "e"`},
+		{"recv", `{"type":"eval_result","id":"e","hasValue":false}`, `response "e" final`},
+		{"recv", `{"type":"eval_result","id":"e","hasValue":false}`, `notification "e"`},
+		{"send", `{"type":"subscribe","id":"endless","code":"x"}`, `request "endless"`},
+		{"recv", `{"type":"subscribe_result","id":"endless","hasValue":false}`, `response "endless" final`},
+		{"recv", `{"type":"subscribe_result","id":"endless","hasValue":false}`, `notification "endless"`},
+		{"send", `{"type":"subscribe","id":"nought","code":"x","limit":0}`, `request "nought"`},
+		{"recv", `{"type":"subscribe_result","id":"nought","hasValue":false}`, `response "nought" final`},
+		{"send", `{"type":"subscribe","id":"two","code":"x","limit":2}`, `request "two"`},
+		{"recv", `{"type":"subscribe_result","id":"two","hasValue":false}`, `item "two"`},
+		{"recv", `{"type":"subscribe_error","id":"two","error":{"kind":"k","message":"m"},"final":true}`, `item "two" final`},
+		{"recv", `{"type":"subscribe_result","id":"two","hasValue":false}`, `notification "two"`},
+		{"send", `{"type":"subscribe","id":"left","code":"x","limit":9}`, `request "left"`},
+		{"send", `{"type":"cancel","id":"c","targetId":"left"}`, `cancel of "left"`},
+		{"recv", `{"type":"subscribe_result","id":"left","hasValue":false}`, `notification "left"`},
+		{"send", `{"type":"cancel","id":"c","targetId":"left"}`, `notification`},
+		{"send", `{"type":"eval","id":"f","code":"1"}`, `request "f"`},
+		{"send", `{"type":"cancel","id":"c","targetId":"f"}`, `notification`},
+		{"recv", `{"type":"eval_result","id":"f","hasValue":false}`, `response "f" final`},
+	} {
+		var m wire.Message
+		var err error
+		if step.way == "send" {
+			m, err = c.Encode(dialect.Op{Kind: dialect.Raw, Params: json.RawMessage(step.msg)})
+		} else {
+			var msgs []wire.Message
+			if msgs, _, err = c.Decode([]byte(step.msg)); len(msgs) > 0 {
+				m = msgs[len(msgs)-1]
+			}
+		}
+		got := m.Kind.String()
+		if m.Target != nil {
+			got += " of " + string(m.Target)
+		}
+		if m.ID != nil {
+			got += " " + string(m.ID)
+		}
+		if m.Final {
+			got += " final"
+		}
+		if err != nil || got != step.want {
+			t.Errorf("step %d, %s: %s, %v, want %s", i, step.msg, got, err, step.want)
 		}
 	}
 }

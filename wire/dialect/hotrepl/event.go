@@ -13,14 +13,16 @@ import (
 // Event returns what a user sees of m. Members for which a wire.Event has no
 // place go to Extra. A job that was accepted, or that runs, is progress with
 // its id as Job.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	switch {
 	case m.Event != nil:
-		return *m.Event, nil
+		*ev = *m.Event
+		return nil
 	case m.Kind != wire.Item && m.Kind != wire.Response:
-		return other(m), nil
+		*ev = other(m)
+		return nil
 	}
-	ev := wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
+	*ev = wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
 	if scan.Type(m.Raw) == 'o' {
 		ev.Seq, ev.Job = scan.Get(m.Raw, "seq"), scan.Get(m.Raw, "jobId")
 	}
@@ -30,7 +32,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 		if m.Kind == wire.Item && !m.Final {
 			ev.Extra = recoverable(ev.Extra)
 		}
-		return ev, nil
+		return nil
 	}
 	switch m.Method {
 	case typeEvalResult, typeTick:
@@ -42,7 +44,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 			ev.Kind = wire.Done
 		}
 	case typeJobAccepted, typeStatusResult:
-		progressEvent(&ev, m.Body)
+		progressEvent(ev, m.Body)
 		ev.Extra = beside(m.Raw, "progress")
 	case typeJobCancelResult:
 		ev.Data = json.RawMessage(beside(m.Raw, ""))
@@ -51,11 +53,11 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	default:
 		ev.Extra = beside(m.Raw, answers[m.Method], "success")
 	}
-	return ev, nil
+	return nil
 }
 
 // other returns the event of a message that belongs to no call.
-func other(m wire.Message) wire.Event {
+func other(m *wire.Message) wire.Event {
 	if m.Method == typeReload {
 		return reloadEvent(m.Raw)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 )
 
 // A job's progress is any JSON: what of it says how far the job is becomes the
@@ -27,6 +28,8 @@ func TestProgress(t *testing.T) {
 		{`{"done":true,"total":4}`, "running", ``},
 		{`{"done":3,"total":0}`, "running", ``},
 		{`[1]`, "running", ``},
+		{`{"message":"","stage":"scanning"}`, "scanning", ``},
+		{`{"message":7,"stage":null,"phase":"b"}`, "b", ``},
 	} {
 		c := NewCodec(Options{}).(*codec)
 		raw := `{"type":"job_status_result","id":"` + c.prefix + `1","jobId":"j","state":"running","progress":` + tt.progress + `}`
@@ -34,9 +37,29 @@ func TestProgress(t *testing.T) {
 		if err != nil || len(msgs) != 1 {
 			t.Fatal(msgs, err)
 		}
-		ev, err := c.Event(msgs[0])
+		ev, err := dialect.EventOf(c, msgs[0])
 		if err != nil || ev.Kind != wire.Progress || ev.Message != tt.message || string(ev.Fraction) != tt.fraction || string(ev.Data) != tt.progress {
 			t.Errorf("%s: %v, message %q, fraction %q, data %s, %v", tt.progress, ev.Kind, ev.Message, ev.Fraction, ev.Data, err)
+		}
+	}
+}
+
+// A reload is a line of the host's log, with what it says of itself.
+func TestReloadEvent(t *testing.T) {
+	for _, tt := range []struct{ members, message, extra string }{
+		{`"message":"Reloaded.","assembly":"A"`, "Reloaded.", `{"assembly":"A"}`},
+		{`"message":""`, "assembly_reload", ``},
+		{`"message":null`, "assembly_reload", ``},
+		{`"assembly":"A"`, "assembly_reload", `{"assembly":"A"}`},
+	} {
+		c := NewCodec(Options{}).(*codec)
+		msgs, _, err := c.Decode([]byte(`{"type":"assembly_reload",` + tt.members + `}`))
+		if err != nil || len(msgs) != 1 {
+			t.Fatal(msgs, err)
+		}
+		ev, err := dialect.EventOf(c, msgs[0])
+		if err != nil || ev.Kind != wire.Log || ev.Level != "info" || ev.Message != tt.message || string(ev.Extra) != tt.extra {
+			t.Errorf("%s: %v %s %q, %s, %v", tt.members, ev.Kind, ev.Level, ev.Message, ev.Extra, err)
 		}
 	}
 }

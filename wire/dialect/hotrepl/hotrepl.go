@@ -207,7 +207,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	const most = 1024 // what is never answered must not fill memory
 	if len(c.raw) < most {
 		watch := kind == typeSubscribe
-		c.raw[string(id)] = sentRaw{watch, watch && number(scan.Get(msg, "limit")) > 0}
+		c.raw[string(id)] = sentRaw{watch, number(scan.Get(msg, "limit")) > 0}
 	}
 	m.Kind, m.ID = wire.Request, wire.ID(id)
 	return m, nil

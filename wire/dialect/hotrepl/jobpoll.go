@@ -142,7 +142,7 @@ func (p *poll) answer(m wire.Message, err error) error {
 	if err != nil {
 		return err
 	}
-	ev, err := p.codec.Event(m)
+	ev, err := dialect.EventOf(p.codec, m)
 	if err != nil {
 		return err
 	}

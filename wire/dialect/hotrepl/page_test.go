@@ -123,7 +123,7 @@ func TestHostExamples(t *testing.T) {
 			t.Errorf("%s: %d messages, %v", kind, len(msgs), err)
 			continue
 		}
-		ev, err := c.Event(msgs[0])
+		ev, err := dialect.EventOf(c, msgs[0])
 		if got := string(ev.AppendJSON(nil)); err != nil || !scan.Equal([]byte(got), []byte(want)) {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", kind, got, err, want)
 		}

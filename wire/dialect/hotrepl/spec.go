@@ -30,6 +30,7 @@ func Spec() dialect.Spec {
 		NewServer:    NewServer,
 		ServerBinary: wire.BinaryIgnore,
 		Duplex:       true,
+		Greeted:      true,
 		TypedParams:  true,
 		Evals:        true,
 		LiveEval:     true,

@@ -235,7 +235,7 @@ func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 		case m.Kind == wire.Response && m.Err == nil && !m.Final:
 			continue
 		}
-		ev, err := c.Event(m)
+		ev, err := dialect.EventOf(c, m)
 		switch {
 		case err != nil:
 			return nil, err

@@ -13,12 +13,13 @@ import (
 // becomes data as a whole; an event of an unknown type becomes data with that
 // type as Topic. Members for which a wire.Event has no place, such as the
 // service hash, go to Extra.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
+func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
-		return c.Codec.Event(m)
+		return c.Codec.Event(m, to)
 	}
 	kind := c.texts.text(scan.Get(m.Body, "type"))
-	ev := event{Event: wire.Event{Final: m.Final}}
+	*to = wire.Event{Final: m.Final}
+	ev := event{Event: to}
 	switch kind {
 	case typeData:
 		c.data(&ev, m.Body)
@@ -37,12 +38,12 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 		}
 	}
 	ev.Extra = ev.rest.EndOrNil()
-	return ev.Event, nil
+	return nil
 }
 
 // An event is a wire.Event that is being filled in, member by member.
 type event struct {
-	wire.Event
+	*wire.Event
 	rest scan.Object // becomes its Extra
 }
 

@@ -122,7 +122,7 @@ func TestEvents(t *testing.T) {
 			if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].Stream) != `"sub_001"` {
 				t.Fatal(msgs, err)
 			}
-			ev, err := c.Event(msgs[0].Clone())
+			ev, err := dialect.EventOf(c, msgs[0].Clone())
 			if got := string(ev.AppendJSON(nil)); err != nil || got != test.want {
 				t.Errorf("%s, %v\nwant %s", got, err, test.want)
 			}
@@ -140,9 +140,10 @@ func TestDataAllocates(t *testing.T) {
 	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)
 	plain := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"number":"0x1"}}}`)
 	for want, raw := range [][]byte{plain, raw} {
+		var ev wire.Event
 		n := testing.AllocsPerRun(100, func() {
 			msgs, _, _ := c.Decode(raw)
-			_, _ = c.Event(msgs[0])
+			_ = c.Event(&msgs[0], &ev)
 		})
 		if int(n) > want {
 			t.Errorf("%v allocations, want %d: %s", n, want, raw)
@@ -168,7 +169,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, m := range msgs {
 			m := m.Clone()
-			ev, err := c.Event(m)
+			ev, err := dialect.EventOf(c, m)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,3 +63,18 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("%s, %v", o.module("a").schema(), err)
 	}
 }
+
+// A module has a version, which is its own, or that of all, or none to speak of.
+func TestVersionOfAModule(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"catalog":1}`: "0.0.0",
+		`{"catalog":1,"info":{"version":"2.0.0"}}`: "2.0.0",
+		`{"catalog":1,"info":{"version":"2.0.0"},"extra":{"modules":[{"namespace":"b","version":"9.0.0"},{"namespace":"a","version":"3.0.0"}]}}`: "3.0.0",
+		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":""}]}}`:                                                                     "0.0.0",
+		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":7}]}}`:                                                                      "0.0.0",
+	} {
+		if got := offered(t, doc).newModule("a").version; got != want {
+			t.Errorf("%s: %q, want %q", doc, got, want)
+		}
+	}
+}

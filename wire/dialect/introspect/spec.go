@@ -32,7 +32,7 @@ func Spec() dialect.Spec {
 		ModuleOf:      moduleOf,
 		Asks:          schemaMethod,
 		Answered:      func(result json.RawMessage) bool { return scan.Type(result) == 's' },
-		Bridge:        dialect.Bridging{Name: listableName, Objects: true},
+		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		NoDescription: "no service_schema",
 		CachedCatalog: cachedCatalog,

@@ -57,12 +57,16 @@ func (w *streamWriter) item(kind string, add func(o *scan.Object)) error {
 		return context.Canceled
 	}
 	w.items = true
+	return w.emit(w.message(kind, add))
+}
+
+func (w *streamWriter) message(kind string, add func(o *scan.Object)) wire.Event {
 	o := scan.AppendObject(make([]byte, 0, 256))
 	o.Text("service_hash", w.hash)
 	o.Text("type", kind)
 	o.Add("provenance", w.source)
 	add(&o)
-	return w.emit(wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()})
+	return wire.Event{Kind: wire.Data, Stream: w.id, Data: o.End()}
 }
 
 // event writes one event of a hook. After an unrecoverable error it returns
@@ -126,17 +130,13 @@ func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	return nil
 }
 
-// done writes the done event, unless the stream has ended already.
+// done writes the done event, unless the stream has ended already. By then it has ended, for
+// whoever reads the event and unsubscribes at once.
 func (w *streamWriter) done() error {
-	w.mu.Lock()
-	ended := w.ended
-	w.mu.Unlock()
-	if ended {
+	if !w.end() {
 		return nil
 	}
-	err := w.item(typeDone, func(*scan.Object) {})
-	w.end()
-	return err
+	return w.emit(w.message(typeDone, func(*scan.Object) {}))
 }
 
 // end stops the stream without telling the far side, which did not want the rest. It is

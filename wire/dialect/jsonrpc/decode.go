@@ -29,7 +29,7 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 		c.msgs = nil
 	}
 	msgs, batch, err = c.decode(raw)
-	if !utf8.Valid(raw) {
+	if !scan.IsASCII(raw) && !utf8.Valid(raw) {
 		return c.garbled(raw, batch), false, nil
 	}
 	return msgs, batch, err
@@ -124,67 +124,6 @@ func invalid(raw []byte, id wire.ID, what string) wire.Message {
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
 }
 
-// fields are the members of a message that matter, as they stand; nil: absent. Of
-// several of one name the last counts.
-type fields struct {
-	version, id, method, params, result, err, text []byte
-	// Of params, where it is an object.
-	stream, item, itemErr, target []byte
-	done                          bool
-}
-
-// read takes the object at raw[i] apart.
-func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
-	o := scan.ReadObjectAt(raw, i, depth)
-	for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
-		switch string(scan.Plain(key)) {
-		case "params":
-			f.params = f.readParams(&o)
-		case "method":
-			f.method = o.Value()
-		case "id":
-			f.id = o.Value()
-		case "result":
-			f.result = o.Value()
-		case "jsonrpc":
-			f.version = o.Value()
-		case "error":
-			f.err = o.Value()
-		case "message":
-			f.text = o.Value()
-		default:
-			o.Value()
-		}
-	}
-	return o.Pos(), o.Err()
-}
-
-// readParams reads the value of params, and what an item has in it.
-func (f *fields) readParams(o *scan.Cursor) []byte {
-	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
-	in, ok := o.Object()
-	if !ok {
-		return o.Value()
-	}
-	for key, ok := in.NextKey(); ok; key, ok = in.NextKey() {
-		switch string(scan.Plain(key)) {
-		case "subscription", "subscription_id", "subscriptionId":
-			f.stream = in.Value()
-		case "result":
-			f.item = in.Value()
-		case "error":
-			f.itemErr = in.Value()
-		case "done":
-			f.done = string(in.Value()) == "true"
-		case "id":
-			f.target = in.Value()
-		default:
-			in.Value()
-		}
-	}
-	return o.Skip(&in)
-}
-
 // message classifies the object in raw and fills m, which is zero, with its parts.
 func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	failed := f.err != nil && !isNull(f.err)
@@ -271,15 +210,23 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 
 // name returns the text of a method, allocated once for each name.
 func (c *codec) name(token []byte) (string, bool) {
-	if s, ok := c.names[string(token)]; ok {
-		return s, true
+	if string(token) == c.latest.token { // as in most streams
+		return c.latest.text, true
+	}
+	if known, ok := c.names[string(token)]; ok {
+		c.latest = known
+		return known.text, true
 	}
 	s, ok := scan.Text(token)
 	if ok && len(token) <= 256 {
 		if len(c.names) >= namesMost {
 			clear(c.names)
 		}
-		c.names[string(token)] = s
+		c.latest = name{string(token), s}
+		c.names[c.latest.token] = c.latest
 	}
 	return s, ok
 }
+
+// A name is that of a method, as it came and as text.
+type name struct{ token, text string }

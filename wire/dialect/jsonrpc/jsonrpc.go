@@ -62,7 +62,8 @@ type codec struct {
 	// strange are the ids of the user's own requests that are arrays, objects or the
 	// like, which 1.0 allows, compact: answers have them.
 	strange map[string]bool
-	names   map[string]string // method names that came, so that each is allocated once
+	names   map[string]name // of methods that came, so that each is allocated once
+	latest  name            // of these
 }
 
 // NewCodec returns the codec for one connection. It is a dialect.Describer too.
@@ -73,7 +74,7 @@ func NewCodec(o Options) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
 	}
-	return &codec{o: o, names: map[string]string{}}
+	return &codec{o: o, names: map[string]name{}}
 }
 
 // Encode writes op. Its ids are integers from 1. The Final of what it returns

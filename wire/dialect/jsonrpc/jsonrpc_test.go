@@ -329,7 +329,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, m := range msgs {
 			m := m.Clone()
-			if _, err := c.Event(m); err != nil {
+			if _, err := dialect.EventOf(c, m); err != nil {
 				t.Fatal(err)
 			}
 			c.Opened(dialect.Op{Kind: dialect.Subscribe}, m)

@@ -75,19 +75,20 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 // Event returns what a user sees of m: a result or an item's payload, an error,
 // the end of a stream, the params of anything else. What is no message at all
 // is shown whole.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
-	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
+	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
 	switch {
 	case m.Kind == wire.Invalid:
 		ev.Data = m.Raw
 	case m.Err != nil:
-		ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}
+		*ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}
 		if m.Kind == wire.Item && !m.Final {
 			ev.Extra = scan.Pair("recoverable", []byte("true"))
 		}
-		return ev, nil
+		return nil
 	case m.Kind == wire.Item && m.Body == nil:
-		return wire.Event{Kind: wire.Done, Final: true}, nil
+		*ev = wire.Event{Kind: wire.Done, Final: true}
+		return nil
 	}
 	if ev.Data == nil {
 		ev.Data = null
@@ -95,7 +96,7 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Kind == wire.Notification || m.Kind == wire.Item {
 		ev.Method = m.Method
 	}
-	return ev, nil
+	return nil
 }
 
 // otherVersion reports whether a request says that it is of a version that is

@@ -180,10 +180,11 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 			switch {
 			case ev.Kind == wire.Done: // said once, below
 				return nil
-			case ev.Kind == wire.Failure:
-				failed = !goesOn(ev.Err)
 			case failed: // the error was the end
 				return context.Canceled
+			case ev.Kind == wire.Failure && !goesOn(ev.Err):
+				failed = true
+				h.remove(s)
 			}
 			return emit(ev)
 		},
@@ -193,10 +194,12 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		return err
 	case failed:
 		return nil
+	}
+	h.remove(s) // whoever reads the end and unsubscribes at once ends nothing
+	switch {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
-	}
-	if s.item != "" { // whose clients know no word for the end
+	case s.item != "": // whose clients know no word for the end
 		return nil
 	}
 	return emit(wire.Event{Kind: wire.Done, Final: true})

@@ -32,7 +32,7 @@ func (responder) Kind(method string) (catalog.Kind, bool) {
 	switch method {
 	case "echo", "fail", "callBack":
 		return catalog.Call, true
-	case "count", "eth_subscribe", "failing", "endless":
+	case "count", "eth_subscribe", "failing", "telling", "endless":
 		return catalog.Stream, true
 	case "report":
 		return catalog.Job, true
@@ -64,6 +64,8 @@ func (r responder) Respond(ctx context.Context, q dialect.Request) (json.RawMess
 	case "failing":
 		_ = q.Emit(wire.Event{Data: json.RawMessage("0")})
 		return nil, wire.Errorf(7, "broke")
+	case "telling":
+		return nil, q.Emit(wire.Event{Kind: wire.Failure, Err: wire.Errorf(7, "broke")})
 	case "endless":
 		for i := 0; ; i++ {
 			if err := q.Emit(wire.Event{Data: fmt.Appendf(nil, "%d", i)}); err != nil {
@@ -176,6 +178,29 @@ func TestServerUnsubscribe(t *testing.T) {
 			t.Error(string(m.Raw), err)
 		}
 	})
+}
+
+// Who has read the end of a stream and unsubscribes, before the server goes on, ends nothing.
+func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
+	for _, method := range []string{"count", "failing", "telling"} {
+		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(nil)
+		ends := 0
+		in := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method}}
+		in.Emit = func(ev wire.Event) error {
+			if ev.Kind != wire.Done && ev.Kind != wire.Failure {
+				return nil
+			}
+			ends++
+			end := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("2"), Method: method + "_unsubscribe", Params: []byte("[" + string(ev.Stream) + "]")}}
+			if got, err := h.Handle(t.Context(), end); err != nil || string(got) != "false" {
+				t.Errorf("%s: behind the end: %s, %v", method, got, err)
+			}
+			return nil
+		}
+		if _, err := h.Handle(t.Context(), in); err != nil || ends != 1 {
+			t.Errorf("%s: %d ends, %v", method, ends, err)
+		}
+	}
 }
 
 // Cancel of a client's stream ends the server's.

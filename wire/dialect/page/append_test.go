@@ -182,12 +182,13 @@ func TestNamesAllocateNothing(t *testing.T) {
 				continue
 			}
 			message := []byte(raw)
+			var ev wire.Event
 			got[raw] = testing.AllocsPerRun(100, func() {
 				msgs, _, err := c.Decode(message)
 				if err != nil || len(msgs) != 1 || msgs[0].Kind == wire.Invalid {
 					t.Fatalf("%s: %+v, %v", raw, msgs, err)
 				}
-				if _, err := c.Event(msgs[0]); err != nil {
+				if err := c.Event(&msgs[0], &ev); err != nil {
 					t.Fatal(err)
 				}
 			})

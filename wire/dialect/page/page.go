@@ -177,14 +177,20 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Evals:         p.Eval != nil,
 		NoRuntime:     true,
 		DeclaresHooks: true,
+		GreetingMeta:  asksMeta(p),
 		Answers:       answers(p),
 		Bridge:        d.Bridging(),
 		NoDescription: "its page has no [[describe]]",
 	}
 	if d.HasTasks() {
-		spec.Jobs, spec.Files = dialect.OwnJobs, d.Files
+		spec.Jobs, spec.JobCall, spec.Files = dialect.OwnJobs, codec.AsTask, d.Files
 	}
 	return spec, nil
+}
+
+// asksMeta reports whether a page's greeting says what the user gives with --meta.
+func asksMeta(p *load.Page) bool {
+	return slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
 }
 
 // extra returns the members beside, which users may give.
@@ -256,8 +262,9 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 		s.ID = p.Names.Request.ID
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
+	s.Unnumbered = plan.Unnumbered()
 	if own := plan.Shape(); own != nil && p.Base == "none" { // else it is read as the base's are, whose rules hold
-		s.Own = own
+		s.Own, s.Arrays = own, plan.Array()
 		s.Error, s.Ended = plan.Templates()
 	}
 	return s

@@ -2,10 +2,13 @@ package ro
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // What a user types, and what is sent; or the rule by which it is refused.
@@ -94,6 +97,44 @@ func TestName(t *testing.T) {
 	} {
 		if got := Name(method); got != want {
 			t.Errorf("%s is %s, want %s", method, got, want)
+		}
+	}
+}
+
+// What a request's fields address, and which rule of the page they break.
+func TestAddressOfARequest(t *testing.T) {
+	for _, c := range []struct {
+		raw, rule string
+		want      Address
+	}{
+		{`{"method":"user.get"}`, "", Address{Method: "user.get", Resource: "user", Verb: "get"}},
+		{`{"method":"user.get","target":"7"}`, "", Address{Method: "user.get", Resource: "user", Verb: "get", Target: json.RawMessage(`"7"`)}},
+		{`{"method":"ping","target":7}`, "", Address{Method: "ping", Target: json.RawMessage(`7`)}},
+		{`{"method":"user.get","resource":"user","verb":"get","target":"7"}`, "", Address{Method: "user.get", Resource: "user", Verb: "get", Target: json.RawMessage(`"7"`)}},
+		{`{"method":"user.get","resource":"","verb":"get"}`, "resource must be a string that is not empty", Address{}},
+		{`{"method":"user.get","resource":"user","verb":1}`, "verb must be a string that is not empty", Address{}},
+		{`{"method":"user.get","target":{}}`, "target must be a string or a number", Address{}},
+		{`{"method":"user.get","resource":"user"}`, "resource and verb must appear together", Address{}},
+		{`{"method":"user.get","parent":1}`, "parent must not appear without resource", Address{}},
+		{`{"method":"user.get","subresource":"a"}`, "subresource must not appear without resource", Address{}},
+		{`{"method":"user.get","resource":"user","verb":"get","parent":1}`, "parent must not appear without subresource", Address{}},
+		{`{"method":"user.put","resource":"user","verb":"get"}`, `method must equal "user.get", as its fields say, and not "user.put"`, Address{}},
+	} {
+		f := readFields([]byte(c.raw))
+		method, _ := scan.Text(f.method)
+		got, rule := f.address(method)
+		if rule != c.rule || rule == "" && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %q, want %+v, %q", c.raw, got, rule, c.want, c.rule)
+		}
+	}
+}
+
+// What stands beside a request and is no object is refused, not left out.
+func TestFieldsThatAreNone(t *testing.T) {
+	for _, extra := range []string{`5`, `{"target":`, `[]`, `{"plain":"yes"}`} {
+		_, err := (&codec{}).Encode(dialect.Op{Kind: dialect.Call, Method: "user.get", Extra: json.RawMessage(extra)})
+		if err == nil || !strings.HasPrefix(err.Error(), `the fields beside "user.get": `) {
+			t.Errorf("%s: %v", extra, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ro
 
 import (
 	"encoding/json"
+	"strings"
 
 	"rpcx/wire/scan"
 )
@@ -24,4 +25,13 @@ func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 		return nil, params
 	}
 	return about.End(), others.EndOrNil()
+}
+
+// dottedName returns the name on the wire for a method of another dialect. A colon stands for
+// the dot before a verb, and where it does not no name can hold it.
+func dottedName(method string) string {
+	if name := WireName(method); Name(name) == Name(method) {
+		return name
+	}
+	return strings.ReplaceAll(method, ":", "_")
 }

@@ -98,6 +98,11 @@ var decodings = map[string]string{
 = item id=1 method=job.return body=null final
 > {"method":"job.return","resource":"job","verb":"return","target":"j"}
 = item id=2 method=job.return body=null final`,
+	"names of members are read without their escapes": `
+> {"\u006dethod":"job.yield","\u0072esource":"job","v\u0065rb":"yield","targe\u0074":"j","\u0072esult":1}
+= item method=job.yield body=1
+> {"\u006dethod":"job.yield"}
+= notification method=job.yield`,
 	"a notification of that name is none": `
 > {"method":"job.yield","params":{"a":1}}
 = notification method=job.yield params={"a":1} body={"a":1}`,
@@ -183,7 +188,7 @@ func TestEvent(t *testing.T) {
 	} {
 		c := NewCodec(Options{})
 		msgs, _, _ := c.Decode([]byte(msg))
-		ev, err := c.Event(msgs[0])
+		ev, err := dialect.EventOf(c, msgs[0])
 		if got := string(ev.AppendJSON(nil)); err != nil || got != want {
 			t.Errorf("%s:\n got %s %v\nwant %s", msg, got, err, want)
 		}
@@ -211,7 +216,7 @@ func FuzzDecode(f *testing.F) {
 				return
 			}
 			for _, m := range msgs {
-				_, _ = c.Event(m)
+				_, _ = dialect.EventOf(c, m)
 				if m.Kind != wire.Request {
 					c.Opened(dialect.Op{Kind: dialect.Call}, m)
 					continue

@@ -16,32 +16,30 @@ import (
 // says nothing else. Job is the target of an async
 // result, or the job that a response names. Other members beside the result go
 // to Extra.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
-	var ev wire.Event
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
 	switch s := status(m.Body); {
 	case m.Kind == wire.Response && m.Err == nil && !m.Final && (s == "accepted" || s == "pending"):
-		ev = progress(m.Body)
+		*ev = progress(m.Body)
 	case m.Kind == wire.Response && m.Err == nil && s == "error" && onlyMembers(m.Body, failureMembers):
-		ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
+		*ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
 	case !later:
-		var err error
-		if ev, err = c.Codec.Event(m); err != nil || m.Params != nil {
-			return ev, err
+		if err := c.Codec.Event(m, ev); err != nil || m.Params != nil {
+			return err
 		}
 	case s == "error":
-		ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
+		*ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
 	case m.Method == "" && s != "accepted" && s != "pending", strings.HasSuffix(m.Method, "."+verbReturn):
-		ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+		*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
 	default:
-		ev = progress(m.Body)
+		*ev = progress(m.Body)
 	}
-	beyond(&ev, m)
-	return ev, nil
+	beyond(ev, m)
+	return nil
 }
 
 // beyond adds to ev what a message says beside its result.
-func beyond(ev *wire.Event, m wire.Message) {
+func beyond(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
 	for key, val := range scan.Named(m.Raw) {
 		switch key {

@@ -80,8 +80,24 @@ func TestJobs(t *testing.T) {
 		start(2)
 		lost := do(dialect.JobWait, "", "job-2")
 		next(lost, `{"status":"accepted","job":"job-2"}`)
+		// One that a call of the user's own began, which is read by nobody but him.
+		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := far.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		say(`{"id":3,"result":{"status":"accepted","job":"job-3"}}`)
+		next(call, `{"status":"accepted","job":"job-3"}`)
+		unread := do(dialect.JobWait, "", "job-3")
+		next(unread, `{"status":"accepted","job":"job-3"}`)
 		far.Close()
 		synctest.Wait()
+		if _, err := unread.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+			t.Errorf("the end of the connection, where nobody reads the call, is %v", err)
+		}
+		next(do(dialect.JobStatus, "", "job-2"), `{"job":"job-2","status":"error","method":"attachment.create","result":{"status":"accepted","job":"job-2"},"error":{"code":-32000,"message":"connection closed, in the middle of the stream of \"attachment:create\""}}`)
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 			t.Errorf("the end of the connection is %v", err)
 		}

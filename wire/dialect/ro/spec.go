@@ -37,7 +37,7 @@ func Spec() dialect.Spec {
 		Answered: func(result json.RawMessage) bool {
 			return scan.Get(result, "ro-jrpc") != nil || scan.Get(result, "resources") != nil
 		},
-		Bridge:        dialect.Bridging{Fields: targeted, Endless: true},
+		Bridge:        dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
 		Follows:       Follows,
 		Catalog:       catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		NoDescription: "it has no rpc.describe",

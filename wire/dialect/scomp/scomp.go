@@ -190,12 +190,12 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
 // Event shows a result as its value; other members of it are in Extra.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
-	ev, err := c.Codec.Event(m)
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
+	err := c.Codec.Event(m, ev)
 	if err == nil && m.Kind == wire.Response && m.Err == nil {
 		ev.Data, ev.Extra = unwrap(m.Body)
 	}
-	return ev, err
+	return err
 }
 
 // unwrap splits a result into its value and the other members; a result without

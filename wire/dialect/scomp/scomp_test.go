@@ -262,7 +262,7 @@ func TestEvents(t *testing.T) {
 	} {
 		c := met(t)
 		msgs, _, _ := c.Decode([]byte(tt.in))
-		ev, err := c.Event(msgs[0])
+		ev, err := dialect.EventOf(c, msgs[0])
 		if err != nil || string(ev.Data) != tt.data || string(ev.Extra) != tt.extra {
 			t.Errorf("%s: data %s, extra %s, %v", tt.in, ev.Data, ev.Extra, err)
 		}
@@ -353,7 +353,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, m := range msgs {
 			m := m.Clone()
-			ev, err := c.Event(m)
+			ev, err := dialect.EventOf(c, m)
 			if err != nil {
 				t.Fatal(err)
 			}

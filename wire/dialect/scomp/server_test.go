@@ -311,6 +311,32 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 	}
 }
 
+// A session that somebody has joined again is not ended by what was to end it before, and nothing is forgotten of it.
+func TestJoinedSessionsAreKept(t *testing.T) {
+	r := &runtime{}
+	s := newServer(backend{r}, time.Hour)
+	defer s.Close()
+	ses := s.join("")
+	s.leave(ses)
+	left := ses.left
+	if s.join(ses.id) != ses {
+		t.Fatal("it was ended too early")
+	}
+	s.expire(ses, left) // its time had come, and it was joined at once
+	if s.sessions[ses.id] != ses || len(r.forgot) > 0 {
+		t.Errorf("%d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+	}
+	s.leave(ses)
+	s.expire(ses, left)
+	if s.sessions[ses.id] != ses || len(r.forgot) > 0 {
+		t.Errorf("left again: %d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+	}
+	s.expire(ses, ses.left)
+	if len(s.sessions) > 0 || len(r.forgot) != 1 || r.forgot[0] != ses.id {
+		t.Errorf("in the end %d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+	}
+}
+
 // Evals run in the order in which they came, however many there are.
 func TestEvalsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -202,7 +202,7 @@ func TestLog(t *testing.T) {
 	if len(msgs) != 2 || msgs[0].Kind != wire.Item || string(msgs[0].ID) != "2" || !msgs[0].Beside || msgs[1].Kind != wire.Request {
 		t.Fatalf("%+v", msgs)
 	}
-	ev, err := c.Event(msgs[0])
+	ev, err := dialect.EventOf(c, msgs[0])
 	if got := string(ev.AppendJSON(nil)); err != nil || got != `{"event":"log","level":"warn","message":"plugin work started","extra":{"name":"Ada"}}` {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -257,7 +257,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		msgs, _, _ := c.Decode(b)
 		for _, m := range msgs {
-			_, _ = c.Event(m)
+			_, _ = dialect.EventOf(c, m)
 			if m.Kind != wire.Request {
 				continue
 			}

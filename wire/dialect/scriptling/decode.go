@@ -227,9 +227,10 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 }
 
 // Event returns what a user sees of m.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Kind == wire.Item && m.Method == methodLog {
-		return logEvent(m.Params), nil
+		*ev = logEvent(m.Params)
+		return nil
 	}
-	return c.Codec.Event(m)
+	return c.Codec.Event(m, ev)
 }

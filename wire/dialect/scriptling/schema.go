@@ -241,7 +241,7 @@ func welcome(c *catalog.Catalog, s schema) (json.RawMessage, error) {
 		Version     string `json:"version"`
 		Description string `json:"description"`
 	}
-	return json.Marshal(struct {
+	return scan.Marshal(struct {
 		Protocol     string   `json:"protocol"`
 		Transport    string   `json:"transport"`
 		Library      library  `json:"library"`

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -20,7 +21,7 @@ type backend struct {
 }
 
 func (b backend) Catalog() *catalog.Catalog {
-	return &catalog.Catalog{Methods: []catalog.Method{{Name: "C.__del__"}}}
+	return &catalog.Catalog{Methods: []catalog.Method{{Name: "C.__del__"}, {Name: "C.slow"}}}
 }
 
 func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{b, c} }
@@ -31,7 +32,7 @@ type responder struct {
 }
 
 func (r responder) Kind(method string) (catalog.Kind, bool) {
-	return catalog.Call, method == "C.__del__"
+	return catalog.Call, method == "C.__del__" || method == "C.slow"
 }
 
 func (r responder) Respond(_ context.Context, q dialect.Request) (json.RawMessage, error) {
@@ -85,4 +86,48 @@ func TestLastWords(t *testing.T) {
 			t.Errorf("the folder of object %s is %s", gone[i], state)
 		}
 	}
+}
+
+// A call of an object that waits for its turn while the object is destroyed is refused, as one that comes after that is.
+func TestCallsOfADestroyedObject(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		turn := make(chan struct{})
+		s := NewServer(backend{func(_ dialect.Caller, q dialect.Request) (json.RawMessage, error) {
+			if q.Method == "C.slow" {
+				<-turn
+			}
+			return nil, nil
+		}})
+		h := s.Accept(nobody{})
+		ask := func(method, params string) <-chan error {
+			done := make(chan error, 1)
+			go func() {
+				_, err := h.Handle(t.Context(), inbound(method, params))
+				done <- err
+			}()
+			synctest.Wait()
+			return done
+		}
+		if err := <-ask(methodNew, `{"class":"C"}`); err != nil {
+			t.Fatal(err)
+		}
+		slow := `{"object_id":"1","method":"slow"}`
+		first, second := ask(methodMethod, slow), ask(methodMethod, slow)
+		destroyed, after := ask(methodDestroy, `{"object_id":"1"}`), ask(methodMethod, slow)
+		close(turn)
+		for name, failed := range map[string]struct {
+			done <-chan error
+			want string
+		}{"the first": {first, ""}, "the second": {second, "unknown object 1"}, "the end": {destroyed, ""}, "one after it": {after, "unknown object 1"}} {
+			err := <-failed.done
+			var rpc *wire.Error
+			if errors.As(err, &rpc); (err != nil) != (failed.want != "") || rpc != nil && rpc.Message != failed.want {
+				t.Errorf("%s: %v, want %q", name, err, failed.want)
+			}
+		}
+		if err := errors.Join(h.(*handler).Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }

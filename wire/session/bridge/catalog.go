@@ -33,17 +33,31 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 		if o.kind == "" && b.spec.Catalog.CallsStream {
 			o.kind = catalog.Stream
 		}
-		if o.kind == catalog.Stream && b.here.Bridge.NoStreams {
-			if b.spec.Bridge.Endless {
-				continue // it may never end, and then neither would the array of its items
-			}
-			o.array = true
+		if !b.streamed(o) {
+			continue
 		}
 		t := b.method(m, o)
 		b.offers[b.here.ForHooks(t.Name)] = o
 		c.Methods = append(c.Methods, t)
 	}
 	b.catalog = c
+}
+
+// streamed decides how a method that streams is offered. It returns false where it cannot be: it may never
+// end, and then neither would the array of its items.
+func (b *Bridge) streamed(o *offer) bool {
+	endless := b.spec.Bridge.Endless
+	if o.kind == "" && b.spec.Bridge.Streams != nil {
+		var streams bool
+		if streams, endless = b.spec.Bridge.Streams(o.name); streams {
+			o.kind = catalog.Stream
+		}
+	}
+	if o.kind == catalog.Stream && b.here.Bridge.NoStreams {
+		o.array = !endless
+		return o.array
+	}
+	return true
 }
 
 // method returns m in a form that the listener's dialect allows.
@@ -78,8 +92,19 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	}
 	if t.Name != m.Name {
 		t.Extra = scan.Pair(original, scan.AppendQuoted(nil, m.Name))
+		if b.here.Bridge.Described {
+			t.Description = named(m)
+		}
 	}
 	return t
+}
+
+// named returns the description of a method that has another name here.
+func named(m catalog.Method) string {
+	if m.Description == "" {
+		return "named " + m.Name
+	}
+	return m.Description + " (named " + m.Name + ")"
 }
 
 // free returns a name for a method of the peer that the listener's dialect

@@ -79,7 +79,7 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 		if m.Kind == wire.Response && m.Err == nil && !m.Final && m.Stream != nil {
 			continue
 		}
-		ev, everr := conv.Event(m)
+		ev, everr := dialect.EventOf(conv, m)
 		for _, tell := range told {
 			tell(ev)
 		}

@@ -2,8 +2,10 @@ package bridge
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 )
 
@@ -46,6 +48,32 @@ func TestWithFields(t *testing.T) {
 	for schema, want := range map[string]bool{"": true, `{}`: true, `{"type":"object"}`: true, `{"type":"array"}`: false, `{"type":["object","array"]}`: true} {
 		if isObject(json.RawMessage(schema)) != want {
 			t.Errorf("%s: %v", schema, !want)
+		}
+	}
+}
+
+// An error crosses with a code that is a number, a message and data; what else it says is in its data.
+func TestPlainError(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{wire.NewError(wire.CodeInvalidParams, "no a"), `{"code":-32602,"message":"no a"}`},
+		{&wire.Error{Code: json.RawMessage(`7`), Message: "m", Kind: "k", Retryable: &yes, Data: json.RawMessage(`[1]`), Raw: json.RawMessage(`{}`)}, `{"code":7,"message":"m","data":[1]}`},
+		{
+			&wire.Error{Code: json.RawMessage(`"full"`), Message: "m", Kind: "busy", Retryable: &no, Data: json.RawMessage(`[1]`)},
+			`{"code":-32000,"message":"m","data":{"code":"full","kind":"busy","retryable":false,"data":[1]}}`,
+		},
+		{&wire.Error{Code: json.RawMessage(`"full"`), Message: "m"}, `{"code":-32000,"message":"m","data":{"code":"full"}}`},
+		{&wire.Error{Message: "m", Kind: "busy"}, `{"code":-32000,"message":"m","data":{"kind":"busy"}}`},
+		{&wire.Error{Message: "m"}, `{"code":-32000,"message":"m"}`},
+		{&wire.Fault{Kind: wire.RPCError, Message: "x", RPC: wire.NewError(5, "five")}, `{"code":5,"message":"five"}`},
+		{wire.NewFault(wire.Closed, "connection closed", nil), `{"code":-32000,"message":"the peer behind the bridge: connection closed"}`},
+		{errors.New("odd"), `{"code":-32603,"message":"odd"}`},
+	} {
+		if got := string(plainError(c.err).JSON()); got != c.want {
+			t.Errorf("%v:\n got %s\nwant %s", c.err, got, c.want)
 		}
 	}
 }

@@ -46,7 +46,11 @@ func (r *responder) offer(name string) *offer {
 	if r.bridge.here.WireName != nil {
 		wireName = r.bridge.here.WireName(name)
 	}
-	return &offer{name: wireName}
+	o := &offer{name: wireName}
+	if !r.bridge.streamed(o) {
+		return nil
+	}
+	return o
 }
 
 // Kind returns how name is answered; false if it is not.
@@ -153,7 +157,7 @@ type answer struct {
 }
 
 // read passes on the events of st and returns its result.
-func (a *answer) read(ctx context.Context, st dialect.Stream, event func(wire.Message) (wire.Event, error)) (json.RawMessage, error) {
+func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.Message, *wire.Event) error) (json.RawMessage, error) {
 	for {
 		m, err := st.Next(ctx)
 		if err == io.EOF {
@@ -165,8 +169,8 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(wire.Me
 		}
 		final := m.Final
 		if !(m.Kind == wire.Response && m.Err == nil && !final) || !a.stream && m.Stream == nil {
-			ev, err := event(m)
-			if err != nil {
+			var ev wire.Event
+			if err := event(&m, &ev); err != nil {
 				return nil, err
 			}
 			if err := a.event(ev); err != nil {

@@ -93,7 +93,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 		return conv, nil
 	}
 	o := u.bridge.options
-	if u.bridge.to.Socket == "" { // else it has hooks of its own
+	if u.bridge.to.Socket == "" { // else it has hooks of its own, and AnswerRest
 		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
@@ -102,6 +102,14 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	conv, err := session.Open(ctx, u.bridge.to, o)
 	if err != nil {
 		return nil, err
+	}
+	if far, ok := conv.(interface {
+		AnswerRest(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
+	}); ok && u.bridge.to.Socket != "" {
+		if err := far.AnswerRest(ctx, u.ask); err != nil {
+			_ = conv.Close()
+			return nil, err
+		}
 	}
 	u.mu.Lock()
 	u.conv, closed = conv, u.closed

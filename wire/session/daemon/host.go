@@ -46,6 +46,7 @@ type host struct {
 	conv    *session.Direct
 	path    string // of its socket
 	sock    *relay.Socket
+	serving chan struct{} // closed when sock is there; see socket
 	ring    *ring
 	inbox   *inbox
 	started time.Time
@@ -76,7 +77,7 @@ type lifetime struct {
 // commands that ask for the session later are told that, too.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
-		options: k, e: e, ring: newRing(), started: time.Now(),
+		options: k, e: e, ring: newRing(), started: time.Now(), serving: make(chan struct{}),
 		inbox:    &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
 		lifetime: lifetime{live: make(chan struct{}), closing: make(chan struct{})},
 	}
@@ -93,7 +94,11 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	defer cancel(nil)
 	h.abandon = cancel
 	h.path = path
+	for _, hook := range o.Hooks {
+		h.hooks = append(h.hooks, hook.Pattern)
+	}
 	h.sock = relay.Serve(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
+	close(h.serving)
 	defer h.shutdown(file)
 	if err = h.open(opening, o); err == nil {
 		err = h.probation(opening)
@@ -117,11 +122,14 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	return h.why
 }
 
+// socket returns what serves those who ask: the first of them may do so before Host has it.
+func (h *host) socket() *relay.Socket {
+	<-h.serving
+	return h.sock
+}
+
 // open connects, and subscribes.
 func (h *host) open(ctx context.Context, o session.Options) error {
-	for _, hook := range o.Hooks {
-		h.hooks = append(h.hooks, hook.Pattern)
-	}
 	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
 	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.park, h.sock.Working
 	o.Messages = h.count

@@ -34,7 +34,7 @@ func (h *host) inboxNext(ctx context.Context, s *relay.Process, in *dialect.Inbo
 	}
 	p, err := h.inbox.claim(ctx, s, r.Method)
 	if err != nil {
-		return nil, h.sock.Meaning(err)
+		return nil, h.socket().Meaning(err)
 	}
 	if ctx.Err() != nil { // the process went while it got the call
 		h.inbox.release(s)

@@ -94,12 +94,12 @@ func (h *host) Notify(ctx context.Context, op dialect.Op) error {
 	return d.Notify(ctx, op)
 }
 
-func (h *host) Event(m wire.Message) (wire.Event, error) {
+func (h *host) Event(m *wire.Message, ev *wire.Event) error {
 	d, err := h.upstream(context.Background())
 	if err != nil {
-		return wire.Event{}, err
+		return err
 	}
-	return d.Event(m)
+	return d.Event(m, ev)
 }
 
 func (h *host) Describe(ctx context.Context) (*catalog.Catalog, error) {
@@ -202,7 +202,7 @@ func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound
 	s := Status{
 		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
-		Clients: h.sock.Attached(asks),
+		Clients: h.socket().Attached(asks),
 		Traffic: trafficStatus{h.sent.status(), h.received.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
 	}
 	for _, op := range h.options.Subscribe {

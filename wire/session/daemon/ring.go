@@ -80,7 +80,7 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 
 // after returns the stream of what has a number above since: what is kept, then
 // what comes. Only what a Watch of method takes is in it.
-func (r *ring) after(since int64, method string, event func(wire.Message) (wire.Event, error)) (*ringStream, error) {
+func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)
 	}
@@ -93,7 +93,7 @@ type ringStream struct {
 	ring  *ring
 	next  int64
 	takes dialect.Op // a Watch
-	event func(wire.Message) (wire.Event, error)
+	event func(*wire.Message, *wire.Event) error
 	over  bool
 }
 
@@ -140,8 +140,8 @@ func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error)
 }
 
 func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {
-	ev, err := s.event(k.m)
-	if err != nil {
+	var ev wire.Event
+	if err := s.event(&k.m, &ev); err != nil {
 		return wire.Message{}, err
 	}
 	if seq > 0 {

@@ -20,11 +20,11 @@ func item(method, raw string) wire.Message {
 }
 
 // shown is what a user sees of a message in a ring.
-func shown(m wire.Message) (wire.Event, error) {
-	if m.Event != nil {
-		return *m.Event, nil
+func shown(m *wire.Message, ev *wire.Event) error {
+	if *ev = (wire.Event{Kind: wire.Data, Data: m.Body}); m.Event != nil {
+		*ev = *m.Event
 	}
-	return wire.Event{Kind: wire.Data, Data: m.Body}, nil
+	return nil
 }
 
 // told are the next n messages of a stream: a number and the data, or a gap.

@@ -12,7 +12,7 @@ import (
 type Backend interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	Notify(ctx context.Context, op dialect.Op) error
-	Event(m wire.Message) (wire.Event, error)
+	Event(m *wire.Message, ev *wire.Event) error
 	Describe(ctx context.Context) (*catalog.Catalog, error)
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 }
@@ -32,11 +32,12 @@ func BackendOf(c dialect.Caller) PeerBackend {
 }
 
 // Event returns what a user sees of m.
-func (l PeerBackend) Event(m wire.Message) (wire.Event, error) {
+func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
-		return *m.Event, nil
+		*ev = *m.Event
+		return nil
 	}
-	return l.Codec.Event(m)
+	return l.Codec.Event(m, ev)
 }
 
 // Open starts op. What is done with jobs is a flow of the dialect's.

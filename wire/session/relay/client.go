@@ -190,11 +190,12 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 }
 
 // Event returns what the other process saw of m.
-func (r *Client) Event(m wire.Message) (wire.Event, error) {
+func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
-		return wire.Event{}, wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
+		return wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
 	}
-	return *m.Event, nil
+	*ev = *m.Event
+	return nil
 }
 
 func (r *Client) HookFailure() error {

@@ -16,9 +16,10 @@ import (
 // that process for as long as it lives. To the far side's dialect they are hooks
 // whose names no user can give: the process's number before the name.
 type Functions struct {
-	mu      sync.Mutex
-	last    int64
-	clients map[string]dialect.Caller // by number
+	mu        sync.Mutex
+	last      int64
+	clients   map[string]dialect.Caller // by number
+	answering map[*Process]bool         // the processes that answer what no hook does
 }
 
 // functionPrefix begins such a name; functionEnd ends the number.
@@ -49,6 +50,37 @@ func (f *Functions) forget(h *Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.clients, strconv.FormatInt(h.id.Load(), 10))
+	delete(f.answering, h)
+}
+
+// answersRest notes that h's process answers what no hook does (see Client.AnswerRest).
+func answersRest(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+	f := h.socket.Functions
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.answering == nil {
+		f.answering = map[*Process]bool{}
+	}
+	f.answering[h] = true
+	return nil, nil
+}
+
+// asked returns the process that answers what no hook does: the only one of those that has
+// something open; nil if none or several have.
+func (f *Functions) asked() dialect.Caller {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var one dialect.Caller
+	for h := range f.answering {
+		switch {
+		case !h.isBusy():
+		case one != nil:
+			return nil
+		default:
+			one = h.client
+		}
+	}
+	return one
 }
 
 // of finds whose function a name is. client is nil where its process is gone; ok
@@ -127,13 +159,30 @@ func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	if client, _, ok := r.functions.of(method); ok {
 		return catalog.Call, client != nil
 	}
-	return r.Responder.Kind(method)
+	kind, ok := r.Responder.Kind(method)
+	if !ok && r.rest(method) != nil {
+		return catalog.Call, true
+	}
+	return kind, ok
+}
+
+// rest returns the process that answers a method that no hook answers; nil if there is none.
+func (r functionResponder) rest(method string) dialect.Caller {
+	if r.Denied(method) {
+		return nil
+	}
+	return r.functions.asked()
 }
 
 func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json.RawMessage, error) {
 	client, name, ok := r.functions.of(q.Method)
 	switch {
 	case !ok:
+		if _, hooked := r.Responder.Kind(q.Method); !hooked {
+			if client = r.rest(q.Method); client != nil {
+				return askRest(ctx, client, q)
+			}
+		}
 		return r.Responder.Respond(ctx, q)
 	case client == nil:
 		return nil, functionGone()
@@ -144,6 +193,18 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	}
 	if err == nil && q.Stream && q.Emit != nil {
 		err = q.Emit(wire.Event{Kind: wire.Data, Data: out})
+	}
+	return out, err
+}
+
+// askRest asks a process what no hook answers.
+func askRest(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
+	if q.Notification {
+		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})
+	}
+	out, err := client.Call(ctx, q.Method, q.Params)
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // it has just ended
+		err = wire.NewError(wire.CodeNoMethod, "method not found: "+q.Method)
 	}
 	return out, err
 }

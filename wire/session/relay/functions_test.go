@@ -3,8 +3,12 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 
+	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 )
 
@@ -33,5 +37,65 @@ func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	}
 	if len(s.clients) != 1 {
 		t.Errorf("%d processes are kept", len(s.clients))
+	}
+}
+
+// offers is a Responder with one hook.
+type offers struct{ dialect.Responder }
+
+func (offers) Kind(method string) (catalog.Kind, bool) { return catalog.Call, method == "hooked" }
+
+func (offers) Respond(context.Context, dialect.Request) (json.RawMessage, error) {
+	return json.RawMessage(`"hook"`), nil
+}
+
+// failing fails with an error.
+type failing struct {
+	dialect.Caller
+	err error
+}
+
+func (f failing) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, f.err
+}
+
+// A function's result is an item where items are awaited, and there only; a failure is none.
+func TestFunctionsAnswer(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		client  dialect.Caller
+		stream  bool
+		refused error // by who takes the items
+		want    string
+	}{
+		{someone{}, false, nil, `"here" <nil>`},
+		{someone{}, true, nil, `item "here"; "here" <nil>`},
+		{someone{}, true, broken, `item "here"; "here" broken`},
+		{failing{err: broken}, true, nil, ` broken`},
+		{failing{err: broken}, false, nil, ` broken`},
+		{failing{err: wire.NewFault(wire.Closed, "it has gone", nil)}, true, nil, ` the function is gone`},
+	} {
+		f := &Functions{}
+		name := f.enter(&Process{client: c.client}, "f")
+		var got string
+		q := dialect.Request{Method: name, Stream: c.stream, Emit: func(ev wire.Event) error {
+			got += "item " + string(ev.Data) + "; "
+			return c.refused
+		}}
+		out, err := functionResponder{offers{}, f}.Respond(t.Context(), q)
+		text := fmt.Sprint(err)
+		if rpc := new(wire.Error); errors.As(err, &rpc) {
+			text = rpc.Message
+		}
+		if got += string(out) + " " + text; got != c.want {
+			t.Errorf("stream %v: %s, want %s", c.stream, got, c.want)
+		}
+	}
+	r := functionResponder{offers{}, &Functions{}}
+	if out, err := r.Respond(t.Context(), dialect.Request{Method: "hooked"}); string(out) != `"hook"` || err != nil {
+		t.Errorf("%s, %v", out, err)
+	}
+	if _, err := r.Respond(t.Context(), dialect.Request{Method: functionPrefix + "1" + functionEnd + "f"}); err == nil {
+		t.Error("a function of nobody is answered")
 	}
 }

@@ -36,6 +36,13 @@ type openStream struct {
 
 func (h *Process) Attach() { h.attached.Store(true) }
 
+// isBusy reports whether the process has something open: a call, say.
+func (h *Process) isBusy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.open) > 0
+}
+
 func (h *Process) Close() error {
 	h.socket.forget(h)
 	h.socket.Owner.ClientGone(h)
@@ -47,7 +54,7 @@ type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.Raw
 
 // socketMethods are those of every socket.
 var socketMethods = map[string]Method{
-	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar,
+	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersRest,
 }
 
 func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -201,15 +208,18 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 
 // pass emits every message of st, then how it ended.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
+	var m wire.Message // here, as there are many
+	var ev wire.Event
 	for {
-		m, err := st.Next(ctx)
+		var err error
+		m, err = st.Next(ctx)
 		switch {
 		case err == io.EOF:
 			return over(err, token, emit)
 		case err != nil:
 			return over(h.socket.Meaning(err), token, emit)
 		}
-		ev, err := h.socket.Upstream.Event(m)
+		err = h.socket.Upstream.Event(&m, &ev)
 		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {
 			return err
 		}

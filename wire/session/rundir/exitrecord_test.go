@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rpcx/wire/cache"
@@ -76,6 +77,22 @@ func TestEndingsTogether(t *testing.T) {
 	if n := len(readExitRecords(cache.Read(xdg.StateFile("ended")))); n != maxExitRecords {
 		t.Errorf("%d are kept", n)
 	}
+}
+
+// An ending is told for a day.
+func TestEndingsAreForgotten(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		RecordExit("/run/s-a", "x")
+		time.Sleep(exitRecordAge)
+		if exitAt("/run/s-a") == nil {
+			t.Error("it is forgotten too early")
+		}
+		time.Sleep(time.Nanosecond)
+		if e := exitAt("/run/s-a"); e != nil {
+			t.Error("it is not forgotten:", e)
+		}
+	})
 }
 
 func TestEndingsNowhere(t *testing.T) {

@@ -91,6 +91,17 @@ func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	return scan.Splice(msg, s.ID, id)
 }
 
+// IDs returns the difference between the ids of two messages; nil if there is none, or if
+// one of them has no id.
+func IDs(s *dialect.Shape, want, got []byte) []Difference {
+	mine, theirs := IDOf(s, want), IDOf(s, got)
+	if mine == nil || theirs == nil {
+		return nil
+	}
+	var all Rules // which leaves out nothing
+	return all.Compare("", want, SetID(s, want, theirs), nil)
+}
+
 // typed is Parse for dialects whose messages have a type.
 func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
 	switch {
@@ -108,8 +119,8 @@ func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
 
 // Elements returns the messages in msg: the elements of a batch, else msg
 // itself.
-func Elements(msg []byte) (parts [][]byte, batch bool) {
-	if scan.Type(scan.Trim(msg)) != 'a' {
+func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
+	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false
 	}
 	m := scan.ReadArray(msg, wire.DefaultMaxDepth)

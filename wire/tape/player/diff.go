@@ -43,25 +43,36 @@ type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
 	pairs *spill.Ints // by entry of b, its counterpart in a plus one; 0: none
+	back  *spill.Ints // by entry of a, its counterpart in b plus one; 0: none
+	given *spill.Ints // as pairs, what is known beforehand; nil: nothing
 }
 
 func diffTracks(a, b *transcript.Track, o Options) (*Findings, error) {
 	d := newDiffer(a, b, o)
-	defer d.close()
+	defer func() { d.close() }()
 	if err := d.run(); err != nil {
 		return nil, err
+	}
+	if given := d.requests(); given != nil { // once more, as what answers them is paired by them
+		d.close()
+		d = newDiffer(a, b, o)
+		d.given = given
+		if err := d.run(); err != nil {
+			return nil, err
+		}
 	}
 	return d.found(), d.err()
 }
 
 func newDiffer(a, b *transcript.Track, o Options) *differ {
-	d := &differ{b: b, pairs: spill.NewInts()}
+	d := &differ{b: b, pairs: spill.NewInts(), back: spill.NewInts()}
 	values := &match.Values{IsStream: a.IsStream}
 	for dir := range d.sides {
 		ours := wire.Direction(1 - dir)
 		p := newPlay(a, ours, newIndex(a, ours), o.Set)
 		p.values = values
 		k := newPairing(p)
+		k.known, k.idOf = true, d.answerID
 		d.sides[dir] = &k
 	}
 	d.sides[0].p.vars = d.sides[1].p.vars
@@ -78,6 +89,29 @@ func (d *differ) run() error {
 	return d.err()
 }
 
+// requests returns the requests that are paired though they differ in their method; nil if
+// there are none.
+func (d *differ) requests() (given *spill.Ints) {
+	for _, k := range d.sides {
+		given = k.given(given)
+	}
+	return given
+}
+
+// answerID returns the id that the answer at entry i of a should have in b: that of
+// the request there.
+func (d *differ) answerID(i int32) wire.ID {
+	k := d.sides[0].p
+	if own := k.track.Entry(i).Own; own != transcript.None {
+		if other := int(d.back.Get(int(own))) - 1; other >= 0 {
+			if msg, err := d.b.Message(other); err == nil {
+				return match.IDOf(k.rules.Shape(), msg)
+			}
+		}
+	}
+	return k.recordedID(i)
+}
+
 // found returns the differences, in the order of a's lines.
 func (d *differ) found() *Findings {
 	one, two := d.sides[0].result(), d.sides[1].result()
@@ -88,12 +122,19 @@ func (d *differ) found() *Findings {
 
 // err returns the error of the temporary files; nil if there was none.
 func (d *differ) err() error {
-	return cmp.Or(d.pairs.Err(), d.b.Of().Err(), d.sides[0].err(), d.sides[1].err())
+	if d.given != nil && d.given.Err() != nil {
+		return d.given.Err()
+	}
+	return cmp.Or(d.pairs.Err(), d.back.Err(), d.b.Of().Err(), d.sides[0].err(), d.sides[1].err())
 }
 
 // close closes the temporary files.
 func (d *differ) close() {
 	_ = d.pairs.Close()
+	_ = d.back.Close()
+	if d.given != nil {
+		_ = d.given.Close()
+	}
 	for _, k := range d.sides {
 		k.p.index.close()
 		k.close()
@@ -111,6 +152,15 @@ func (d *differ) add(i int32) error {
 		return nil // the line has only a condition
 	}
 	k := d.sides[e.Dir]
+	k.from = i
+	if d.given != nil {
+		if j := int32(d.given.Get(int(i))) - 1; j != transcript.None && k.p.seen(j) == 0 {
+			k.keep(j, msg)
+			k.last = j
+			d.accept(k, j, i, msg)
+			return nil
+		}
+	}
 	if e.Kind == wire.Response && e.Own != transcript.None {
 		if own := int32(d.pairs.Get(int(e.Own))) - 1; own != transcript.None {
 			d.accept(k, k.answer(own, msg), i, msg)
@@ -132,6 +182,7 @@ func (d *differ) accept(k *pairing, j, i int32, msg []byte) {
 		return
 	}
 	d.pairs.Set(int(i), uint32(j+1))
+	d.back.Set(int(j), uint32(i+1))
 	k.p.accept(j, msg)
 	other := d.sides[1-d.b.Entry(i).Dir].p
 	for other.seen(j) < k.p.seen(j) {

@@ -35,7 +35,8 @@ type engine struct {
 	cursors []*cursor
 	asked   map[string]asked // our requests, by the id with which they were sent
 	retired retired
-	busy    bool        // a POST is awaited before anything else may be sent
+	busy    int         // the POSTs that are awaited before anything else may be sent
+	posts   *posts      // that are awaited
 	timer   *time.Timer // wakes run
 	batch   *batch      // the batch of the message that is being handled; nil: none
 	policy  policy
@@ -73,7 +74,7 @@ type cursor struct {
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
-		arrived: make(chan arrival), done: make(chan struct{}), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
+		arrived: make(chan arrival), done: make(chan struct{}), posts: newPosts(), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
 	}
 }
 
@@ -104,6 +105,7 @@ func (e *engine) greet() {
 func (e *engine) run(ctx context.Context) error {
 	e.timer = time.NewTimer(time.Hour)
 	defer e.timer.Stop()
+	defer e.posts.end()
 	defer close(e.done)
 	for e.failure == nil {
 		wait, over := e.proceed()
@@ -143,8 +145,11 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bo
 // proceed sends one message, if one can be sent now. wait is the time for which
 // nothing has to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
-	if e.busy {
-		return time.Hour, false
+	if e.busy > 0 {
+		if left := e.o.Patience - time.Since(e.lively); left > 0 {
+			return left, false
+		}
+		e.busy = 0 // a server that does not end a POST is one that says nothing
 	}
 	if e.sendHeld() {
 		return 0, false
@@ -170,7 +175,7 @@ func (e *engine) take(a arrival) (over bool) {
 		e.join(a.conn)
 		return false
 	case posted:
-		e.busy = false
+		e.busy = max(e.busy-1, 0)
 		e.failure = a.err
 		return a.err != nil
 	}
@@ -195,7 +200,7 @@ func (e *engine) take(a arrival) (over bool) {
 		e.finishShot(a.conn)
 		return false
 	}
-	parts, isBatch := match.Elements(a.msg)
+	parts, isBatch := match.Elements(e.t.Rules.Shape(), a.msg)
 	var b *batch
 	if isBatch {
 		b = &batch{}

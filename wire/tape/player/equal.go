@@ -1,9 +1,109 @@
 package player
 
 import (
+	"slices"
+
 	"rpcx/wire"
 	"rpcx/wire/tape/transcript"
 )
+
+// An unsure is the entry that was given to an answer though that differs.
+type unsure struct {
+	entry int32
+	place // the answer, as an extra one
+}
+
+// answer returns the entry of an answer to entry own; None, with msg recorded
+// as extra, if none is left.
+func (k *pairing) answer(own int32, msg []byte) int32 {
+	at := k.stands(own)
+	i := k.answered(own, at, msg)
+	if i == transcript.None {
+		i = k.handAnswer(msg)
+	}
+	if i == transcript.None {
+		k.extras.add(k.here(k.p.track.Method(int(own)), msg))
+		return i
+	}
+	k.last = i
+	return i
+}
+
+// answered returns the entry of msg, of those that answer at, for which own stands: the first that
+// has not come, or one near it which msg equals.
+func (k *pairing) answered(own, at int32, msg []byte) int32 {
+	i := k.p.unanswered(at)
+	var found []Finding
+	if i != transcript.None {
+		if found = k.differences(i, msg); len(found) == 0 {
+			return i
+		}
+	}
+	if k.unsure != nil && k.p.track.Entry(k.unsure.entry).Own == at && len(k.differences(k.unsure.entry, msg)) == 0 {
+		i = k.unsure.entry
+		k.found.Set(int(i), 0)
+		k.p.unsee(i)
+		k.extras.add(k.unsure.place)
+		k.unsure = nil
+		return i
+	}
+	if i == transcript.None {
+		return i
+	}
+	if later := k.laterAnswer(at, i, msg); later != transcript.None {
+		return later
+	}
+	if k.p.track.Entry(at).Answer == i {
+		if traded := k.trade(own, msg); traded != transcript.None {
+			return traded
+		}
+	}
+	k.differs(i, found)
+	k.unsure = &unsure{i, k.here(k.p.track.Method(int(own)), slices.Clone(msg))}
+	return i
+}
+
+// farAnswer is how many answers of one request are gone through before it is noted how
+// far they have come.
+const farAnswer = 16
+
+// unanswered returns the first answer to entry own that has not come; None if
+// all have.
+func (p *play) unanswered(own int32) int32 {
+	i, known := p.answers[own]
+	if !known {
+		i = p.track.Entry(own).Answer
+	}
+	steps := 0
+	for ; i != transcript.None && p.seen(i) > 0; steps++ {
+		i = p.track.Entry(i).More
+	}
+	switch {
+	case i == transcript.None:
+		delete(p.answers, own)
+	case steps >= farAnswer || known && steps > 0:
+		p.answers[own] = i
+	}
+	return i
+}
+
+// laterAnswer returns the answer to entry own that msg equals, of those behind entry i; None if
+// there is none near. What stands too long before it is given up.
+func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
+	for steps := range 4 * farAnswer {
+		if i = k.p.track.Entry(i).More; i == transcript.None {
+			break
+		}
+		if k.p.seen(i) > 0 || len(k.differences(i, msg)) > 0 {
+			continue
+		}
+		if steps >= 2*farAnswer {
+			k.p.answers[own] = i
+		}
+		return i
+	}
+	return transcript.None
+}
 
 // equalNear bounds, in entries, how far from a request an equal one is looked
 // for.

@@ -18,6 +18,7 @@ type Findings struct {
 type place struct {
 	Finding
 	entry int32  // of Differs and Missing; of Extra, the one after which it came, transcript.None: before all
+	from  int32  // of Extra, the entry of the tape that is compared
 	msg   []byte // of Extra, what came
 }
 
@@ -89,6 +90,7 @@ func merged(a, b *Findings) *Findings {
 func appendPlace(b []byte, p place) []byte {
 	b = binary.AppendVarint(b, int64(p.Line))
 	b = binary.AppendVarint(b, int64(p.entry))
+	b = binary.AppendVarint(b, int64(p.from))
 	for _, text := range [][]byte{[]byte(p.Kind), []byte(p.Method), []byte(p.Pointer), []byte(p.Text), p.Want, p.Got, p.msg} {
 		if text == nil {
 			b = binary.AppendUvarint(b, 0)
@@ -116,7 +118,7 @@ func readPlace(b []byte) (p place, rest []byte) {
 		b = b[n-1:]
 		return part
 	}
-	p.Line, p.entry = int(number()), int32(number())
+	p.Line, p.entry, p.from = int(number()), int32(number()), int32(number())
 	p.Kind, p.Method, p.Pointer, p.Text = FindingKind(text()), string(text()), string(text()), string(text())
 	p.Want, p.Got, p.msg = text(), text(), text()
 	return p, b

@@ -17,27 +17,33 @@ import (
 // the differences.
 type pairing struct {
 	p       *play
-	found   *spill.Ints      // by entry, one more than the number in lists; 0: the message that came for it is as recorded
-	lists   spill.Blobs      // the differences of messages, those of each together
-	inexact map[int32][]byte // by entry, a message that was assigned as the nearest, not as an equal one
-	missing *spill.Ints      // by entry, 1: it is not awaited any more
-	stand   map[int32]int32  // requests of ours that stand for another one: see trade
+	found   *spill.Ints     // by entry, one more than the number in lists; 0: the message that came for it is as recorded
+	lists   spill.Blobs     // the differences of messages, those of each together
+	inexact map[int32]place // by entry, a message that was assigned as the nearest, not as an equal one
+	missing *spill.Ints     // by entry, 1: it is not awaited any more
+	stand   map[int32]int32 // requests of ours that stand for another one: see trade
 	extras  Findings
-	last    int32 // the last entry that came
-	first   int32 // no entry before this one is still awaited
+	unsure  *unsure               // the last answer that differed; nil: none did
+	twins   *spill.Ints           // by number in extras, one more than the entry in whose place it came; 0: none
+	order   *spill.Sorted         // the numbers in extras, by the entry before; nil until settle
+	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: any
+	known   bool                  // all of both conversations is known beforehand
+	from    int32                 // of a tape that is compared, the entry of the message that is handled
+	last    int32                 // the entry of the last message that had one
+	first   int32                 // no entry before this one is still awaited
 }
 
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, found: spill.NewInts(), inexact: map[int32][]byte{}, missing: spill.NewInts(), stand: map[int32]int32{},
-		last: transcript.None,
+		p: p, found: spill.NewInts(), inexact: map[int32]place{}, missing: spill.NewInts(), stand: map[int32]int32{},
+		twins: spill.NewInts(), idOf: p.recordedID, last: transcript.None,
 	}
 }
 
 // err returns the error of the temporary files; nil if there was none.
 func (k *pairing) err() error {
-	return cmp.Or(k.p.err(), k.found.Err(), k.lists.Err(), k.missing.Err(), k.extras.Err())
+	return cmp.Or(k.p.err(), k.found.Err(), k.lists.Err(), k.missing.Err(), k.extras.Err(), k.twins.Err())
 }
 
 // close closes the temporary files.
@@ -46,6 +52,10 @@ func (k *pairing) close() {
 	_ = k.lists.Close()
 	_ = k.missing.Close()
 	k.extras.Close()
+	_ = k.twins.Close()
+	if k.order != nil {
+		_ = k.order.Close()
+	}
 	k.p.close()
 }
 
@@ -64,31 +74,35 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	case parsed.Kind == wire.Response: // of a request that is not ours, or was answered
 		i = k.handAnswer(msg)
 	case json:
-		if i, _ = p.nearest(parsed.Method, msg, true); i != transcript.None {
-			k.assign(i, msg)
+		if i, _ = p.nearest(parsed.Method, msg, true); parsed.Kind == wire.Request && k.renamed(i, parsed.Method, msg) {
+			i = transcript.None
+		}
+		if i != transcript.None {
+			k.assign(i, k.here(parsed.Method, msg))
 		}
 	}
 	if i == transcript.None {
-		k.extra(parsed.Method, msg)
+		k.extras.add(k.here(parsed.Method, msg))
 	} else {
-		k.last = max(k.last, i)
+		k.last = i
 	}
 	return i, moved
 }
 
-func (k *pairing) extra(method string, msg []byte) {
+// here returns msg as an extra message, after the entry of the message before.
+func (k *pairing) here(method string, msg []byte) place {
 	line := 0
 	if k.last != transcript.None {
 		line = int(k.p.track.Entry(k.last).Line)
 	}
-	k.extras.add(place{Finding{Kind: Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, msg})
+	return place{Finding: Finding{Kind: Extra, Line: line, Method: method, Got: jsonOf(msg)}, entry: k.last, from: k.from, msg: msg}
 }
 
 // inexactMost bounds the messages that may lose their entry to an equal one.
 const inexactMost = 1000
 
-// assign gives entry i to msg as the nearest.
-func (k *pairing) assign(i int32, msg []byte) {
+// assign gives entry i to a message as the nearest.
+func (k *pairing) assign(i int32, to place) {
 	if len(k.inexact) >= inexactMost {
 		oldest := i
 		for at := range k.inexact {
@@ -96,8 +110,10 @@ func (k *pairing) assign(i int32, msg []byte) {
 		}
 		delete(k.inexact, oldest)
 	}
-	k.inexact[i] = slices.Clone(msg)
-	k.keep(i, msg)
+	to.msg = slices.Clone(to.msg)
+	to.Got = jsonOf(to.msg)
+	k.inexact[i] = to
+	k.keep(i, to.msg)
 }
 
 // steal takes an entry that msg equals from the message which it was given to as
@@ -113,10 +129,10 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 		}
 		delete(k.inexact, i)
 		k.found.Set(int(i), 0)
-		near, _ := k.p.nearest(parsed.Method, loser, true)
+		near, _ := k.p.nearest(parsed.Method, loser.msg, true)
 		k.p.unsee(i)
 		if near == transcript.None {
-			k.extra(parsed.Method, loser)
+			k.extras.add(loser)
 			return i, near
 		}
 		k.p.see(near)
@@ -135,56 +151,6 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 		}
 	}
 	return transcript.None
-}
-
-// answer returns the entry of an answer to entry own; None, with msg recorded
-// as extra, if none is left.
-func (k *pairing) answer(own int32, msg []byte) int32 {
-	at := k.stands(own)
-	if i := k.p.unanswered(at); i != transcript.None {
-		if found := k.differences(i, msg); len(found) > 0 {
-			traded := int32(transcript.None)
-			if k.p.track.Entry(at).Answer == i {
-				traded = k.trade(own, msg)
-			}
-			if traded == transcript.None {
-				k.differs(i, found)
-			} else {
-				i = traded
-			}
-		}
-		k.last = max(k.last, i)
-		return i
-	}
-	i := k.handAnswer(msg)
-	if i == transcript.None {
-		k.extra(k.p.track.Method(int(own)), msg)
-	}
-	return i
-}
-
-// farAnswer is how many answers of one request are gone through before it is noted how
-// far they have come.
-const farAnswer = 16
-
-// unanswered returns the first answer to entry own that has not come; None if
-// all have.
-func (p *play) unanswered(own int32) int32 {
-	i, known := p.answers[own]
-	if !known {
-		i = p.track.Entry(own).Answer
-	}
-	steps := 0
-	for ; i != transcript.None && p.seen(i) > 0; steps++ {
-		i = p.track.Entry(i).More
-	}
-	switch {
-	case i == transcript.None:
-		delete(p.answers, own)
-	case steps >= farAnswer || known && steps > 0:
-		p.answers[own] = i
-	}
-	return i
 }
 
 // keep records the differences of msg, which came for entry i. It must be
@@ -238,10 +204,13 @@ func (k *pairing) awaited() int32 {
 
 // result returns the findings, in the tape's order.
 func (k *pairing) result() *Findings {
+	k.settle()
 	all, told := &Findings{}, 0
 	tellExtras := func(before int32) {
-		for ; told < k.extras.Len() && k.extras.at(told).entry < before; told++ {
-			all.list.Add(k.extras.list.Get(told))
+		for ; told < k.order.Len() && int32(k.order.Key(told))-1 < before; told++ {
+			if n := int(k.order.At(told)); k.twins.Get(n) == 0 {
+				all.list.Add(k.extras.list.Get(n))
+			}
 		}
 	}
 	p := k.p
@@ -251,17 +220,15 @@ func (k *pairing) result() *Findings {
 			continue
 		}
 		tellExtras(i)
-		if p.seen(i) == 0 || k.missing.Get(int(i)) > 0 {
-			want, _ := p.track.Message(int(i))
-			all.add(place{Finding: Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)}, entry: i})
-			continue
-		}
 		if n := k.found.Get(int(i)); n > 0 {
 			for list := k.lists.Get(int(n - 1)); len(list) > 0; {
 				var f place
 				f, list = readPlace(list)
 				all.add(f)
 			}
+		} else if k.absent(i) {
+			want, _ := p.track.Message(int(i))
+			all.add(place{Finding: Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)}, entry: i})
 		}
 	}
 	tellExtras(int32(p.track.Len()))

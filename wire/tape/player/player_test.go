@@ -165,7 +165,7 @@ func TestServeUnknown(t *testing.T) {
 		p.say(`{"jsonrpc":"2.0","id":7,"method":"get","params":{"id":"b","n":1}}`)
 		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: the nearest is line 2, which differs at /params/id","data":{"line":2,"differences":[{"pointer":"/params/id","want":"a","got":"b"}]}}}`)
 		p.say(`{"jsonrpc":"2.0","id":8,"method":"lst"}`)
-		p.hear(`{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"not on the tape: no call of lst is on the tape: did you mean list?","data":{"line":0,"differences":[]}}}`)
+		p.hear(`{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"not on the tape: no call of lst is on the tape: did you mean list (line 6)?","data":{"line":6,"differences":[{"pointer":"/method","want":"list","got":"lst"}]}}}`)
 	})
 	if len(found) != 2 || found[0].Pointer != "/params/id" || found[0].Line != 2 {
 		t.Error(texts(found))
@@ -450,6 +450,68 @@ func TestDiffOfMoreConnections(t *testing.T) {
 	}
 	if found := texts(differences(t, one, two)); found == "" || strings.HasPrefix(found, "missing ") || strings.Count(found, "\n") != 1 {
 		t.Error(found)
+	}
+}
+
+// What came in place of another message, and is much like it, is that one with differences: several
+// in a row, too. What is not like it is extra, and that is missing.
+func TestDiffInPlace(t *testing.T) {
+	const a = `
+> {"jsonrpc":"2.0","id":1,"method":"watch"}
+< {"jsonrpc":"2.0","id":1,"result":"w"}
+< {"jsonrpc":"2.0","method":"tick","params":{"n":1}}
+< {"jsonrpc":"2.0","method":"tick","params":{"n":2}}
+< {"jsonrpc":"2.0","method":"tick","params":{"n":3}}
+< {"jsonrpc":"2.0","method":"end","params":["a","b"]}`
+	tests := []struct{ old, changed, want string }{
+		{`"tick"`, `"tock"`, "differs 4 /method \"tick\" \"tock\" \ndiffers 5 /method \"tick\" \"tock\" \ndiffers 6 /method \"tick\" \"tock\" \n"},
+		{`"id":1,"result"`, `"id":"1","result"`, "differs 3 /id 1 \"1\" \n"},
+		{`"jsonrpc":"2.0","method":"end"`, `"method":"end"`, "differs 7 /jsonrpc \"2.0\"  \n"},
+		{`"method":"end"`, `"method":"end","id":9`, "differs 7 /id  9 \n"},
+		{`"end","params":["a","b"]`, `"over","params":{"x":1}`, "extra 6   {\"jsonrpc\":\"2.0\",\"method\":\"over\",\"params\":{\"x\":1}} \n" +
+			"missing 7  {\"jsonrpc\":\"2.0\",\"method\":\"end\",\"params\":[\"a\",\"b\"]}  \n"},
+	}
+	for _, tt := range tests {
+		found := differences(t, read(t, a), read(t, strings.ReplaceAll(a, tt.old, tt.changed)))
+		if texts(found) != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.changed, texts(found), tt.want)
+		}
+	}
+}
+
+// A message that comes when it is not awaited any more is late: it did not come in time.
+func TestClientLate(t *testing.T) {
+	r := client(t, `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+< {"jsonrpc":"2.0","id":1,"result":1}
+> {"jsonrpc":"2.0","id":2,"method":"b"}
+< {"jsonrpc":"2.0","id":2,"result":2}`, Options{Patience: time.Second}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","id":1,"method":"a"}`)
+		p.hear(`{"jsonrpc":"2.0","id":2,"method":"b"}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"result":1}`)
+		p.say(`{"jsonrpc":"2.0","id":2,"result":2}`)
+	})
+	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1} \nmissing 3  {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}  \n"
+	if texts(told(r)) != want {
+		t.Error(texts(told(r)))
+	}
+}
+
+// What the server says to an answer whose id is that of no call, and to what is none.
+func TestServeStray(t *testing.T) {
+	found := serve(t, approve, Options{}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)
+		p.say(`{"jsonrpc":"2.0","id":9,"result":true}`)
+		p.say(`{"jsonrpc":"2.0","id":1,"method":"approve","params":["o"]}`)
+		p.hear(`{"jsonrpc":"2.0","method":"progress","params":1}`)
+		p.hear(`{"jsonrpc":"2.0","id":5,"method":"ask","params":{}}`)
+		p.say(`{"jsonrpc":"2.0","id":"5","result":true}`)
+		p.say(`{"x":1}`)
+		p.hear(`{"jsonrpc":"2.0","id":1,"result":"done"}`)
+	})
+	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":true} it answers no call\ndiffers 6 /id 5 \"5\" \nextra 0   {\"x\":1} it is no message of this dialect\n"
+	if texts(found) != want {
+		t.Error(texts(found))
 	}
 }
 

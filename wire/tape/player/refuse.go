@@ -16,6 +16,10 @@ import (
 // on it.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	f := Finding{Kind: Unknown, Method: parsed.Method}
+	if parsed.Method == "" {
+		s.stray(c, parsed, msg, f)
+		return
+	}
 	var best []match.Difference
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
@@ -26,6 +30,12 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	}
 	if f.Line == 0 {
 		f.Text = "no call of " + parsed.Method + " is on the tape"
+		if p, i, d := s.renamed(msg); i != transcript.None {
+			f.Line = int(p.track.Entry(i).Line)
+			f.Text += fmt.Sprintf(": did you mean %s (line %d)?", p.track.Method(int(i)), f.Line)
+			s.refuse(c, parsed, msg, f, d)
+			return
+		}
 		for n := range s.e.t.Tracks {
 			if near := s.e.play(n).nearestMethod(parsed.Method); near != "" {
 				f.Text += ": did you mean " + near + "?"
@@ -34,6 +44,84 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 		}
 	}
 	s.refuse(c, parsed, msg, f, best...)
+}
+
+// renamedMost is how many of the next entries are compared with a message of no known method.
+const renamedMost = 32
+
+// renamed returns the first of the next entries from which msg differs in one member alone,
+// its method mostly, with the difference; None if there is none.
+func (p *play) renamed(msg []byte) (int32, match.Difference) {
+	first := p.furthest + 1
+	for i := first; i < min(first+renamedMost, int32(p.track.Len())); i++ {
+		e := p.track.Entry(i)
+		if e.Dir == p.side || e.Kind == wire.Response || e.Hand || p.seen(i) > 0 {
+			continue
+		}
+		want, err := p.track.Message(int(i))
+		if err != nil || scan.Type(want) != 'o' {
+			continue
+		}
+		if found := p.compare(i, want, msg); len(found) == 1 {
+			return i, found[0]
+		}
+	}
+	return transcript.None, match.Difference{}
+}
+
+// renamed is that of the connections, the conversation's own first.
+func (s *serving) renamed(msg []byte) (*play, int32, match.Difference) {
+	for n := range s.e.t.Tracks {
+		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
+		if i, d := p.renamed(msg); i != transcript.None {
+			return p, i, d
+		}
+	}
+	return nil, transcript.None, match.Difference{}
+}
+
+// stray reports a message that asks for nothing and answers none of our calls, though it
+// may differ in one member alone from an answer that is awaited, or from something else.
+func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f Finding) {
+	p, i, d := s.strayed(msg)
+	if i == transcript.None && parsed.Kind != wire.Response {
+		p, i, d = s.renamed(msg)
+	}
+	switch {
+	case i != transcript.None:
+		s.o.Found(findings(int(p.track.Entry(i).Line), p.track.Method(int(i)), []match.Difference{d})[0])
+		return
+	case parsed.Kind == wire.Response:
+		f.Text = "it answers no call"
+	default:
+		f.Text = "it is no message of this dialect"
+	}
+	s.refuse(c, parsed, msg, f)
+}
+
+// strayed returns the awaited answer from which msg differs in one member alone, its id mostly, with
+// the difference; None if there is none.
+func (s *serving) strayed(msg []byte) (*play, int32, match.Difference) {
+	for _, p := range s.e.plays {
+		if p == nil {
+			continue
+		}
+		for call := range p.asked {
+			i := p.track.Entry(call).Answer
+			if i == transcript.None || p.track.Hand(int(i)) != nil {
+				continue
+			}
+			want, err := p.track.Message(int(i))
+			if err != nil || scan.Type(want) != 'o' {
+				continue
+			}
+			found := append(match.IDs(p.rules.Shape(), want, msg), p.compare(i, want, msg)...)
+			if len(found) == 1 {
+				return p, i, found[0]
+			}
+		}
+	}
+	return nil, transcript.None, match.Difference{}
 }
 
 // refuse answers with an error, and reports a Finding.
@@ -48,7 +136,9 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, di
 			at = append(at[:8], "…")
 		}
 		f.Pointer, f.Want, f.Got = differences[0].Pointer, differences[0].Want, differences[0].Got
-		f.Text = fmt.Sprintf("the nearest is line %d, which differs at %s", f.Line, strings.Join(at, ", "))
+		if f.Text == "" {
+			f.Text = fmt.Sprintf("the nearest is line %d, which differs at %s", f.Line, strings.Join(at, ", "))
+		}
 	}
 	if f.Got == nil {
 		f.Got = append(json.RawMessage(nil), msg...)
@@ -60,7 +150,7 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, di
 	}
 	s.o.Found(f)
 	code := wire.CodeServer
-	if f.Line == 0 && !s.o.Strict {
+	if (f.Line == 0 || f.Pointer == "/"+s.e.t.Rules.Shape().Method) && !s.o.Strict {
 		code = wire.CodeNoMethod
 	}
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))

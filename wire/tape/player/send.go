@@ -2,13 +2,11 @@ package player
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -231,28 +229,6 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 			e.failure = err
 		}
 	}
-}
-
-// post makes one HTTP exchange of msg. If msg wants no answer the exchange is
-// awaited, as the next message could overtake it.
-func (e *engine) post(c *conn, msg []byte) {
-	shape := e.t.Rules.Shape()
-	waits := scan.Get(msg, shape.Method) == nil || scan.Get(msg, shape.ID) == nil
-	if shape.Own != nil {
-		waits = shape.Own.Read(msg).Kind != wire.Request
-	}
-	e.busy = e.busy || waits
-	go func() {
-		defer wire.Guard()
-		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
-			e.hand(arrival{conn: c, msg: bytes.Clone(reply)})
-		})
-		if waits {
-			e.hand(arrival{kind: posted, err: err})
-		} else if err != nil {
-			e.hand(arrival{conn: c, err: err})
-		}
-	}()
 }
 
 // finishShot ends a client's POST that has all its answers.

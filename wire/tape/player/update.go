@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"sort"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
@@ -32,7 +33,8 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 		}
 		line, err := r.Next()
 		if err == io.EOF {
-			return cmp.Or(u.err(), to.Flush())
+			_, werr := to.Write(u.rest(b[:0]))
+			return cmp.Or(u.err(), werr, to.Flush())
 		}
 		if err != nil {
 			return err
@@ -47,18 +49,35 @@ type updater struct {
 	t       *transcript.Transcript
 	results []*Findings
 	begins  []int         // of each of results: how many findings those before it have
-	byLine  *spill.Sorted // the findings of all results, counted through
+	byLine  *spill.Sorted // the findings of all results, counted through, by their place
 	next    int           // the place in byLine of those of the next line
+	last    time.Duration // of the line before
+}
+
+// The places of findings: twice a line's number is before it, one more is at the line or behind it.
+const atEnd = 1 << 62
+
+// placeOf returns the place of a finding of a connection: what came before all else on it
+// stands before its first line.
+func placeOf(f place, t *transcript.Track) uint64 {
+	switch {
+	case f.Kind != Extra || f.Line > 0:
+		return 2*uint64(f.Line) + 1
+	case t.Len() > 0:
+		first := t.Entry(0)
+		return 2 * uint64(first.Line)
+	}
+	return atEnd
 }
 
 func newUpdater(t *transcript.Transcript, results []*Findings) *updater {
 	u := &updater{t: t, results: results}
 	var lines spill.Sorter
 	n := 0
-	for _, all := range results {
+	for k, all := range results {
 		u.begins = append(u.begins, n)
 		for i := range all.Len() {
-			lines.Add(uint64(all.at(i).Line), uint32(n+i))
+			lines.Add(placeOf(all.at(i), t.Tracks[k]), uint32(n+i))
 		}
 		n += all.Len()
 	}
@@ -66,9 +85,14 @@ func newUpdater(t *transcript.Transcript, results []*Findings) *updater {
 	return u
 }
 
+// of returns the connection of a finding of all results.
+func (u *updater) of(number int) int {
+	return sort.SearchInts(u.begins, number+1) - 1 // of those without findings, the last
+}
+
 // at returns a finding of all results, and the entry that it is about; nil: none.
 func (u *updater) at(number int) (f place, entry *transcript.Entry) {
-	n := sort.SearchInts(u.begins, number+1) - 1 // of those without findings, the last
+	n := u.of(number)
 	if f = u.results[n].at(number - u.begins[n]); f.Kind != Extra {
 		e := u.t.Tracks[n].Entry(f.entry)
 		entry = &e
@@ -76,15 +100,18 @@ func (u *updater) at(number int) (f place, entry *transcript.Entry) {
 	return f, entry
 }
 
-// append appends line as it is now, and the messages that came after it.
+// append appends line as it is, with the messages that came before and after it.
 func (u *updater) append(out []byte, line *tape.Line) []byte {
 	var changed []match.Difference
 	var extra [][]byte
 	missing := false
-	for ; u.next < u.byLine.Len() && u.byLine.Key(u.next) <= uint64(line.Number); u.next++ {
+	at := 2*uint64(line.Number) + 1
+	u.last = line.Time
+	for ; u.next < u.byLine.Len() && u.byLine.Key(u.next) <= at; u.next++ {
 		f, e := u.at(int(u.byLine.At(u.next)))
 		switch {
-		case f.Line < line.Number: // before the first line
+		case e == nil && u.byLine.Key(u.next) < at:
+			out = u.extra(out, line.Conn, f.msg)
 		case e == nil:
 			extra = append(extra, f.msg)
 		case e.Batched():
@@ -101,9 +128,24 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 		out = line.Append(out)
 	}
 	for _, msg := range extra {
-		more := tape.Line{Kind: tape.Message, Time: line.Time, Conn: line.Conn, Dir: wire.Recv}
-		more.SetPayload(msg)
-		out = more.Append(out)
+		out = u.extra(out, line.Conn, msg)
+	}
+	return out
+}
+
+// extra appends the line of a message that came.
+func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
+	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv}
+	line.SetPayload(msg)
+	return line.Append(out)
+}
+
+// rest appends what came on connections that have no messages on the tape.
+func (u *updater) rest(out []byte) []byte {
+	for ; u.next < u.byLine.Len(); u.next++ {
+		number := int(u.byLine.At(u.next))
+		f, _ := u.at(number)
+		out = u.extra(out, u.t.Tracks[u.of(number)].Conn, f.msg)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ func TestUpdate(t *testing.T) {
 	in := `{"tape":1}
 {"conn":1,"open":{}}
 {"conn":2,"open":{}}
+{"conn":3,"open":{}}
 {"conn":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
 {"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"b"}}
 {"conn":2,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":1,"y":1}}}
@@ -24,29 +25,35 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two, none := &Findings{}, &Findings{}, &Findings{}
+	one, two, three, none := &Findings{}, &Findings{}, &Findings{}, &Findings{}
 	extra := func(line int, entry int32, msg string) place {
 		return place{Finding: Finding{Kind: Extra, Line: line}, entry: entry, msg: []byte(msg)}
 	}
 	differs := func(line int, entry int32, pointer, got string) place {
 		return place{Finding: Finding{Kind: Differs, Line: line, Pointer: pointer, Want: []byte(`0`), Got: []byte(got)}, entry: entry}
 	}
-	one.add(differs(7, 1, "/result/x", "3"))
-	one.add(place{Finding: Finding{Kind: Missing, Line: 8}, entry: 2})
-	one.add(extra(8, 2, `{"n":1}`))
-	one.add(extra(7, 1, `{"n":2}`))
-	one.add(extra(8, 2, `not JSON`))
-	two.add(differs(6, 1, "/result/x", "4"))
-	two.add(differs(6, 1, "/result/y", "5"))
-	two.add(differs(9, 2, "", "6"))
+	one.add(differs(8, 1, "/result/x", "3"))
+	one.add(place{Finding: Finding{Kind: Missing, Line: 9}, entry: 2})
+	one.add(extra(9, 2, `{"n":1}`))
+	one.add(extra(8, 1, `{"n":2}`))
+	one.add(extra(9, 2, `not JSON`))
+	two.add(differs(7, 1, "/result/x", "4"))
+	two.add(differs(7, 1, "/result/y", "5"))
+	two.add(differs(10, 2, "", "6"))
+	two.add(extra(0, transcript.None, `{"n":3}`))
+	two.add(extra(0, transcript.None, `{"n":4}`))
+	three.add(extra(0, transcript.None, `{"n":5}`))
 	var out strings.Builder
-	if err := Update(&out, tr, []*Findings{one, two}); err != nil {
+	if err := Update(&out, tr, []*Findings{one, two, three}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"tape":1}
 {"t":0,"conn":1,"open":{}}
 {"t":0,"conn":2,"open":{}}
+{"t":0,"conn":3,"open":{}}
 {"t":0,"conn":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"t":0,"conn":2,"dir":"recv","msg":{"n":3}}
+{"t":0,"conn":2,"dir":"recv","msg":{"n":4}}
 {"t":0,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"b"}}
 {"t":0,"conn":2,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":4,"y":5}}}
 {"t":0,"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"x":3,"y":2}}}
@@ -54,12 +61,13 @@ func TestUpdate(t *testing.T) {
 {"t":0,"conn":1,"dir":"recv","msg":{"n":1}}
 {"t":0,"conn":1,"dir":"recv","text":"not JSON"}
 {"t":0,"conn":2,"dir":"recv","match":".method == \"c\""}
+{"t":0,"conn":3,"dir":"recv","msg":{"n":5}}
 `
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())
 	}
 	out.Reset()
-	if err := Update(&out, tr, []*Findings{none, none}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
+	if err := Update(&out, tr, []*Findings{none, none, none}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
 		t.Errorf("%v, got\n%s", err, out.String())
 	}
 }

@@ -30,8 +30,8 @@ type tap struct {
 func (c *tap) OnIdle(f func()) { c.idle = f }
 
 func (c *tap) Recv() ([]byte, error) {
-	if msg, ok := c.Buffered(); ok {
-		return msg, nil
+	if msg := c.Buffered(nil, 1); len(msg) > 0 {
+		return msg[0], nil
 	}
 	c.idle()
 	n, ok := <-c.more
@@ -45,15 +45,11 @@ func (c *tap) Recv() ([]byte, error) {
 	return c.Recv()
 }
 
-func (c *tap) Buffered() ([]byte, bool) {
-	if c.left == 0 {
-		return nil, false
+func (c *tap) Buffered(msgs [][]byte, most int) [][]byte {
+	for ; c.left > 0 && len(msgs) < most; c.left-- {
+		msgs = append(msgs, [][]byte{one, other}[c.left%2])
 	}
-	c.left--
-	if c.left%2 == 0 {
-		return one, true
-	}
-	return other, true
+	return msgs
 }
 
 func (c *tap) Send([]byte) error { return nil }

@@ -3,6 +3,7 @@
 package recorder
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -168,6 +170,17 @@ func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ..
 	}
 }
 
+// Pieces returns what records bytes as they come, in pieces that are no messages. A secret
+// may begin in one and end in another.
+func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
+	var secrets redact.Stream
+	return func(piece []byte) {
+		if piece = secrets.Append(nil, piece); len(piece) > 0 {
+			c.Message(d, piece)
+		}
+	}
+}
+
 func (c *Conn) show(d wire.Direction, msg []byte) {
 	if c.Show != nil {
 		c.Show(d, msg)
@@ -186,6 +199,17 @@ func (c *Conn) seen(d wire.Direction) wire.Direction {
 func (c *Conn) Note(text string) {
 	if c.w != nil {
 		c.w.Add(tape.Line{Kind: tape.Note, Conn: c.number, Note: text})
+	}
+}
+
+// Noise returns next with the lines of a child noted that are no messages. They are notes:
+// nobody took them for messages, and whoever plays the tape need not either. next may be nil.
+func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
+	return func(line []byte) {
+		c.Note("what is no message came: " + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
+		if next != nil {
+			next(line)
+		}
 	}
 }
 

@@ -76,6 +76,13 @@ func TestNowhere(t *testing.T) {
 	if l.Err() == nil {
 		t.Error("no error")
 	}
+	s := &Sorter{}
+	for i := range 200_000 {
+		s.Add(uint64(i), 1)
+	}
+	if sorted := s.Sorted(); sorted.Err() == nil {
+		t.Error("no error of pairs")
+	}
 }
 
 func TestSorted(t *testing.T) {
@@ -102,6 +109,25 @@ func TestSorted(t *testing.T) {
 			t.Error(sorted.Err())
 		}
 		_ = sorted.Close()
+	}
+}
+
+// What comes in falling order is sorted, too: of the pieces the first begins with what comes last.
+func TestSortedFalling(t *testing.T) {
+	s := &Sorter{}
+	for i := range 3 * runPairs {
+		s.Add(uint64(3*runPairs-i), uint32(i))
+	}
+	sorted := s.Sorted()
+	defer sorted.Close()
+	for _, key := range []int{1, 2, runPairs, runPairs + 1, 2*runPairs + 1, 3 * runPairs} {
+		from, to := sorted.Range(uint64(key))
+		if to != from+1 || from != key-1 || sorted.At(from) != uint32(3*runPairs-key) {
+			t.Errorf("%d stands at %d to %d", key, from, to)
+		}
+	}
+	if sorted.Err() != nil {
+		t.Error(sorted.Err())
 	}
 }
 

@@ -72,7 +72,7 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 	e.Hand = line.Match != "" || line.Bind != nil || line.Vars || line.Name != "" || line.Re != ""
 	parts, batch := [][]byte{line.Msg}, false
 	if line.Msg != nil {
-		parts, batch = match.Elements(line.Msg)
+		parts, batch = match.Elements(l.t.Rules.Shape(), line.Msg)
 	}
 	if batch && e.Hand {
 		return errors.New("a batch cannot be matched, bound or named: write its messages as lines of their own")

@@ -218,7 +218,7 @@ func (t *Track) Message(i int) ([]byte, error) {
 	if e.elem == None {
 		return line.Payload(), nil
 	}
-	parts, _ := match.Elements(line.Msg)
+	parts, _ := match.Elements(t.of.Rules.Shape(), line.Msg)
 	if int(e.elem) >= len(parts) {
 		return nil, tape.Fault(t.of.Name, int(e.Line), errors.New("it was changed while it was read"))
 	}

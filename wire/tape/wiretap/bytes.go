@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"rpcx/wire"
@@ -72,7 +73,7 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 		if s.ended != nil {
 			return s.ended
 		}
-		return s.rest(err, p.rec, d)
+		return s.rest(err, messages, p.rec, d)
 	}
 }
 
@@ -136,17 +137,21 @@ func (s *stream) flush() error {
 }
 
 // rest passes on the rest of a stream whose framing is broken, and records the
-// bytes as they come.
-func (s *stream) rest(why error, rec *recorder.Conn, d wire.Direction) error {
+// bytes as they come, from the beginning of the message at which it broke.
+func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
 	rec.Note("what follows is recorded as it comes: " + why.Error())
-	if len(s.unread) > 0 {
-		rec.Message(d, s.unread)
+	record := rec.Pieces(d)
+	if f, ok := framing.(interface{ Unread() []byte }); ok {
+		for piece := range slices.Chunk(f.Unread(), chunk) {
+			record(piece)
+		}
 	}
+	record(s.unread)
 	for {
 		if err := s.next(); err != nil {
 			return err
 		}
-		rec.Message(d, s.pending)
+		record(s.pending)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"sync"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -24,7 +23,9 @@ type Posts struct {
 	mu   sync.Mutex
 	wait map[string]*post // by the id of a request without an answer
 	last *post            // gets what belongs to no request
-	open map[string]*post // by the stream that an answer may have opened
+	open map[string]*post // by the stream that an answer may have opened; nil: who opened it has gone
+	left []*post          // ended with an answer or items still to come, the oldest first; at most leftMost
+	gone error            // how the server ended; nil: not yet
 	told bool             // the user was warned of a message for which no POST is open
 	warn func(text string)
 }
@@ -33,17 +34,14 @@ type Posts struct {
 type post struct {
 	conn   wire.Conn
 	record wire.Tap
-	owed   int
+	ids    []string // of its requests
+	owed   int      // answers that have not come
 	over   bool
 	done   chan struct{} // closed when all answers have come
 	stream string        // the stream that its answer may have opened, as JSON; "": none
 	begun  bool          // an item of the stream has come
+	ended  bool          // and its last
 }
-
-// itemPatience is how long a POST whose client accepts an event stream is kept
-// open after an answer that may have opened a stream, until its first item
-// comes. Then it stays open to the stream's end.
-const itemPatience = time.Second
 
 // NewPosts returns a Posts that passes messages on to server and records them.
 // warn is called with texts for the user.
@@ -77,8 +75,13 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	}
 	t := p.expect(client, msg, record)
 	if err := p.server.Send(msg); err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.forget(t)
+		p.end(t)
 		return err
 	}
+	p.awaited(t)
 	var gone <-chan struct{} // closed when the client hangs up
 	if g, ok := client.(interface{ Gone() <-chan struct{} }); ok {
 		gone = g.Gone()
@@ -91,7 +94,19 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end(t)
+	if t.owed > 0 {
+		return p.gone
+	}
 	return nil
+}
+
+// awaited ends t, which was sent, if the server has ended: it will not be answered.
+func (p *Posts) awaited(t *post) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone != nil {
+		p.end(t)
+	}
 }
 
 // expect records which answers msg wants.
@@ -99,10 +114,11 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) *post {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	parts, _ := match.Elements(msg)
+	parts, _ := match.Elements(&p.shape, msg)
 	for _, part := range parts {
 		if parsed := match.Parse(&p.shape, part, true); parsed.Kind == wire.Request {
 			p.wait[parsed.ID.String()] = t
+			t.ids = append(t.ids, parsed.ID.String())
 			t.owed++
 		}
 	}
@@ -120,21 +136,22 @@ func (p *Posts) receive() {
 		msg, err := p.server.Recv()
 		if err != nil {
 			p.rec.Ended(wire.Recv, err)
-			p.abandon()
+			p.abandon(err)
 			return
 		}
 		p.give(msg)
 	}
 }
 
-// give passes msg to the POST that it answers, or to whose stream it belongs; a
-// message that is neither goes to the latest POST that still waits.
+// give passes msg to the POST that it answers, or to whose stream it belongs, though
+// nobody else gets that where it has gone; a message that is neither goes to the latest
+// POST that still waits.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answered, to := 0, p.last
 	var opened string
-	parts, _ := match.Elements(msg)
+	parts, _ := match.Elements(&p.shape, msg)
 	for _, part := range parts {
 		parsed := match.Parse(&p.shape, part, false)
 		if t := p.wait[parsed.ID.String()]; parsed.Kind == wire.Response && t != nil {
@@ -143,9 +160,16 @@ func (p *Posts) give(msg []byte) {
 			delete(p.wait, parsed.ID.String())
 		}
 	}
-	if stream := p.rules.StreamOf(msg); stream != nil && p.open[string(stream)] != nil {
-		to = p.open[string(stream)]
-		to.begun = true
+	if stream := p.rules.StreamOf(msg); stream != nil {
+		if t, known := p.open[string(stream)]; known {
+			to = t
+		}
+		switch {
+		case to != nil && to == p.open[string(stream)]:
+			to.begun = true
+		case isEnd(msg):
+			delete(p.open, string(stream))
+		}
 	}
 	if to == nil {
 		p.rec.Message(wire.Recv, msg)
@@ -153,13 +177,16 @@ func (p *Posts) give(msg []byte) {
 		return
 	}
 	to.record(wire.Recv, msg)
-	_ = to.conn.Send(msg)
+	err := to.conn.Send(msg)
 	to.owed -= answered
 	switch {
+	case err != nil && to.begun: // its client has gone
+		p.end(to)
 	case to.owed > 0:
 	case answered > 0 && opened != "" && len(p.shape.Streams) > 0 && takesStream(to.conn):
 		p.linger(to, opened)
 	case answered > 0, to.begun && isEnd(msg):
+		to.ended = to.begun && isEnd(msg)
 		p.end(to)
 	}
 }
@@ -181,52 +208,4 @@ func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "d
 func takesStream(c wire.Conn) bool {
 	o, ok := c.(interface{ OneAnswer() bool })
 	return ok && !o.OneAnswer()
-}
-
-// linger keeps t open for the items of a stream.
-func (p *Posts) linger(t *post, stream string) {
-	t.stream = stream
-	p.open[stream] = t
-	time.AfterFunc(itemPatience, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if !t.begun {
-			p.end(t)
-		}
-	})
-}
-
-// end ends t.
-func (p *Posts) end(t *post) {
-	if !t.over {
-		t.over = true
-		close(t.done)
-	}
-	if p.open[t.stream] == t {
-		delete(p.open, t.stream)
-	}
-	if p.last == t {
-		p.last = nil
-	}
-}
-
-// lost warns, once, that a message came for which no POST is open.
-func (p *Posts) lost() {
-	if !p.told && p.warn != nil {
-		p.told = true
-		p.warn("the peer says something while no POST is open: that is on the tape alone")
-	}
-}
-
-// abandon ends all POSTs that wait.
-func (p *Posts) abandon() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id, t := range p.wait {
-		delete(p.wait, id)
-		p.end(t)
-	}
-	for _, t := range p.open {
-		p.end(t)
-	}
 }

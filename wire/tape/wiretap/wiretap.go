@@ -162,12 +162,8 @@ const togetherMost = 256
 // with returns what conn has read beside the message that its Recv returned.
 func (t *together) with(conn wire.Conn) [][]byte {
 	*t = (*t)[:0]
-	c, ok := conn.(wire.Buffered)
-	for ok && len(*t) < togetherMost {
-		var msg []byte
-		if msg, ok = c.Buffered(); ok {
-			*t = append(*t, msg)
-		}
+	if c, ok := conn.(wire.Buffered); ok {
+		*t = c.Buffered(*t, togetherMost)
 	}
 	return *t
 }

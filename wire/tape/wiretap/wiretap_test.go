@@ -2,16 +2,20 @@ package wiretap
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/framing"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
@@ -121,6 +125,38 @@ func TestBrokenFraming(t *testing.T) {
 	}
 }
 
+// Of a message that is larger than the framing takes all is on the tape, its beginning, too, but for its secrets.
+func TestLargeMessage(t *testing.T) {
+	client, near := sockets(t)
+	far, server := sockets(t)
+	r, read := record(t)
+	done := make(chan error, 1)
+	go func() {
+		o := wire.Options{MaxMessage: 70_000}
+		done <- Pass(Bytes(near, o), Bytes(far, o), framing.Line, r.Conn(tape.Open{}, false))
+	}()
+	up := `{"id":1}` + "\n" + `{"id":2,"method":"put","params":["` + strings.Repeat("y", 300_000) + `"],"password":"` + strings.Repeat("z", 200_000) + `"}` + "\n" + `{"id":3}` + "\n"
+	go func() { io.WriteString(client, up); client.CloseWrite() }()
+	got, err := io.ReadAll(server)
+	if string(got) != up || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	server.Close()
+	<-done
+	text := ""
+	for line := range strings.Lines(read()) {
+		var l struct{ Text string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		text += l.Text
+	}
+	want := strings.TrimPrefix(up, `{"id":1}`+"\n")
+	if want = strings.ReplaceAll(want, strings.Repeat("z", 200_000), "…"); text != want {
+		t.Errorf("the tape has %d bytes of %d, which begin with %.60q", len(text), len(want), text)
+	}
+}
+
 // Messages pass between connections of different kinds, and so does an end.
 func TestMessages(t *testing.T) {
 	client, near := transport.Pair()
@@ -150,6 +186,93 @@ func TestMessages(t *testing.T) {
 		t.Error(err)
 	}
 	if tape := read(); !strings.HasSuffix(tape, `{"dir":"send","close":{"clean":true}}`+"\n") {
+		t.Errorf("got\n%s", tape)
+	}
+}
+
+// A POST that the server does not take fails, and its client is let go.
+func TestPostNotTaken(t *testing.T) {
+	client, near := transport.Pair()
+	far, server := transport.Pair()
+	r, read := record(t)
+	posts := NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil)
+	server.Close()
+	if err := client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	var closed *wire.CloseError
+	if err := posts.Pass(t.Context(), near, nil); !errors.As(err, &closed) {
+		t.Error(err)
+	}
+	if msg, err := client.Recv(); err == nil {
+		t.Errorf("%s", msg)
+	}
+	if tape := read(); !strings.Contains(tape, `"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}`) {
+		t.Errorf("got\n%s", tape)
+	}
+}
+
+// A streaming client of a POST takes an event stream, until it has gone.
+type streaming struct {
+	wire.Conn
+	gone atomic.Bool
+}
+
+func (s *streaming) OneAnswer() bool { return false }
+
+func (s *streaming) Send(msg []byte) error {
+	if s.gone.Load() {
+		return io.ErrClosedPipe
+	}
+	return s.Conn.Send(msg)
+}
+
+// A POST whose client is found to have gone when an item of its stream comes ends with
+// that item, and no other client gets what follows: it is on the tape alone.
+func TestStreamOfOneThatHasGone(t *testing.T) {
+	far, server := transport.Pair()
+	r, read := record(t)
+	posts := NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil)
+	open := func(id string) (*streaming, wire.Conn, chan struct{}) {
+		client, near := transport.Pair()
+		s, done := &streaming{Conn: near}, make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = posts.Pass(t.Context(), s, nil)
+		}()
+		_ = client.Send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ticks"}`))
+		if msg, err := server.Recv(); !strings.Contains(string(msg), `"id":`+id) {
+			t.Fatalf("%s, %v", msg, err)
+		}
+		_ = server.Send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"result":"s` + id + `"}`))
+		_, _ = client.Recv()
+		return s, client, done
+	}
+	item := func(stream string, n int) string {
+		text := fmt.Sprintf(`{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"%s","result":%d}}`, stream, n)
+		_ = server.Send([]byte(text))
+		return text
+	}
+	one, first, done := open("1")
+	want := item("s1", 1)
+	if msg, err := first.Recv(); string(msg) != want {
+		t.Fatalf("%s, %v", msg, err)
+	}
+	_, second, _ := open("2")
+	want = item("s2", 1)
+	if msg, err := second.Recv(); string(msg) != want {
+		t.Fatalf("%s, %v", msg, err)
+	}
+	one.gone.Store(true)
+	item("s1", 2)
+	<-done
+	item("s1", 3)
+	want = item("s2", 2)
+	if msg, err := second.Recv(); string(msg) != want {
+		t.Errorf("the other client got %s, %v", msg, err)
+	}
+	_ = server.Close()
+	if tape := read(); !strings.Contains(tape, `"subscription":"s1","result":3}`) {
 		t.Errorf("got\n%s", tape)
 	}
 }

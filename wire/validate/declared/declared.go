@@ -42,7 +42,6 @@ type Checker struct {
 	doc     json.RawMessage
 	schemas map[string]*schema.Schema // by pointer; nil: it does not compile
 	found   []Finding
-	seen    map[string]bool // pointers of schemas whose examples were checked
 }
 
 // New compiles the schemas of c. What does not compile is a finding; the error
@@ -52,7 +51,7 @@ func New(c *catalog.Catalog) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Checker{catalog: c, doc: doc, schemas: map[string]*schema.Schema{}, seen: map[string]bool{}}
+	k := &Checker{catalog: c, doc: doc, schemas: map[string]*schema.Schema{}}
 	for i := range c.Methods {
 		for _, place := range places(&c.Methods[i], i) {
 			k.compile(c.Methods[i].Name, place.pointer)

@@ -42,10 +42,9 @@ var (
 
 // inside checks the examples in a schema and in the schemas below it.
 func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte, most int) (n int) {
-	if scan.Type(raw) != 'o' || k.seen[pointer] || most <= 0 || ctx.Err() != nil {
+	if scan.Type(raw) != 'o' || most <= 0 || ctx.Err() != nil {
 		return 0
 	}
-	k.seen[pointer] = true
 	n += k.own(ctx, method, pointer, raw)
 	for _, key := range oneSchema {
 		if sub := scan.Get(raw, key); scan.Type(sub) == 'o' {

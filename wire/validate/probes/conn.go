@@ -168,7 +168,7 @@ func (c *Conn) take(msg []byte) bool {
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return true
 	}
-	if _, batch := match.Elements(msg); batch {
+	if _, batch := match.Elements(&c.shape, msg); batch {
 		return true
 	}
 	p := match.Parse(&c.shape, msg, false)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -237,7 +238,7 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	case bounded.Err() != nil:
 		return brokenf("no answer came within %v%s", r.t.Patience, instead)
 	case over:
-		return brokenf("%s, without an answer%s", ending(err), instead)
+		return brokenf("%s, without an answer%s", strings.TrimSuffix(ending(err), " without an answer"), instead)
 	}
 	return brokenf("%s%s", ending(err), instead)
 }

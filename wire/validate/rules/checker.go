@@ -132,7 +132,7 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]F
 	if l.Msg == nil {
 		return c.run(ctx, k, k.message(&c.shape, l, l.Bytes, nil))
 	}
-	elements, batch := match.Elements(l.Msg)
+	elements, batch := match.Elements(&c.shape, l.Msg)
 	if !batch {
 		return c.run(ctx, k, k.message(&c.shape, l, l.Msg, nil))
 	}

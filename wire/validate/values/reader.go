@@ -109,9 +109,7 @@ func (r *reader) end() (value, error) {
 		return value{}, io.EOF
 	}
 	if r.decoder.End() {
-		v := value{line: r.from[0].number, text: r.text}
-		r.from = nil
-		return v, nil
+		return value{line: r.from[0].number, text: r.text}, nil
 	}
 	return r.broken(errors.New("it is cut off")), nil
 }
@@ -133,7 +131,6 @@ func (r *reader) broken(err error) value {
 	if len(later) > 0 || r.goesOn() {
 		r.skip()
 	}
-	r.from = nil
 	return value{line: first, broken: text}
 }
 

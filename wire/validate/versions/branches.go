@@ -43,12 +43,21 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	}
 }
 
+// otherForms returns the other keyword than this of a choice between forms, where m has it.
+func otherForms(m map[string]any, keyword string) string {
+	for _, other := range []string{"oneOf", "anyOf"} {
+		if other != keyword && list(m, other) != nil {
+			return other
+		}
+	}
+	return ""
+}
+
 // became handles a schema that turned into one of several forms: the others are
 // new. It reports whether it did.
 func (c *comparison) became(x node, keyword string, b []any) bool {
-	alone := bareOf(x.old)
-	i := index(b, alone)
-	if list(x.old, "oneOf") != nil || list(x.old, "anyOf") != nil {
+	i := index(b, bareOf(x.old))
+	if other := otherForms(x.old, keyword); other != "" && list(x.now, other) == nil { // the keyword is another
 		return false
 	}
 	if i < 0 {
@@ -67,7 +76,7 @@ func (c *comparison) became(x node, keyword string, b []any) bool {
 // left. It reports whether it was.
 func (c *comparison) ceased(x node, keyword string, a []any) bool {
 	i := index(a, bareOf(x.now))
-	if list(x.now, "oneOf") != nil || list(x.now, "anyOf") != nil {
+	if other := otherForms(x.now, keyword); other != "" && list(x.old, other) == nil { // the keyword is another
 		return false
 	}
 	if i < 0 {

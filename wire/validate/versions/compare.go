@@ -1,11 +1,11 @@
 package versions
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -178,13 +178,13 @@ func brief(v any) string {
 	if v == nil {
 		return "nothing"
 	}
-	b, err := json.Marshal(v)
+	b, err := scan.Marshal(v)
 	const most = 80
 	switch {
 	case err != nil:
 		return "a value"
 	case len(b) > most:
-		return string(b[:most]) + "…"
+		return strings.ToValidUTF8(string(b[:most]), "") + "…"
 	}
 	return string(b)
 }

@@ -84,6 +84,11 @@ var ofCatalogs = []struct{ name, before, now, want string }{
 		"documentation description-changed /methods/0/description\ndocumentation extra-changed /methods/0/extra/k\ndocumentation extra-changed /extra/m\n",
 	},
 	{
+		"members of classes", `"methods":[],"classes":[{"name":"A","methods":[{"name":"m","params":{"type":"string"},"result":{"type":"string"}}],"properties":[{"name":"p","schema":{"type":"string"}}]}]`,
+		`"methods":[],"classes":[{"name":"A","methods":[{"name":"m","params":{"type":["string","null"]},"result":{"type":["string","null"]}}],"properties":[{"name":"p","schema":{"type":["string","null"]}}]}]`,
+		"breaking type-widened /classes/0/properties/0/schema/type\nbreaking type-widened /classes/0/methods/0/result/type\ncompatible type-widened /classes/0/methods/0/params/type\n",
+	},
+	{
 		"classes", `"methods":[],"classes":[{"name":"A"},{"name":"B","constructor":1,"properties":[{"name":"p","settable":true},{"name":"q"},{"name":"r"}],"methods":[{"name":"m"}]}]`,
 		`"methods":[],"classes":[{"name":"B","constructor":2,"properties":[{"name":"p"},{"name":"q","settable":true},{"name":"s"}]},{"name":"C"}]`,
 		"breaking class-changed /classes/0/constructor\nbreaking member-read-only /classes/0/properties/0/settable\nbreaking member-removed old /classes/1/properties/2\n" +
@@ -151,6 +156,11 @@ var ofSchemas = []struct{ name, before, now, params, result string }{
 	{"a form less", `{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]}`, `{"anyOf":[{"$ref":"#/$defs/b"}]}`, "breaking alternative-removed old p/anyOf/0", "compatible alternative-removed old p/anyOf/0"},
 	{"a value that got forms", `{"type":"string"}`, `{"anyOf":[{"type":"string"},{"type":"null"}]}`, "compatible alternative-added p/anyOf/1", "breaking alternative-added p/anyOf/1"},
 	{"a value that lost its forms", `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"type":"string"}`, "breaking alternative-removed old p/anyOf/1", "compatible alternative-removed old p/anyOf/1"},
+	{"forms of which one counts, that are any of them", `{"oneOf":[{"type":"string"},{"type":"null"}]}`, `{"anyOf":[{"type":"string"},{"type":"null"}]}`, "", ""},
+	{"forms of which any counts, that are one of them", `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"oneOf":[{"type":"string"},{"type":"null"}]}`, "", ""},
+	{"forms that come beside others", `{"type":"string","anyOf":[{"minLength":1}]}`, `{"type":"string","oneOf":[{"type":"string"}],"anyOf":[{"minLength":1}]}`, "breaking condition-added p/oneOf", "compatible condition-added p/oneOf"},
+	{"forms that go beside others", `{"type":"string","oneOf":[{"minLength":1}],"anyOf":[{"maxLength":3}]}`, `{"type":"string","oneOf":[{"minLength":1}]}`, "compatible condition-removed old p/anyOf", "breaking condition-removed old p/anyOf"},
+	{"forms beside others", `{"type":"string","oneOf":[{"minLength":1}]}`, `{"type":"string","oneOf":[{"minLength":1}],"anyOf":[{"maxLength":3},{"maxLength":5}]}`, "breaking condition-added p/anyOf", "compatible condition-added p/anyOf"},
 	{
 		"forms told by a constant", `{"oneOf":[{"properties":{"by":{"const":"card"}}},{"properties":{"by":{"const":"iban"},"n":{"type":"string"}}}]}`,
 		`{"oneOf":[{"properties":{"by":{"const":"iban"},"n":{"type":["string","null"]}}},{"properties":{"by":{"const":"card"}}}]}`,
@@ -251,4 +261,21 @@ func FuzzCompare(f *testing.F) {
 			t.Fatalf("%s differs from itself: %+v", before, same)
 		}
 	})
+}
+
+// Values stand in messages as they came; long ones are cut between two letters.
+func TestMessages(t *testing.T) {
+	long := strings.Repeat("é", 60)
+	for _, c := range []struct{ before, now, method, want string }{
+		{`"info":{"name":""},"methods":[]`, `"info":{"name":"a"},"methods":[]`, "", `the peer's name was nothing and is "a"`},
+		{`"info":{"name":"a"},"methods":[]`, `"methods":[]`, "", `the peer's name was "a" and is nothing`},
+		{`"methods":[{"name":"m","params":{"default":"<a> & b"}}]`, `"methods":[{"name":"m","params":{"default":1.50}}]`, "m", `the default was "<a> & b" and is 1.50`},
+		{`"methods":[],"extra":{"x":null}`, `"methods":[],"extra":{"x":"` + long + `"}`, "", `x was nothing and is "` + strings.Repeat("é", 39) + "…"},
+		{`"methods":[{"name":"m","params":{"default":1}}]`, `"methods":[{"name":"m","params":{"default":"x` + long + `"}}]`, "m", `the default was 1 and is "x` + strings.Repeat("é", 39) + "…"},
+	} {
+		all, err := Compare(testkit.Catalog(t, `{"catalog":1,`+c.before+`}`), testkit.Catalog(t, `{"catalog":1,`+c.now+`}`))
+		if err != nil || len(all) != 1 || all[0].Message != c.want || all[0].Method != c.method {
+			t.Errorf("%v, %v, want %s of %q", all, err, c.want, c.method)
+		}
+	}
 }

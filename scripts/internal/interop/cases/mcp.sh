@@ -25,10 +25,14 @@ client() {
   want 0 true rpcx call "$1" get-structured-content location=Chicago -q 'has("temperature")'
   want 0 true rpcx job run "$1" simulate-research-query topic=python ambiguous:=true -q 'contains("python (snakes)")' \
     --on 'elicitation/create=json:{"action":"accept","content":{"interpretation":"snakes"}}'
+  want 0 true rpcx call "$1" trigger-sampling-request-async prompt=x --on "sampling/createMessage=json:$sampled" -q 'contains("[COMPLETED]") and contains("sampled")'
+  want 0 '["- Name: Ada"]' rpcx call "$1" trigger-elicitation-request-async -q '[.[1].text | match("- Name: .*").string]' \
+    --on 'elicitation/create=json:{"action":"accept","content":{"name":"Ada"}}'
+  want 0 true rpcx call "$1" trigger-sampling-request-async prompt=x --on 'sampling/createMessage=sh:echo no model >&2; exit 3' -q 'contains("failed - no model")'
 }
 
 client "mcp+exec:node $everything stdio"
-ok "stdio: typed calls, progress, sampling, structured content, a task that asks back, describe"
+ok "stdio: typed calls, progress, sampling, structured content, a task that asks back, questions that are tasks of ours, describe"
 
 port=$(free_port)
 start 'listening on port|listening' env PORT="$port" node "$everything" streamableHttp
@@ -50,18 +54,21 @@ chmod 755 tools tools/echo tools/sample
 echo '{"description":"Says it","params":{"type":"object","required":["message"],"properties":{"message":{"type":"string"}}}}' >tools/echo.json
 cat >wanted.client <<'JSON'
 "rpcx serve"
-["echo","long-running","sample"]
+["dig","echo","long-running","sample"]
 [{"type":"text","text":"Echo: hi"}]
 [{"type":"text","text":"done"}]
 [0.25,0.5]
 [{"type":"text","text":"sampled"}]
+"working"
+{"found":2}
 -32602
 JSON
+echo '{"catalog":1,"methods":[{"name":"dig","kind":"job","params":{"type":"object"},"run":"jq:{found: .deep}"}]}' >dig.json
 steps='for f in 0.25 0.5 0.75; do echo "{\"progress\":\"on\",\"fraction\":$f}"; sleep 0.1; done; echo "\"done\""'
-want 0 "$(cat wanted.client)" node "$INTEROP/clients/mcp.mjs" rpcx serve mcp+stdio: --hooks tools --on "long-running=lines:$steps"
-ok "a folder of scripts is a server for the protocol's own client: tools, progress, sampling from inside a hook, an unknown tool"
+want 0 "$(cat wanted.client)" node "$INTEROP/clients/mcp.mjs" rpcx serve mcp+stdio: --hooks tools --hooks dig.json --on "long-running=lines:$steps"
+ok "a folder of scripts is a server for the protocol's own client: tools, progress, sampling from inside a hook, a tool as a task, an unknown tool"
 
-start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools --on "long-running=lines:$steps"
+start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools --hooks dig.json --on "long-running=lines:$steps"
 at=$(field listening)
 sed -e 1d -e '$d' wanted.client >wanted.http
 want 0 "$(cat wanted.http)" node "$INTEROP/clients/mcp-http.mjs" "${at#mcp+}"

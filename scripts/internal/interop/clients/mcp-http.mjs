@@ -14,4 +14,7 @@ const seen = [];
 show((await client.callTool({ name: 'long-running', arguments: {} }, undefined, { onprogress: (p) => seen.push(p.progress) })).content);
 show(seen.slice(0, 2));
 show((await client.callTool({ name: 'sample', arguments: {} })).content);
+for await (const message of client.experimental.tasks.callToolStream({ name: 'dig', arguments: { deep: 2 } }, undefined, { task: { ttl: 60000 } })) {
+  if (message.type !== 'taskStatus') show(message.result?.structuredContent ?? message.task?.status ?? message);
+}
 await client.close();

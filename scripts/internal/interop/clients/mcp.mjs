@@ -20,5 +20,10 @@ show((await client.callTool({ name: long, arguments: { duration: 1, steps: 3 } }
 show(seen.slice(0, 2)); // the last comes together with the result, which the client may take first
 const sample = names.find((name) => /sampl/i.test(name));
 if (sample) show((await client.callTool({ name: sample, arguments: { prompt: 'x', maxTokens: 5 } })).content);
+if (names.includes('dig')) {
+  for await (const message of client.experimental.tasks.callToolStream({ name: 'dig', arguments: { deep: 2 } }, undefined, { task: { ttl: 60000 } })) {
+    if (message.type !== 'taskStatus') show(message.result?.structuredContent ?? message.task?.status ?? message);
+  }
+}
 show(await client.callTool({ name: 'none', arguments: {} }).then((r) => r.isError ?? r, (error) => error.code));
 await client.close();

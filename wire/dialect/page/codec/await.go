@@ -120,7 +120,7 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	ended := make(chan error, 1)
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "\x00nothing"})
 	if err != nil {
-		ended <- unreached(err)
+		ended <- asEnd(err)
 		return ended, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -131,18 +131,28 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 		if errors.Is(err, io.EOF) {
 			err = wire.NewFault(wire.Closed, "the connection ended before the greeting", err)
 		}
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
-			g := *f
-			g.Kind, g.Message = wire.Unreachable, f.Message+", before the greeting"
-			err = &g
-		}
-		ended <- err
+		ended <- asEnd(err)
 	}()
 	return ended, func() {
 		cancel()
 		<-done
 		_ = st.Cancel(context.Background())
 	}
+}
+
+// asEnd returns why a connection ended as what is said of a greeting: of no method, since
+// nobody has asked for that of the watch.
+func asEnd(err error) error {
+	f := wire.AsFault(err)
+	if f == nil {
+		return err
+	}
+	g := *f
+	g.Method = ""
+	if f.Kind == wire.Closed {
+		g.Kind, g.Message = wire.Unreachable, f.Message+", before the greeting"
+	}
+	return &g
 }
 
 // find takes out the oldest message for which cond holds; nil if there is none.

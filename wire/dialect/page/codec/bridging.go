@@ -1,7 +1,10 @@
 package codec
 
 import (
+	"slices"
+
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
@@ -9,7 +12,7 @@ import (
 // Bridging says how methods of other dialects are offered in the page's.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
-	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies}
+	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens}
 	for _, step := range d.Page.Greet {
 		if name := step.Call + step.Notify; name != "" { // it has one of them
 			b.Own = append(b.Own, name)
@@ -25,4 +28,14 @@ func (d *Dialect) Bridging() dialect.Bridging {
 		}
 	}
 	return b
+}
+
+// opens reports whether a method opens a stream, and whether nothing on the page ever ends that.
+func (d *Dialect) opens(method string) (streams, endless bool) {
+	_, rule := d.Subscription(method)
+	if rule == nil {
+		return false, false
+	}
+	ends := slices.ContainsFunc(d.Page.Read, func(r load.Read) bool { return r.Kind == "item" && r.Final != nil })
+	return true, rule.Until == nil && !ends
 }

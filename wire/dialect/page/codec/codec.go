@@ -57,28 +57,24 @@ type call struct {
 	stream wire.ID
 	result json.RawMessage // of a stream: the answer
 	extra  json.RawMessage // the members beside that it was sent with; nil: none
+	begun  bool            // an item with its id has come
 	task   bool            // it is to become a task: stream and result are its id and the task's, then
 	asked  *Related        // the task of ours whose hook makes it; nil: none
 }
 
 // newCodec returns the codec for one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{Codec: d.messages(o), d: d, o: o, calls: map[string]*call{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}}
+	c.Codec = d.messages(o, c.now)
 	c.conn.Version = o.Handshake.Info.Version
+	c.conn.Serving = o.Serving
+	c.conn.Meta = o.Handshake.Metadata
 	c.conn.Hooks = o.Handshake.Offers.Names()
 	return c
 }
 
 // Serving reports whether we are the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
-
-// Keep adds the members of an object to the values that are kept for the
-// connection ($kept).
-func (c *Codec) Keep(values json.RawMessage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.conn.Kept = merged(c.conn.Kept, values)
-}
 
 // IDMembers returns the members that hold the id in requests and in answers.
 func (c *Codec) IDMembers() (request, answer string) {
@@ -87,6 +83,9 @@ func (c *Codec) IDMembers() (request, answer string) {
 	}
 	return "id", "id"
 }
+
+// ArrayMessages reports whether messages are arrays.
+func (c *Codec) ArrayMessages() bool { return c.d.plan.Array() }
 
 // OpenEnded marks that notifications that name no stream may belong to a
 // request.
@@ -100,11 +99,14 @@ func (c *Codec) scope(s *call) *program.Scope {
 }
 
 // Scope returns variables for the whole connection; a message's can be added.
-func (c *Codec) Scope() *program.Scope {
+func (c *Codec) Scope() *program.Scope { return &program.Scope{Conn: c.now()} }
+
+// now returns the variables of the whole connection, as they are now.
+func (c *Codec) now() *program.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	conn := c.conn
-	return &program.Scope{Conn: &conn}
+	return &conn
 }
 
 // Encode returns the message for op.
@@ -117,13 +119,12 @@ func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
-	asked := c.relate(&op)
-	switch op.Kind {
-	case dialect.Call, dialect.Subscribe:
-		if op.Method == dialect.FreshID {
-			break
-		}
+	asked := c.relatedTo(op.About)
+	if (op.Kind == dialect.Call || op.Kind == dialect.Subscribe) && op.Method != dialect.FreshID {
 		return c.request(op, asked)
+	}
+	asked.mark(&op)
+	switch op.Kind {
 	case dialect.Eval:
 		return c.eval(op)
 	case dialect.Internal: // as it stands
@@ -149,15 +150,16 @@ func (c *Codec) request(op dialect.Op, asked *Related) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
 	}
-	s := &call{method: op.Method, params: bytes.Clone(op.Params), asked: asked, task: c.d.HasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(asTask)}
+	s := &call{method: op.Method, params: bytes.Clone(op.Params), asked: asked, task: c.d.HasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(AsTask)}
 	if op.Kind == dialect.Subscribe {
 		_, s.rule = c.d.Subscription(op.Method)
 	}
 	if err := c.wrap(&op, s); err != nil {
 		return wire.Message{}, err
 	}
+	asked.mark(&op)
 	if s.task {
-		op.Params, op.Extra = merged(op.Params, asTask), nil
+		op.Params, op.Extra = merged(op.Params, AsTask), nil
 	}
 	return c.send(op, s)
 }
@@ -279,9 +281,10 @@ func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 }
 
 // Event returns what a user sees of m.
-func (c *Codec) Event(m wire.Message) (wire.Event, error) {
+func (c *Codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
-		return *m.Event, nil
+		*ev = *m.Event
+		return nil
 	}
-	return c.Codec.Event(m)
+	return c.Codec.Event(m, ev)
 }

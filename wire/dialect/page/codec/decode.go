@@ -18,7 +18,7 @@ var null = []byte("null")
 // ours that it belongs to.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
-	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards && c.own.step.Load() == nil {
+	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
 		return msgs, batch, err
 	}
 	clear(c.out)
@@ -60,7 +60,7 @@ func (c *Codec) message(m *wire.Message) error {
 		return c.notification(m)
 	case wire.Item: // one of several answers, or
 		if len(m.ID) > 0 {
-			break
+			return c.itemOf(m)
 		}
 		// of a stream that the messages themselves name: the page's rules come first
 		was := *m
@@ -111,8 +111,14 @@ func (c *Codec) response(m *wire.Message) error {
 		return err
 	}
 	s := c.calls[string(m.ID)]
+	said, ends := false, false
+	if s != nil && s.rule != nil {
+		said, ends = c.d.plan.Ends(m.Raw, c.Scope())
+	}
 	switch {
 	case s == nil, c.accepted(m, s):
+	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
+		c.forget(s)
 	case s.rule != nil && m.Err == nil:
 		s.result = bytes.Clone(m.Body)
 		first := *m
@@ -140,6 +146,10 @@ func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
 	}
+	c.keepServing(m)
+	if c.d.guards && m.Method == c.d.Page.Serve.First {
+		c.greeted = true
+	}
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
 	}
@@ -161,51 +171,6 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 		}
 	}
 	return true
-}
-
-// items appends an item for each stream that the notification belongs to.
-func (c *Codec) items(m *wire.Message) (found bool, err error) {
-	for _, s := range c.streams {
-		rule := &s.rule.Item
-		if !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
-			continue
-		}
-		var vals func(name string) json.RawMessage
-		if rule.When != nil || rule.Event != nil || s.rule.Until != nil {
-			sc := c.scope(s)
-			sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
-			vals = sc.Value
-		}
-		if ok, err := rule.When.Holds(m.Params, vals); err != nil || !ok {
-			if err != nil {
-				return false, err
-			}
-			continue
-		}
-		item := *m
-		item.Kind, item.Stream = wire.Item, s.stream
-		if rule.Event != nil {
-			if item.Body, err = rule.Event.First(m.Params, vals); err != nil {
-				return false, err
-			}
-		}
-		if item.Body == nil {
-			item.Body = null
-		}
-		if s.rule.Until != nil {
-			if item.Final, err = s.rule.Until.Holds(m.Params, vals); err != nil {
-				return false, err
-			}
-		}
-		if c.o.Trace != nil {
-			c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
-		}
-		c.out, found = append(c.out, item), true
-		if item.Final {
-			defer c.forget(s)
-		}
-	}
-	return found, nil
 }
 
 // during appends the event that a notification holds for a call that runs; the
@@ -233,7 +198,7 @@ func (c *Codec) during(m *wire.Message) error {
 		shown := json.RawMessage(m.Params)
 		if way.rule.Event != nil {
 			sc := c.scope(owner)
-			sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
+			sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
 			if shown, err = way.rule.Event.First(m.Params, sc.Value); err != nil {
 				return err
 			}
@@ -242,7 +207,11 @@ func (c *Codec) during(m *wire.Message) error {
 			continue
 		}
 		c.trace("%s is %s of %s: %s", m.Method, way.kind, owner.method, shown)
-		c.out = append(c.out, wire.Message{Kind: wire.Item, Beside: true, ID: owner.id, Raw: m.Raw, Event: event(way.kind, shown)})
+		about := wire.Message{Kind: wire.Item, Beside: true, ID: owner.id, Raw: m.Raw, Event: event(way.kind, shown)}
+		if way.rule.When == nil {
+			about.ID, about.Target = nil, owner.id
+		}
+		c.out = append(c.out, about)
 	}
 	return nil
 }
@@ -264,7 +233,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 			continue
 		}
 		sc := c.scope(s)
-		sc.Name, sc.Extra = m.Method, c.d.Beside(m.Raw)
+		sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); ok || err != nil {
 			return s, err
 		}

@@ -29,7 +29,7 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 }
 
 // describe asks for the parts of a description, those alone that come before and with a
-// method if it is found.
+// method if it is found; "" is none, as no method has that name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	found := found{at: map[string]int{}}
 	for i := range c.d.Page.Describe {
@@ -46,7 +46,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		if err := c.part(ctx, caller, rule, &found); err != nil {
 			return nil, err
 		}
-		if _, ok := found.at[method]; ok && method != "" {
+		if _, ok := found.at[method]; ok {
 			break
 		}
 	}

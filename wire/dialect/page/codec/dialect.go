@@ -23,12 +23,13 @@ import (
 type Dialect struct {
 	Page *load.Page
 
-	plan    *envelope.Plan // nil: the messages are those of the base
-	target  func() place   // see cancelTarget
-	streams []string       // the methods of [subscribe.METHOD], the exact ones first
-	tracks  bool           // notifications may belong to a call
-	awaits  bool           // the greeting has steps that await messages
-	guards  bool           // a server demands a certain first call
+	plan    *envelope.Plan        // nil: the messages are those of the base
+	target  func() (place, error) // see cancelTarget
+	streams []string              // the methods of [subscribe.METHOD], the exact ones first
+	tracks  bool                  // notifications may belong to a call
+	awaits  bool                  // the greeting has steps that await messages
+	guards  bool                  // a server demands a certain first call
+	keeps   bool                  // a server keeps values of what its client says
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // results of call.plain, by method
@@ -56,8 +57,9 @@ func New(p *load.Page) (*Dialect, error) {
 	})
 	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
+	d.keeps = len(p.Serve.Keep) > 0
 	d.awaits = slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Await != nil })
-	d.target = sync.OnceValue(func() place { return cancelTarget(p.Cancel) })
+	d.target = sync.OnceValues(func() (place, error) { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}
 	return d, nil
 }
@@ -66,9 +68,9 @@ func New(p *load.Page) (*Dialect, error) {
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
 // messages returns the codec of the messages, without the flows of the page.
-func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
+func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dialect.Codec {
 	if d.plan != nil {
-		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth})
+		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth, Serving: o.Serving, Conn: now})
 	}
 	v := jsonrpc.V2
 	if d.Page.Base == "jsonrpc1" {
@@ -77,9 +79,20 @@ func (d *Dialect) messages(o dialect.CodecOptions) dialect.Codec {
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
+// CancelFails returns why the request that a cancel names cannot be found; nil: it can, or there
+// are no cancels.
+func (d *Dialect) CancelFails() error {
+	_, err := d.target()
+	return err
+}
+
 // Beside returns the members of a message that the page names as extra, an object; nil if
 // there are none.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
+
+// Extra returns what stands beside in a message that came, an object: the members that the
+// page names as extra, and what its rules find; nil if there is nothing.
+func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
 // Subscription returns the rule for the stream of a method, and the method or
 // pattern under which the page has it; nil if the method opens no stream.

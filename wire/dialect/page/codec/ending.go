@@ -88,7 +88,8 @@ func (c *Codec) forget(s *call) {
 // cancelled turns a notification that cancels a request into a message of kind
 // Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
-	target := c.d.target().of(m.Params)
+	at, _ := c.d.target()
+	target := at.of(m.Params)
 	if t := scan.Type(target); t != 's' && t != 'n' {
 		return
 	}
@@ -128,26 +129,26 @@ func (p place) of(params []byte) []byte {
 // cancelTarget returns the place of the id in the params of a cancel. It is found by
 // writing a cancel with a made-up id. In a cancel that comes in, it names the request to
 // cancel.
-func cancelTarget(c *load.Cancel) place {
+func cancelTarget(c *load.Cancel) (place, error) {
 	if c == nil || c.Params == nil {
-		return place{index: -1}
+		return place{index: -1}, nil
 	}
 	mark := json.RawMessage(`"\u0000"`)
 	params, err := c.Params.First(nil, (&program.Scope{ID: mark}).Value)
 	if err != nil {
-		return place{index: -1}
+		return place{index: -1}, err
 	}
 	for name, val := range scan.Named(params) {
 		if scan.Equal(val, mark) {
-			return place{member: name, index: -1}
+			return place{member: name, index: -1}, nil
 		}
 	}
 	i := 0
 	for val := range scan.Elements(params) {
 		if scan.Equal(val, mark) {
-			return place{index: i}
+			return place{index: i}, nil
 		}
 		i++
 	}
-	return place{index: -1}
+	return place{index: -1}, nil
 }

@@ -50,7 +50,7 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 		return err
 	}
 	for i := range c.d.Page.Eval.First {
-		if err := c.prepare(ctx, caller, &c.d.Page.Eval.First[i], op.Extra); err != nil {
+		if err := c.prepare(ctx, caller, c.d.Page.Eval.First[i], op.Extra); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,11 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 		if !slices.Contains(step.For, kind) || c.prepared.steps[step] {
 			continue
 		}
-		if err := c.prepare(ctx, caller, step, nil); err != nil {
+		ahead := load.Ahead{
+			Call: step.Call, Notify: step.Notify, Params: step.Params, When: step.When,
+			Optional: step.Optional, Accept: step.Accept, Keep: step.Keep,
+		}
+		if err := c.prepare(ctx, caller, ahead, nil); err != nil {
 			return err
 		}
 		if c.prepared.steps == nil {
@@ -83,13 +87,16 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 	return nil
 }
 
-func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.Step, extra json.RawMessage) error {
+func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ahead, extra json.RawMessage) error {
 	sc := c.Scope()
 	sc.Extra = extra
 	if ok, err := step.When.Holds(c.kept(), sc.Value); err != nil || !ok {
 		return err
 	}
-	st, err := c.take(ctx, caller, step)
+	st, err := c.say(ctx, caller, step.Call, step.Notify, step.Params)
+	if c.o.Greeted { // nothing is sent
+		return nil
+	}
 	if err != nil || st == nil {
 		return err
 	}
@@ -103,7 +110,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.S
 	case m.Err != nil:
 		return &wire.Fault{Kind: wire.RPCError, Method: step.Call, RPC: m.Err.Clone(), Message: step.Call + ": " + m.Err.Error()}
 	}
-	return c.accept(step, step.Call, m.Body)
+	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
 }
 
 // unwrapped replaces an answer by the result or the error of the call that was

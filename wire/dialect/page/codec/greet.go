@@ -67,12 +67,17 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	return c.beginSession(caller)
 }
 
-// takeIDs has the ids of the greeting taken, of which nothing is sent.
+// takeIDs has the ids of the greeting taken, of which nothing is sent. What is awaited is taken
+// for said, and what is decided by an answer for not so.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
+		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok || len(step.For) > 0 {
+			continue
+		}
 		switch {
-		case step.When != nil || step.Await != nil || len(step.For) > 0:
+		case step.Await != nil:
+			_ = c.keepOf(step.Keep, null)
 		case c.isOwn(ctx, step):
 			return nil
 		default:
@@ -136,16 +141,22 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 		if err != nil {
 			return nil, err
 		}
-		return nil, c.accept(step, "the greeting", msg)
+		return nil, c.accept(step.Accept, step.Keep, "the greeting", msg)
 	}
-	params, err := step.Params.First(c.kept(), c.Scope().Value)
+	return c.say(ctx, caller, step.Call, step.Notify, step.Params)
+}
+
+// say makes the call of a step, or sends its notification. It returns the stream of the answer; nil
+// if there is none.
+func (c *Codec) say(ctx context.Context, caller dialect.Caller, call, notify string, prog load.Prog) (dialect.Stream, error) {
+	params, err := prog.First(c.kept(), c.Scope().Value)
 	if err != nil {
 		return nil, err
 	}
-	if step.Notify != "" {
-		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: step.Notify, Params: params})
+	if notify != "" {
+		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: notify, Params: params})
 	}
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: step.Call, Params: params})
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: call, Params: params})
 	return st, unreached(err)
 }
 
@@ -163,7 +174,7 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	case m.Err != nil:
 		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the greeting was refused: " + m.Err.Error()}
 	}
-	return c.accept(step, step.Call, m.Body)
+	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
 }
 
 // unreached turns the end of a connection during the greeting into a Fault of
@@ -178,20 +189,23 @@ func unreached(err error) error {
 	return &g
 }
 
-// accept checks that the page accepts an answer and keeps the values that the
-// step names.
-func (c *Codec) accept(step *load.Step, method string, answer json.RawMessage) error {
+// accept checks that the page accepts an answer and keeps the values that a step of it
+// names.
+func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
 	sc := c.Scope()
-	for _, text := range slices.Sorted(maps.Keys(step.Accept)) {
+	for _, text := range slices.Sorted(maps.Keys(accepted)) {
 		got, err := program.New(text).First(answer, sc.Value)
-		if err != nil {
+		switch {
+		case err != nil && scan.Type(answer) != 'o':
+			return protocolFault(method, fmt.Sprintf("the answer to %s is %s, which no peer of %s gives", method, shortened(answer), c.d.Page.Name))
+		case err != nil:
 			return err
 		}
-		if err := oneOf(method, text, got, step.Accept[text]); err != nil {
+		if err := oneOf(method, text, got, accepted[text]); err != nil {
 			return err
 		}
 	}
-	return c.keepOf(step.Keep, answer)
+	return c.keepOf(keep, answer)
 }
 
 // oneOf returns the Fault for an answer in which got is none of the accepted
@@ -205,15 +219,20 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 		}
 		list = append(list, string(val))
 	}
+	return protocolFault(method, fmt.Sprintf("the answer to %s says %s for %s, where rpcx speaks %s", method, shortened(got), what, strings.Join(list, ", ")))
+}
+
+// shortened returns the beginning of what a peer has answered.
+func shortened(val json.RawMessage) string {
 	const most = 100
-	said := string(scan.Compact(nil, got))
-	if len(said) > most {
-		said = said[:most] + "…"
+	said := string(scan.Compact(nil, val))
+	switch {
+	case said == "":
+		return "nothing"
+	case len(said) > most:
+		return said[:most] + "…"
 	}
-	if said == "" {
-		said = "nothing"
-	}
-	return protocolFault(method, fmt.Sprintf("the answer to %s says %s for %s, where rpcx speaks %s", method, said, what, strings.Join(list, ", ")))
+	return said
 }
 
 // Shutdown carries out the steps of the page's goodbye.
@@ -235,7 +254,7 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 			}
 			continue
 		}
-		st, err := c.take(ctx, caller, step)
+		st, err := c.say(ctx, caller, step.Call, step.Notify, step.Params)
 		if err != nil {
 			return err
 		}

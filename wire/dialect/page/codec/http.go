@@ -1,7 +1,10 @@
 package codec
 
 import (
+	"net/url"
+
 	"rpcx/wire"
+	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
@@ -12,9 +15,13 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 	if p.HTTP.Session == "" || p.Serve.First == "" {
 		return nil
 	}
+	values := map[string][]string{}
+	for name, texts := range p.HTTP.Values {
+		values[name] = texts
+	}
 	return &wire.HTTPSessions{
 		Header: p.HTTP.Session,
-		Values: p.HTTP.Values,
+		Values: values,
 		Begins: func(msg []byte) (begins, primes bool) {
 			if scan.Type(msg) != 'o' || scan.String(scan.Get(msg, "method")) != p.Serve.First || scan.Get(msg, "id") == nil {
 				return false, false
@@ -24,5 +31,37 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 			}
 			return true, primes
 		},
+	}
+}
+
+// Resolve returns what finds the WebSocket of an HTTP server, as a page says; nil where the
+// page has no such way.
+func Resolve(p *load.Page) func(get func(path string) ([]byte, error)) (string, error) {
+	rule := p.HTTP.Resolve
+	if rule == nil {
+		return nil
+	}
+	return func(get func(path string) ([]byte, error)) (string, error) {
+		for _, path := range rule.Get {
+			answer, err := get(path)
+			if err != nil {
+				return "", err
+			}
+			if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
+				return "", protocolFault("", "the answer to GET "+path+" is no JSON: "+bad.Error())
+			}
+			val, err := rule.URL.First(answer, (&program.Scope{}).Value)
+			if err != nil {
+				return "", err
+			}
+			if text, ok := scan.Text(val); ok {
+				u, err := url.Parse(text)
+				if err != nil || u.Path == "" {
+					return "", protocolFault("", "the answer to GET "+path+" names no WebSocket")
+				}
+				return u.RequestURI(), nil
+			}
+		}
+		return "", wire.NewFault(wire.Unreachable, "the server names no WebSocket to converse on", nil)
 	}
 }

@@ -19,6 +19,38 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return c.keepOf(c.d.Page.Keep[m.Method], m.Params)
 }
 
+// keepServing keeps, where we are the server, what the page says of a notification of the client: in the
+// order in which messages come, so that a request behind it finds the values. What fails is
+// for the handler of the notification to tell (KeptOf).
+func (c *Codec) keepServing(m *wire.Message) {
+	if c.o.Serving && c.d.keeps {
+		if values, err := c.KeptOf(m); err == nil && values != nil {
+			c.Keep(values)
+		}
+	}
+}
+
+// KeptOf returns, as a server, what the page keeps of a message of the client, an object; nil if it keeps
+// nothing of such a one.
+func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
+	rules := c.d.Page.Serve.Keep[m.Method]
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	sc := c.Scope()
+	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	sc.Extra = c.d.Extra(m.Raw, sc)
+	var kept scan.Object
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		val, err := rules[name].First(m.Params, sc.Value)
+		if err != nil {
+			return nil, err
+		}
+		kept.Add(name, bytes.Clone(val))
+	}
+	return kept.End(), nil
+}
+
 // keepOf keeps the outputs of programs on in, by their names.
 func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error {
 	if len(programs) == 0 {
@@ -38,4 +70,19 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	}
 	c.Keep(more.End())
 	return nil
+}
+
+// Offer says what is offered on the connection, where we are the server.
+func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn.Offers = told
+}
+
+// Keep adds the members of an object to the values that are kept for the
+// connection ($kept).
+func (c *Codec) Keep(values json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn.Kept = merged(c.conn.Kept, values)
 }

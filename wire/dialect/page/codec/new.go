@@ -65,5 +65,5 @@ func (c appends) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok 
 
 // leavesBy reports whether a step of the goodbye says a method.
 func (c *Codec) leavesBy(method string) bool {
-	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Step) bool { return s.Call == method || s.Notify == method })
+	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Goodbye) bool { return s.Call == method || s.Notify == method })
 }

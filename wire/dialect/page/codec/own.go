@@ -17,7 +17,7 @@ type own struct {
 	id   wire.ID                   // of that call, until it is answered
 
 	mu   sync.Mutex
-	said []*load.Step // of the goodbye
+	said []*load.Goodbye // of the goodbye
 }
 
 // isOwn reports whether the user makes the call of a step himself: its answer is kept as
@@ -49,7 +49,7 @@ func (c *Codec) noteOwn(m *wire.Message) {
 }
 
 // hasSaid reports whether the user has said what a step of the goodbye says.
-func (c *Codec) hasSaid(step *load.Step) bool {
+func (c *Codec) hasSaid(step *load.Goodbye) bool {
 	c.own.mu.Lock()
 	defer c.own.mu.Unlock()
 	return slices.Contains(c.own.said, step)

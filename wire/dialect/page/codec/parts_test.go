@@ -184,7 +184,8 @@ func TestCancelTarget(t *testing.T) {
 		{"[cancel]\nnotify = 'c'\nparams = '{a: [$id]}'", `{"a":[7]}`, ""},
 		{"[cancel]\nnotify = 'c'\nparams = 'error(\"x\")'", `[7]`, ""},
 	} {
-		if got := string(dialectOf(t, c.page).target().of([]byte(c.params))); got != c.want {
+		at, _ := dialectOf(t, c.page).target()
+		if got := string(at.of([]byte(c.params))); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.page, c.params, got, c.want)
 		}
 	}

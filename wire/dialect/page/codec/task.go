@@ -26,8 +26,8 @@ const (
 	taskStatus = "notifications/tasks/status"
 )
 
-// asTask is the Extra of a Call that is to become a task.
-var asTask = json.RawMessage(`{"task":{}}`)
+// AsTask is the Extra of a Call that is to become a task.
+var AsTask = json.RawMessage(`{"task":{}}`)
 
 // tasks are those that were started on this connection and are not known to be over.
 type tasks map[string]bool
@@ -91,7 +91,26 @@ func (c *Codec) cancelTasks(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// A Related is a task of ours, as the server, to which what its hook says belongs.
+// taskVersion is the first version of the protocol that has tasks.
+const taskVersion = "2025-11-25"
+
+// asksTask are the methods of a server whose requests can become tasks of its client.
+var asksTask = []string{"sampling/createMessage", "elicitation/create"}
+
+// TakesTask reports whether a request of the server's can become a task of ours: in the
+// greeting we have said so of the methods that a hook answers.
+func (c *Codec) TakesTask(method string) bool {
+	if !c.d.HasTasks() || c.o.Serving || c.own.step.Load() != nil || !slices.Contains(asksTask, method) {
+		return false
+	}
+	sc := c.Scope()
+	return slices.Contains(sc.Conn.Hooks, method) && scan.String(scan.Get(sc.Conn.Kept, "protocol")) >= taskVersion
+}
+
+// TakesTasks reports whether any request of the server's can become a task of ours.
+func (c *Codec) TakesTasks() bool { return slices.ContainsFunc(asksTask, c.TakesTask) }
+
+// A Related is a task of ours to which what its hook says belongs.
 type Related struct {
 	Meta   json.RawMessage // the object that a message's _meta gets
 	Asking func(more int)  // called with 1 when the hook asks the client, and with -1 when that is over
@@ -109,19 +128,22 @@ func (c *Codec) Relate(id wire.ID, to *Related) {
 	}
 }
 
-// relate adds to the params of op which task of ours it belongs to, and returns that task;
-// nil if it belongs to none.
-func (c *Codec) relate(op *dialect.Op) *Related {
-	if !c.o.Serving || len(op.About) == 0 {
+// relatedTo returns the task of ours to which belongs what is said about a request; nil if it
+// belongs to none.
+func (c *Codec) relatedTo(about wire.ID) *Related {
+	if len(about) == 0 {
 		return nil
 	}
 	c.mu.Lock()
-	to := c.related[string(op.About)]
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	return c.related[string(about)]
+}
+
+// mark adds to the params of op which task it belongs to.
+func (to *Related) mark(op *dialect.Op) {
 	if to != nil && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
 		op.Params = merged(op.Params, scan.Pair("_meta", to.Meta))
 	}
-	return to
 }
 
 // taskTold tells the calls that began the task how it stands.

@@ -24,7 +24,7 @@ func (c *Codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err := c.takesTask(ctx, caller, op.Method); err != nil {
 			return nil, err
 		}
-		start := dialect.Op{Kind: dialect.Call, Method: op.Method, Params: op.Params, Extra: asTask, Nested: op.Nested, About: op.About}
+		start := dialect.Op{Kind: dialect.Call, Method: op.Method, Params: op.Params, Extra: AsTask, Nested: op.Nested, About: op.About}
 		st, err := caller.Open(ctx, start)
 		if err != nil {
 			return nil, err

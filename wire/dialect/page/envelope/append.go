@@ -10,7 +10,8 @@ import (
 // their calls, ids are whole numbers, and an answer is the only one.
 func (c *Plan) Appends() bool {
 	counted := c.names.IDs == "" || c.names.IDs == "integer"
-	return c.page.Write.Request == nil && counted && c.request.id.head >= 0 && c.response.more.head < 0
+	free := len(c.forbidden) == 0 && len(c.request.none) == 0 // of what users must not add
+	return free && c.page.Write.Request == nil && counted && c.request.id.head >= 0 && !c.array && c.response.more.head < 0 && !c.items
 }
 
 // AppendCall appends a call, where the plan Appends. See dialect.CallAppender.
@@ -19,7 +20,7 @@ func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok b
 		return b, 0, false
 	}
 	c.id = strconv.AppendInt(c.id[:0], c.last+1, 10)
-	flat, err := c.lay(&c.plan.request, c.plan.requests, c.id, op.Method, op.Params)
+	flat, err := c.lay(&c.plan.request, c.id, op.Method, op.Params)
 	if err != nil {
 		return b, 0, false
 	}

@@ -8,12 +8,15 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
 // Options are the limits of a codec. The zero value is usable.
 type Options struct {
-	MaxDepth int // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	MaxDepth int                  // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	Serving  bool                 // we are the server
+	Conn     func() *program.Conn // the variables of the whole connection; nil: they have no values
 }
 
 // codec is the state for one connection.
@@ -29,33 +32,6 @@ type codec struct {
 	names  map[string]string // method names that came, so that each is allocated once
 	ours   order             // our requests, where messages have no ids
 	theirs order             // the peer's, likewise
-}
-
-// order stands in for ids in dialects that have none: answers come in the order
-// of their requests.
-type order struct {
-	last int64
-	open []wire.ID
-}
-
-// next returns an id for one more request.
-func (o *order) next() wire.ID {
-	o.last++
-	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
-	return id
-}
-
-// oldest returns the id of the request that is answered next, and with remove takes it out;
-// nil if none is open.
-func (o *order) oldest(remove bool) wire.ID {
-	if len(o.open) == 0 {
-		return nil
-	}
-	id := o.open[0]
-	if remove {
-		o.open = o.open[1:]
-	}
-	return id
 }
 
 // New returns the codec for one connection.
@@ -136,11 +112,11 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
 	}
 	raw := slices.Clone(op.Params)
-	kept := c.msgs
+	kept, theirs := c.msgs, c.theirs
 	c.msgs = nil
 	_, err := c.element(raw, scan.Skip(raw, 0), c.o.MaxDepth)
 	mine := c.msgs
-	c.msgs = kept
+	c.msgs, c.theirs = kept, theirs
 	m := wire.Message{Kind: wire.Notification}
 	if err == nil && len(mine) == 1 {
 		m = mine[0]
@@ -168,23 +144,36 @@ func (c *codec) asks(raw []byte) bool {
 }
 
 // Opened returns no stream: which calls open one is for the page's codec to
-// say.
-func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
+// say. Where items have the id of their request they may follow the answer to a Subscribe,
+// unless the answer says otherwise.
+func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
+	if c.plan.ends {
+		if said, ends := c.plan.Ends(resp.Raw, c.scope()); said {
+			return nil, ends
+		}
+	}
+	return nil, op.Kind != dialect.Subscribe || !c.plan.items
+}
 
-// Reply writes one event of the answer to req. Items are written by the page's
-// server.
+// Reply writes one event of the answer to req. What has a Stream is a whole message, which
+// the page's server has written.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error
 	switch {
 	case req.Kind == wire.Notification:
+	case ev.Stream != nil:
+		b = c.plan.repeating(req, c.counted(ev.Data))
 	case ev.Kind == wire.Data:
 		b, err = c.answer(req, ev, nil)
 	case ev.Kind == wire.Failure && ev.Err != nil:
 		b, err = c.answer(req, ev, ev.Err)
 	}
-	if b == nil || err != nil {
+	switch {
+	case b == nil || err != nil:
 		return nil, err
+	case c.plan.names.IDs == "none":
+		return c.theirs.inTurn(req.ID, b, ev.Final || ev.Kind == wire.Failure || c.plan.response.more.head < 0), nil
 	}
 	return [][]byte{b}, nil
 }
@@ -192,14 +181,29 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // JoinBatch returns an array of replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
 
+// extra returns what stands beside in a message that came.
+func (c *codec) extra(raw []byte) json.RawMessage {
+	if !c.plan.extras {
+		return c.plan.Beside(raw)
+	}
+	return c.plan.Extra(raw, c.scope())
+}
+
 // Event returns what a user sees of m.
-func (c *codec) Event(m wire.Message) (wire.Event, error) {
-	ev := wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: c.plan.Beside(m.Raw)}
+func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
+	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: c.extra(m.Raw)}
 	switch {
 	case m.Kind == wire.Invalid:
 		ev.Data = m.Raw
 	case m.Err != nil:
-		return wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err, Extra: ev.Extra}, nil
+		*ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err, Extra: ev.Extra}
+		if m.Kind == wire.Item && !m.Final {
+			ev.Extra = scan.Splice([]byte(cmp.Or(string(ev.Extra), "{}")), "recoverable", []byte("true"))
+		}
+		return nil
+	case m.Kind == wire.Item && m.Final && m.Body == nil:
+		*ev = wire.Event{Kind: wire.Done, Final: true, Extra: ev.Extra}
+		return nil
 	}
 	if ev.Data == nil {
 		ev.Data = null
@@ -207,5 +211,5 @@ func (c *codec) Event(m wire.Message) (wire.Event, error) {
 	if m.Kind == wire.Notification || m.Kind == wire.Item {
 		ev.Method = m.Method
 	}
-	return ev, nil
+	return nil
 }

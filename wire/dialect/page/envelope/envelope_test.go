@@ -6,6 +6,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -98,7 +99,7 @@ params = "."
 			if m.Kind == wire.Request && len(m.ID) == 0 {
 				t.Errorf("a request without an id: %s", raw)
 			}
-			if _, eerr := c.Event(m); eerr != nil {
+			if _, eerr := dialect.EventOf(c, m); eerr != nil {
 				t.Error(eerr)
 			}
 			if m.Kind == wire.Request {
@@ -112,4 +113,36 @@ params = "."
 			t.Errorf("%q is nothing", raw)
 		}
 	})
+}
+
+// Whether anything follows an answer the rule says that reads it; where none does, or it
+// says nothing of that, the dialect says.
+func TestWhetherAnythingFollows(t *testing.T) {
+	const page = "[write]\nrequest = '{$method, i: $id}'\n[[read]]\nwhen = '.r'\nkind = 'response'\nid = '.i'\nresult = '.r'\nfinal = '.last'\n[[read]]\nwhen = '.e'\nkind = 'response'\nid = '.i'\nresult = '.e'\n"
+	for _, c := range []struct {
+		page, msg  string
+		said, ends bool
+	}{
+		{page, `{"i":1,"r":1,"last":true}`, true, true},
+		{page, `{"i":1,"r":1,"last":false}`, true, false},
+		{page, `{"i":1,"r":1}`, true, false},
+		{page, `{"i":1,"e":1,"last":true}`, false, false},
+		{page, `{"i":1,"x":1,"last":true}`, false, false},
+		{"[names]\nrequest = { method = 'm' }\nresponse = { result = 'r' }", `{"i":1,"r":1,"last":true}`, false, false},
+	} {
+		p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n"+c.page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := Compile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said, ends := plan.Ends([]byte(c.msg), &program.Scope{}); said != c.said || ends != c.ends {
+			t.Errorf("%s: said %v, ends %v", c.msg, said, ends)
+		}
+	}
+	if said, ends := (*Plan)(nil).Ends([]byte(`{}`), &program.Scope{}); said || ends {
+		t.Error("without a plan nothing is said")
+	}
 }

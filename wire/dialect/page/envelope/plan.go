@@ -16,18 +16,24 @@ import (
 // A Plan is what a page says about its messages, compiled. Any number of codecs
 // can share it.
 type Plan struct {
-	page     *load.Page
-	names    load.Names
-	heads    []string // the top-level members that are read
-	request  form
-	response form
-	event    form
-	okAt     place
-	okIs     []byte
-	requests []constant // members with a fixed value in each request
-	answers  []constant
-	events   []constant
-	version2 bool // the base is JSON-RPC 2.0
+	page      *load.Page
+	names     load.Names
+	heads     []string // the top-level members that are read
+	request   form
+	response  form
+	event     form
+	okAt      place
+	okIs      []byte
+	forbidden []place // members that no message has
+	version2  bool    // the base is JSON-RPC 2.0
+	items     bool    // a rule reads items, which have the id of a request: answers say whether they are the last
+	ends      bool    // a rule says of answers themselves whether they are the last
+	extras    bool    // a rule finds what stands beside
+	told      bool    // events are told by members with fixed values or by those that they lack, and not by having no id
+	apart     bool    // requests and answers are told by members whose fixed values differ
+	array     bool    // messages are arrays: all places begin with a number
+	farthest  int     // the greatest number among the places
+	flatTold  bool    // params of events stand in the message itself
 }
 
 // headsMost bounds the top-level members that a plan reads.
@@ -36,6 +42,9 @@ const headsMost = 24
 // A form says where the parts of one kind of message stand.
 type form struct {
 	method, params, id, result, fail, code, message, data, more place
+
+	consts []constant // members with a fixed value in each
+	none   []place    // members that none of them has
 }
 
 // A place is the path of a value, with the index of its first member in
@@ -60,93 +69,55 @@ type constant struct {
 	value []byte
 }
 
+// is reports whether two constants are one.
+func (c constant) is(other constant) bool {
+	return slices.Equal(c.path, other.path) && scan.Equal(c.value, other.value)
+}
+
+// Array reports whether messages are arrays. A nil Plan's are not.
+func (c *Plan) Array() bool { return c != nil && c.array }
+
 // Plain reports whether the messages of p are those of its base.
 func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// base returns the names of the members in the dialect that a page builds on.
-func base(name string) load.Names {
-	if name == "none" {
-		return load.Names{}
-	}
-	n := load.Names{
-		Request:  load.Members{Method: "method", Params: "params", ID: "id"},
-		Response: load.Members{ID: "id", Result: "result", Error: "error"},
-		Event:    load.Members{Method: "method", Params: "params"},
-		Batches:  true,
-	}
-	if name == "jsonrpc" {
-		two := map[string]any{"jsonrpc": "2.0"}
-		n.Request.Const, n.Response.Const, n.Event.Const = two, two, two
-	} else {
-		n.None = "[]"
-	}
-	return n
-}
-
 // Compile returns the plan of a page. The error is a usage Fault.
 func Compile(p *load.Page) (*Plan, error) {
-	c := &Plan{page: p, names: base(p.Base), version2: p.Base == "jsonrpc"}
-	if p.Names != nil {
-		merge(&c.names, *p.Names)
-	}
+	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
-	if n.Event.Method == "" {
-		n.Event.Method, n.Event.Params = n.Request.Method, n.Request.Params
-	}
-	if n.Response.ID == "" {
-		n.Response.ID = n.Request.ID
-	}
 	c.request, c.response, c.event = c.form(n.Request), c.form(n.Response), c.form(n.Event)
 	c.okAt = place{head: -1}
 	if n.OK != nil {
 		c.okAt = c.place(n.OK.At)
 		c.okIs, _ = scan.Marshal(n.OK.Is)
 	}
-	c.requests, c.answers, c.events = c.constants(n.Request), c.constants(n.Response), c.constants(n.Event)
+	c.forbidden = c.places(n.Forbidden)
+	c.items = p.ReadsItems()
+	for i := range p.Read {
+		c.ends = c.ends || p.Read[i].Kind == "response" && p.Read[i].Final != nil
+		c.extras = c.extras || p.Read[i].Extra != nil
+	}
+	c.told = !c.version2 && (len(c.event.none) > 0 || len(c.event.consts) > 0 && !slices.EqualFunc(c.event.consts, c.request.consts, constant.is))
+	c.apart = !c.version2 && slices.ContainsFunc(c.request.consts, func(k constant) bool {
+		return slices.ContainsFunc(c.response.consts, func(o constant) bool { return slices.Equal(k.path, o.path) && !k.is(o) })
+	})
+	c.array = len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
+	c.flatTold = n.Params == "flat" && p.Names.Event.Params == ""
+	if c.farthest > farthestMost {
+		return nil, wire.Usagef("the page %s: names: %d is no place in an array, which has %d at most", p.Name, c.farthest, farthestMost+1)
+	}
 	if len(c.heads) > headsMost {
 		return nil, wire.Usagef("the page %s: names has more than %d members", p.Name, headsMost)
 	}
 	return c, nil
 }
 
-// merge replaces in n what the page names itself.
-func merge(n *load.Names, more load.Names) {
-	for _, pair := range []struct{ to, from *load.Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
-		put := func(to *string, from string) {
-			if from != "" {
-				*to = from
-			}
-		}
-		put(&pair.to.Method, pair.from.Method)
-		put(&pair.to.Params, pair.from.Params)
-		put(&pair.to.ID, pair.from.ID)
-		put(&pair.to.Result, pair.from.Result)
-		put(&pair.to.Error, pair.from.Error)
-		put(&pair.to.Code, pair.from.Code)
-		put(&pair.to.Message, pair.from.Message)
-		put(&pair.to.Data, pair.from.Data)
-		put(&pair.to.More, pair.from.More)
-		if pair.from.Const != nil {
-			pair.to.Const = pair.from.Const
-		}
-	}
-	n.OK = more.OK
-	n.Batches = n.Batches || more.Batches
-	if more.Params != "" {
-		n.Params = more.Params
-	}
-	if more.None != "" {
-		n.None = more.None
-	}
-	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
-}
-
 func (c *Plan) form(m load.Members) form {
 	return form{
 		c.place(m.Method), c.place(m.Params), c.place(m.ID), c.place(m.Result),
 		c.place(m.Error), c.place(m.Code), c.place(m.Message), c.place(m.Data), c.place(m.More),
+		c.constants(m), c.places(m.Forbidden),
 	}
 }
 
@@ -157,12 +128,22 @@ func (c *Plan) place(path string) place {
 		return place{head: -1}
 	}
 	steps := strings.Split(path, ".")
+	for _, step := range steps {
+		c.farthest = max(c.farthest, index(step))
+	}
 	i := slices.Index(c.heads, steps[0])
 	if i < 0 {
 		i = len(c.heads)
 		c.heads = append(c.heads, steps[0])
 	}
 	return place{i, steps}
+}
+
+func (c *Plan) places(paths []string) (list []place) {
+	for _, path := range paths {
+		list = append(list, c.place(path))
+	}
+	return list
 }
 
 func (c *Plan) constants(m load.Members) (list []constant) {

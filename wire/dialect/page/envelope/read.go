@@ -79,6 +79,8 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 			}
 		}
 		end, err = o.Pos(), o.Err()
+	} else if c.plan.array && i < len(raw) && raw[i] == '[' {
+		end, err = c.list(raw, i, depth)
 	} else {
 		end, err = scan.Value(raw, i, depth)
 	}
@@ -86,7 +88,12 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 		return 0, err
 	}
 	c.msgs = append(c.msgs, wire.Message{})
-	return end, c.message(raw[i:end], &c.msgs[len(c.msgs)-1])
+	last := len(c.msgs) - 1
+	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
+		c.msgs = c.msgs[:last] // a program failed: it is no message, and no fault of the peer's
+		return end, err
+	}
+	return end, nil
 }
 
 func (c *codec) head(key []byte) int {
@@ -143,17 +150,27 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 		}
 	}
 	p, h := c.plan, &c.heads
-	told := len(p.events) > 0 && !p.version2
+	told := p.told
 	method := h.get(p.request.method)
+	if method == nil && p.names.Params == "prefixed" {
+		method = below(h.get(p.request.params), "0")
+	}
 	event := h.get(p.event.method)
+	if i := h.any(p.forbidden); i >= 0 {
+		*m = invalid(raw, idOrNil(h.get(p.request.id)), "no message has the member "+p.forbidden[i].name())
+		return nil
+	}
 	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)
 	switch {
-	case event != nil && told && h.is(p.events),
+	case h.any(p.event.none) >= 0:
+	case event != nil && told && h.is(p.event.consts),
 		event != nil && !told && (!sameName || !c.hasID(h.get(p.request.id))):
 		return c.notification(raw, event, h.get(p.event.params), m)
-	case method != nil && (p.version2 || h.is(p.requests)) && !c.answers(h):
+	}
+	switch {
+	case method != nil && (p.version2 || h.is(p.request.consts)) && (p.apart || !c.answers(h)) && c.canAsk(h):
 		return c.requested(raw, method, m)
-	case c.answers(h) && (p.version2 || h.is(p.answers)):
+	case c.answers(h) && (p.version2 || h.is(p.response.consts)):
 		c.answered(raw, m)
 		return nil
 	}
@@ -168,6 +185,9 @@ func (c *codec) hasID(id []byte) bool {
 // answers reports whether a message is a response, by its members.
 func (c *codec) answers(h *heads) bool {
 	p := c.plan
+	if h.any(p.response.none) >= 0 {
+		return false
+	}
 	if p.okAt.head >= 0 {
 		return h.get(p.okAt) != nil && (h.get(p.response.id) != nil || p.names.IDs == "none")
 	}
@@ -182,7 +202,7 @@ func (c *codec) notification(raw, method, params []byte, m *wire.Message) error 
 		*m = invalid(raw, nil, "the method is not a string")
 		return nil
 	}
-	params = notNull(c.unstyled(params, raw, c.plan.events))
+	params = notNull(c.unstyled(params, raw, c.plan.event.consts, true))
 	*m = wire.Message{Kind: wire.Notification, Method: name, Params: params, Body: params, Raw: raw}
 	return nil
 }
@@ -197,10 +217,12 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 		*m = invalid(raw, idOrNil(id), "the method is not a string")
 		return nil
 	}
-	params := notNull(c.unstyled(c.heads.get(c.plan.request.params), raw, c.plan.requests))
+	params := notNull(c.unstyled(c.heads.get(c.plan.request.params), raw, c.plan.request.consts, false))
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: name, Params: params, Body: params, Raw: raw}
 	if !c.hasID(id) {
 		m.Kind, m.ID = wire.Notification, nil
+	} else if c.plan.names.IDs == "none" {
+		c.theirs.open = append(c.theirs.open, id)
 	}
 	return nil
 }
@@ -213,7 +235,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	if p.names.IDs == "none" {
 		id = c.ours.oldest(!more)
 	}
-	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result), Final: p.response.more.head >= 0}
+	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result), Final: p.response.more.head >= 0 || p.items || p.ends}
 	if more {
 		m.Kind, m.Final = wire.Item, false
 	}
@@ -252,33 +274,6 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 		e.Message = string(scan.Compact(nil, raw))
 	}
 	return e
-}
-
-// broken returns an Invalid message for input that is not JSON.
-func (c *codec) broken(raw []byte, what string) []wire.Message {
-	clear(c.msgs)
-	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
-	c.msgs = append(c.msgs[:0], wire.Message{Kind: wire.Invalid, Raw: raw, Err: e})
-	return c.msgs
-}
-
-func invalid(raw []byte, id wire.ID, what string) wire.Message {
-	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
-	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
-}
-
-func idOrNil(id []byte) wire.ID {
-	if t := scan.Type(id); t == 's' || t == 'n' {
-		return id
-	}
-	return nil
-}
-
-func notNull(val []byte) []byte {
-	if string(val) == "null" {
-		return nil
-	}
-	return val
 }
 
 // namesMost bounds the method names that are kept.

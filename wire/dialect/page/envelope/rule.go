@@ -13,8 +13,8 @@ import (
 // byRule reads a message by one of the page's [[read]] rules; done is false if
 // the rule's condition does not hold.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
-	scope := &program.Scope{}
-	if holds, err := r.When.Holds(raw, scope.Value); !holds || err != nil {
+	scope := c.scope()
+	if holds, err := reads(r, raw, scope); !holds || err != nil {
 		return false, err
 	}
 	var id, method, params, result, fail json.RawMessage
@@ -36,12 +36,85 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, er
 	case "cancel":
 		m.Kind, m.ID, m.Target = wire.Cancel, nil, wire.ID(id)
 	case "response":
-		m.Kind, m.Body = wire.Response, result
-		if len(fail) > 0 && string(fail) != "null" {
-			m.Err, m.Body = jsonrpc.ReadError(fail), nil
-		} else if len(result) == 0 {
+		m.Kind, m.Body, m.Final = wire.Response, result, c.plan.items || c.plan.ends
+		if len(result) == 0 {
 			m.Body = null
 		}
+	case "item":
+		if m.Kind = wire.Item; result != nil {
+			m.Body = result
+		}
 	}
-	return true, nil
+	if (m.Kind == wire.Response || m.Kind == wire.Item) && len(notNull(fail)) > 0 {
+		m.Err, m.Body = jsonrpc.ReadError(fail), nil
+	}
+	if r.Final != nil {
+		m.Final, err = r.Final.Holds(raw, scope.Value)
+	}
+	return true, err
+}
+
+// reads reports whether a rule is for a message that came. Where nobody is known to whom it
+// came, as on a tape, those of both sides are.
+func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
+	if r.From != "" {
+		if conn := scope.Whole(); conn != nil && conn.Serving != (r.From == "client") {
+			return false, nil
+		}
+	}
+	return r.When.Holds(raw, scope.Value)
+}
+
+// scope returns the variables of the whole connection, for a program of a message.
+func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
+
+// rule returns the rule by which a message is read; nil if none of them reads it.
+func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
+	for i := range c.page.Read {
+		r := &c.page.Read[i]
+		if holds, err := reads(r, raw, scope); holds || err != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// Ends reports whether an answer says itself, by the page's rules, whether anything follows
+// it, and if so whether nothing does. A nil Plan knows of no rule.
+func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
+	if c == nil || !c.ends {
+		return false, false
+	}
+	r := c.rule(raw, scope)
+	if r == nil || r.Final == nil {
+		return false, false
+	}
+	ends, err := r.Final.Holds(raw, scope.Value)
+	return true, ends || err != nil
+}
+
+// Extra returns what stands beside in a message that came: the members that the page names
+// as extra, and what the rule finds that reads it; nil if there is nothing. A nil Plan
+// finds nothing.
+func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
+	beside := c.Beside(raw)
+	if c == nil || !c.extras {
+		return beside
+	}
+	r := c.rule(raw, scope)
+	if r == nil || r.Extra == nil {
+		return beside
+	}
+	more, err := r.Extra.First(raw, scope.Value)
+	if err != nil || scan.Type(more) != 'o' {
+		return beside
+	}
+	o := scan.AppendObject(nil)
+	o.Inside(beside)
+	for name, val := range scan.Named(more) {
+		if string(val) != "null" && scan.Get(beside, name) == nil {
+			o.Add(name, val)
+		}
+	}
+	return o.EndOrNil()
 }

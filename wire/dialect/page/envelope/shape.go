@@ -51,6 +51,31 @@ func (s *shape) Read(msg []byte) wire.Message {
 	return wire.Message{}
 }
 
+// Unnumbered reads the messages of c, outside of any conversation, if they have no ids: a request
+// and what answers it, in the order of the requests, have the id null. nil if there are ids.
+func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
+	if c.names.IDs != "none" {
+		return nil
+	}
+	null := wire.ID("null")
+	return func(msg []byte) wire.Message {
+		one := New(c, Options{}).(*codec)
+		one.ours.open = []wire.ID{null} // so that what asks for nothing is an answer
+		msgs, _, err := one.Decode(msg)
+		if err != nil || len(msgs) != 1 {
+			return wire.Message{}
+		}
+		m := msgs[0]
+		switch m.Kind {
+		case wire.Request, wire.Response, wire.Item:
+			m.ID = null
+		case wire.Cancel:
+			m.Kind = wire.Notification
+		}
+		return m
+	}
+}
+
 // SetID returns msg with another id.
 func (s *shape) SetID(msg []byte, id wire.ID) []byte {
 	at := s.plan.request.id.path
@@ -63,10 +88,10 @@ func (s *shape) SetID(msg []byte, id wire.ID) []byte {
 // spliced returns msg with another value at a path.
 func spliced(msg []byte, path []string, val []byte) []byte {
 	switch {
-	case len(path) == 0 || scan.Type(msg) != 'o':
+	case len(path) == 0 || scan.Type(msg) != 'o' && scan.Type(msg) != 'a':
 		return msg
 	case len(path) > 1:
-		val = spliced(scan.Get(msg, path[0]), path[1:], val)
+		val = spliced(below(msg, path[0]), path[1:], val)
 	}
 	if val == nil {
 		return msg

@@ -60,13 +60,17 @@ func written(parts []part, name string) bool {
 	return false
 }
 
-// nested writes the parts below one top-level member as its value.
+// nested writes the parts below one top-level member as its value: an array where numbers
+// name them.
 func nested(parts []part, name string) []byte {
 	var in []part
 	for _, p := range parts {
 		if len(p.path) > 1 && p.path[0] == name {
 			in = append(in, part{p.path[1:], p.val})
 		}
+	}
+	if index(in[0].path[0]) >= 0 {
+		return elements(nil, in)
 	}
 	var o scan.Object
 	add(&o, in)
@@ -76,31 +80,39 @@ func nested(parts []part, name string) []byte {
 // call writes a request, or without id a notification.
 func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) ([]byte, error) {
 	p := c.plan
-	prog, f, consts := p.page.Write.Notify, &p.event, p.events
+	prog, f, kind := p.page.Write.Notify, &p.event, "a notification"
+	if c.o.Serving && p.page.Write.Event != nil {
+		prog = p.page.Write.Event
+	}
 	if id != nil {
-		prog, f, consts = p.page.Write.Request, &p.request, p.requests
+		prog, f, kind = p.page.Write.Request, &p.request, "a request"
 	}
 	if prog != nil {
-		scope := &program.Scope{Method: method, Params: params, ID: json.RawMessage(id), Extra: extra}
+		scope := c.scope()
+		scope.Method, scope.Params, scope.ID, scope.Extra = method, params, json.RawMessage(id), extra
 		return c.whole(prog, scope)
 	}
-	flat, err := c.lay(f, consts, id, method, params)
+	flat, err := c.lay(f, id, method, params)
 	if err != nil {
 		return nil, err
 	}
-	return message(c.parts, flat, extra), nil
+	if p.array {
+		return elements(nil, c.parts), nil
+	}
+	raw := message(c.parts, flat, extra)
+	return raw, c.allowed(raw, f.none, kind, method)
 }
 
 // lay makes c.parts those of a request, or without id of a notification; the members of
 // flat follow them.
-func (c *codec) lay(f *form, consts []constant, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
-	params, flat, err = c.styled(method, params)
+func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) (flat json.RawMessage, err error) {
+	params, flat, err = c.styled(f, method, params)
 	if err != nil {
 		return nil, err
 	}
 	p := c.plan
 	c.parts = c.parts[:0]
-	for _, k := range consts {
+	for _, k := range f.consts {
 		c.parts = append(c.parts, part{k.path, k.value})
 	}
 	switch {
@@ -137,15 +149,30 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
 		err = wire.NewFault(wire.Helper, "the dialect's program "+prog.Text()+" makes no message: an object or an array", nil)
 	}
-	if at := c.plan.request.id.path; err == nil && c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
+	if err != nil {
+		return nil, err
+	}
+	return c.counted(msg), nil
+}
+
+// counted returns a message that a program has made with an id, if the page numbers all
+// messages and it has none.
+func (c *codec) counted(msg []byte) []byte {
+	if at := c.plan.request.id.path; c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {
 		msg = scan.Splice(msg, at[0], c.newID())
 	}
-	return msg, err
+	return msg
 }
 
 // styled returns params in the form in which the dialect sends them; flat is an
 // object whose members become members of the message itself.
-func (c *codec) styled(method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
+func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
+	if f == &c.plan.event && c.plan.names.Params == "flat" && !c.plan.flatTold {
+		if len(params) == 0 {
+			params = c.plan.none()
+		}
+		return params, nil, nil
+	}
 	if style := c.plan.names.Params; len(params) == 0 {
 		params = c.plan.none()
 		switch {
@@ -187,107 +214,4 @@ func (c *codec) styled(method string, params json.RawMessage) (styled, flat json
 		return list.End(), nil, nil
 	}
 	return params, nil, nil
-}
-
-// unstyled returns the params of a message that came in, in the form in which
-// hooks see them.
-func (c *codec) unstyled(params, raw []byte, consts []constant) []byte {
-	switch c.plan.names.Params {
-	case "one":
-		if only := scan.Sole(params); only != nil && scan.Type(params) == 'a' {
-			return only
-		}
-	case "flat":
-		names := []string{}
-		for _, p := range []place{c.plan.request.method, c.plan.request.id, c.plan.event.method} {
-			if p.head >= 0 {
-				names = append(names, p.path[0])
-			}
-		}
-		for _, k := range consts {
-			names = append(names, k.path[0])
-		}
-		return scan.Without(raw, names...)
-	}
-	return params
-}
-
-// answer writes a response to req.
-func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
-	result := []byte(ev.Data)
-	p := c.plan
-	prog := p.page.Write.Result
-	if e != nil {
-		prog = p.page.Write.Error
-	}
-	if prog != nil {
-		scope := &program.Scope{Method: req.Method, Params: req.Params, ID: json.RawMessage(req.ID), Request: req.Raw, Result: result, Extra: p.Beside(req.Raw)}
-		if e != nil {
-			scope.Error = e.JSON()
-		}
-		msg, err := c.whole(prog, scope)
-		for name, val := range scan.Named(scope.Extra) {
-			if err == nil && scan.Type(msg) == 'o' && scan.Get(msg, name) == nil {
-				msg = scan.Splice(msg, name, val)
-			}
-		}
-		return msg, err
-	}
-	c.parts = c.parts[:0]
-	for _, k := range p.answers {
-		c.parts = append(c.parts, part{k.path, k.value})
-	}
-	c.parts = append(c.parts, c.numbered()...)
-	if p.names.IDs != "none" {
-		c.parts = append(c.parts, part{p.response.id.path, scan.OrNull(req.ID)})
-	}
-	if p.response.method.head >= 0 {
-		c.parts = append(c.parts, part{p.response.method.path, scan.AppendQuoted(nil, req.Method)})
-	}
-	if p.okAt.head >= 0 {
-		c.parts = append(c.parts, part{p.okAt.path, c.verdict(e == nil)})
-	}
-	if e == nil || p.page.Base == "jsonrpc1" {
-		if result = scan.OrNull(result); e != nil {
-			result = null
-		}
-		c.parts = append(c.parts, part{p.response.result.path, result})
-	}
-	if e == nil && !ev.Final {
-		c.parts = append(c.parts, part{p.response.more.path, []byte("true")})
-	}
-	switch {
-	case e != nil:
-		c.refusal(e)
-	case p.page.Base == "jsonrpc1":
-		c.parts = append(c.parts, part{p.response.fail.path, null})
-	}
-	return message(c.parts, p.Beside(req.Raw)), nil
-}
-
-// verdict returns the value of the member that tells results from errors.
-func (c *codec) verdict(ok bool) []byte {
-	switch {
-	case ok:
-		return c.plan.okIs
-	case string(c.plan.okIs) == "true":
-		return []byte("false")
-	case string(c.plan.okIs) == "false":
-		return []byte("true")
-	}
-	return []byte(`"error"`)
-}
-
-// refusal adds an error to the message: in the members that the page names,
-// else as one member.
-func (c *codec) refusal(e *wire.Error) {
-	f := c.plan.response
-	if f.message.head < 0 && f.code.head < 0 {
-		c.parts = append(c.parts, part{f.fail.path, e.JSON()})
-		return
-	}
-	c.parts = append(c.parts, part{f.code.path, scan.OrNull(e.Code)}, part{f.message.path, scan.AppendQuoted(nil, e.Message)})
-	if len(e.Data) > 0 && len(f.data.path) > len(f.fail.path) {
-		c.parts = append(c.parts, part{f.data.path, e.Data})
-	}
 }

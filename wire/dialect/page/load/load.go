@@ -98,6 +98,11 @@ func (p *Page) defaults() {
 	if p.Base == "" {
 		p.Base = "jsonrpc"
 	}
+	for _, s := range p.Subscribe {
+		if s.End != nil && s.End.Method != "" && s.End.Call == "" {
+			s.End.Call, s.End.Method = s.End.Method, ""
+		}
+	}
 }
 
 // check returns the first error of a page whose members are all known and of
@@ -121,21 +126,24 @@ func (p *Page) check(file string, keys []toml.Key) error {
 		prog.StandsAt(file + ": " + path)
 	}
 	for i, s := range p.Greet {
-		if err := s.check(at, fmt.Sprintf("greet[%d]", i), true); err != nil {
+		if err := s.check(at, fmt.Sprintf("greet[%d]", i)); err != nil {
 			return err
 		}
 	}
 	if p.Eval != nil {
 		for i, s := range p.Eval.First {
-			if err := s.check(at, fmt.Sprintf("eval.first[%d]", i), false); err != nil {
+			if err := said(at, fmt.Sprintf("eval.first[%d]", i), s.Call, s.Notify, len(s.Keep) > 0 || len(s.Accept) > 0); err != nil {
 				return err
 			}
 		}
 	}
 	for i, s := range p.Leave {
-		if err := s.check(at, fmt.Sprintf("leave[%d]", i), false); err != nil {
+		if err := said(at, fmt.Sprintf("leave[%d]", i), s.Call, s.Notify, false); err != nil {
 			return err
 		}
+	}
+	if err := p.checkNames(at); err != nil {
+		return err
 	}
 	return p.checkRules(at)
 }
@@ -146,7 +154,19 @@ func (s *Step) Limit() time.Duration {
 	return d
 }
 
-func (s *Step) check(at places, path string, await bool) error {
+// said returns the error of a step that is not one call or one notification; reads says that the step reads
+// its answer.
+func said(at places, path, call, notify string, reads bool) error {
+	switch {
+	case (call == "") == (notify == ""):
+		return at.fault(path, "expected exactly one of call and notify")
+	case notify != "" && reads:
+		return at.fault(path, "a notification has no answer: keep and accept go with call")
+	}
+	return nil
+}
+
+func (s *Step) check(at places, path string) error {
 	given := 0
 	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {
 		if has {
@@ -156,16 +176,29 @@ func (s *Step) check(at places, path string, await bool) error {
 	switch {
 	case given != 1:
 		return at.fault(path, "expected exactly one of call, notify and await")
-	case s.Await != nil && !await:
-		return at.fault(path+".await", "only a greeting awaits: expected call or notify")
 	case s.Within != "" && (s.Await == nil || s.Limit() <= 0):
 		return at.fault(path+".within", "expected a duration, such as 500ms, beside await")
 	case s.Call == "" && s.Wait != nil:
 		return at.fault(path+".wait", "only a call has an answer to wait for")
+	case len(s.For) > 0 && (s.Await != nil || s.Wait != nil):
+		return at.fault(path+".for", "a step for an operation is a call, which is answered before it, or a notification: leave await and wait out")
 	case s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0):
 		return at.fault(path, "a notification has no answer: keep and accept go with call and await")
 	}
 	return nil
+}
+
+// ReadsItems reports whether a message can be an item of the call whose id it has.
+func (p *Page) ReadsItems() bool {
+	return slices.ContainsFunc(p.Read, func(r Read) bool { return r.Kind == "item" })
+}
+
+// article returns the rule's kind with its article.
+func (r *Read) article() string {
+	if r.Kind == "item" {
+		return "an item"
+	}
+	return "a " + r.Kind
 }
 
 // ownHeaders are the headers that a page must not set: those that route a
@@ -203,11 +236,13 @@ func (p *Page) checkRules(at places) error {
 		path := fmt.Sprintf("read[%d]", i)
 		switch {
 		case r.Kind == "":
-			return at.fault(path, "expected a kind: response, request, notification or cancel")
+			return at.fault(path, "expected a kind: response, request, notification, item or cancel")
 		case r.ID == nil && r.Kind != "notification":
-			return at.fault(path, "a "+r.Kind+" needs an id")
+			return at.fault(path, r.article()+" needs an id")
 		case r.Method == nil && (r.Kind == "request" || r.Kind == "notification"):
-			return at.fault(path, "a "+r.Kind+" needs a method")
+			return at.fault(path, r.article()+" needs a method")
+		case r.Final != nil && r.Kind != "item" && r.Kind != "response":
+			return at.fault(path+".final", "only an item and a response can be the last")
 		}
 	}
 	for i, d := range p.Describe {
@@ -231,8 +266,13 @@ func (p *Page) checkRules(at places) error {
 		return at.fault("eval", "expected call and params: what evaluates $code")
 	}
 	for name, s := range p.Subscribe {
-		if s.Item.Method == "" {
-			return at.fault("subscribe."+name, "expected item.method: which notifications are items")
+		if s.Item.Method == "" && !p.ReadsItems() {
+			return at.fault("subscribe."+name, "expected item.method: which notifications are items, or [[read]] of kind item")
+		}
+	}
+	for name, s := range p.Subscribe {
+		if e := s.End; e != nil && (e.Call == "") == (e.Notify == "") || e != nil && e.Method != "" {
+			return at.fault("subscribe."+name+".end", "expected exactly one of call and notify")
 		}
 	}
 	for i, a := range p.After {

@@ -19,7 +19,7 @@ func TestMistakes(t *testing.T) {
 		"name = 'x'\n[greet]\ncall = 'a'":                         "p.toml:2: greet: expected an array of tables",
 		"name = 'x'\n[[greet]]\ncall = 'a'\nnotify = 'b'":         "p.toml:2: greet[0]: expected exactly one of call, notify and await",
 		"name = 'x'\n\nbase = 'jsonrcp'":                          "p.toml:3: base: expected one of jsonrpc, jsonrpc1, none, not \"jsonrcp\"; did you mean jsonrpc?",
-		"name = 'x'\nsubprotocols = ['a', 1]":                     "p.toml:2: subprotocols: expected an array of texts",
+		"name = 'x'\nsubprotocols = ['a', 1]":                     "p.toml:2: subprotocols: expected a text or an array of texts",
 		"name = 'X y'":                                            "p.toml:1: name: \"X y\" is no name of a dialect",
 		"base = 'jsonrpc'":                                        "p.toml:1: name: \"\" is no name of a dialect",
 		"name = 'x'\nbase = 'none'":                               "p.toml:2: base: a page of base none needs",

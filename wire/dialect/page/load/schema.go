@@ -79,7 +79,7 @@ func expected(t reflect.Type) (kind string, below reflect.Type) {
 		if t.Elem().Kind() == reflect.Interface {
 			return "an array of values", nil
 		}
-		return "an array of texts", nil
+		return "a text or an array of texts", nil
 	case reflect.Map:
 		kind, below := expected(t.Elem())
 		if below == nil {
@@ -146,7 +146,7 @@ func checkValue(file string, k toml.Key, t reflect.Type) error {
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		ok = k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Table })
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
-		ok = k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Text })
+		ok = k.Kind == toml.Text || k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Text })
 	case t.Kind() == reflect.Slice:
 		ok = k.Kind == toml.Array
 	}
@@ -182,7 +182,9 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 		in = toml.Key{Path: k.Path[:i]}.Name()
 	}
 	f := wire.Usagef("%s:%d: %s: %s has no member %q", file, k.Line, toml.Key{Path: k.Path[:i+1]}.Name(), in, k.Path[i])
-	if near := catalog.Nearest(k.Path[i], names); near != "" {
+	if other := insteadOf(k.Path[:i+1]); other != "" {
+		f.Hint = other
+	} else if near := catalog.Nearest(k.Path[i], names); near != "" {
 		f.Hint = "did you mean " + near + "?"
 	} else {
 		f.Hint = "it has " + strings.Join(names, ", ")
@@ -232,7 +234,7 @@ func (p *Page) choices(at places) (err error) {
 		switch val := v.Interface().(type) {
 		case string:
 			words = append(words, val)
-		case []string:
+		case Texts:
 			words = val
 		}
 		names := strings.Split(of, "|")

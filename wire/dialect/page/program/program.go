@@ -52,6 +52,7 @@ func Variables() []Variable {
 		{"catalog", "the catalog that is offered here"},
 		{"kept", "the values that the greeting kept, an object"},
 		{"extra", "the members beside, an object"},
+		{"meta", "in a greeting: what the user gave with --meta, an object"},
 		{"version", "the version of rpcx"},
 		{"cwd", "the current folder"},
 		{"pid", "the id of this process"},

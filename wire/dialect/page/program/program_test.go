@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -32,26 +33,26 @@ func TestFirst(t *testing.T) {
 // What a program may not do: run on and on, read anything, call anything.
 func TestBounds(t *testing.T) {
 	for text, want := range map[string]string{
-		`[range(1e9)]`:                           "it took longer than 100ms",
-		`def f: f; f`:                            "it took longer than 100ms",
-		`def f: [f]; f`:                          "it took longer than 100ms",
-		`until(false; .)`:                        "it took longer than 100ms",
-		`last(range(1e12))`:                      "it took longer than 100ms",
-		`"a" * 20000 | [match("a"; "g")] | last`: "it took longer than 100ms",
-		`input`:                                  "input(s)/0 is not allowed",
-		`inputs`:                                 "input(s)/0 is not allowed",
-		`input_filename`:                         "function not defined: input_filename/0",
-		`input_line_number`:                      "function not defined: input_line_number/0",
-		`get_search_list`:                        "function not defined: get_search_list/0",
-		`rpc("m"; 1)`:                            "function not defined: rpc/2",
-		`call("m"; 1)`:                           "function not defined: call/2",
-		`$__prog_args`:                           "variable not defined: $__prog_args",
-		`import "x" as x; .`:                     "cannot load module",
-		`import "/etc/passwd" as $x; $x`:         "cannot load module",
-		`include "x"; .`:                         "cannot load module",
-		`"x" | modulemeta`:                       "cannot load module",
-		`error("no")`:                            "no",
-		`"no" | halt_error`:                      "no",
+		`[range(1e9)]`:                   "it took longer than 100ms",
+		`def f: f; f`:                    "it took longer than 100ms",
+		`def f: [f]; f`:                  "it took longer than 100ms",
+		`until(false; .)`:                "it took longer than 100ms",
+		`last(range(1e12))`:              "it took longer than 100ms",
+		oneLongStep(t):                   "it took longer than 100ms",
+		`input`:                          "input(s)/0 is not allowed",
+		`inputs`:                         "input(s)/0 is not allowed",
+		`input_filename`:                 "function not defined: input_filename/0",
+		`input_line_number`:              "function not defined: input_line_number/0",
+		`get_search_list`:                "function not defined: get_search_list/0",
+		`rpc("m"; 1)`:                    "function not defined: rpc/2",
+		`call("m"; 1)`:                   "function not defined: call/2",
+		`$__prog_args`:                   "variable not defined: $__prog_args",
+		`import "x" as x; .`:             "cannot load module",
+		`import "/etc/passwd" as $x; $x`: "cannot load module",
+		`include "x"; .`:                 "cannot load module",
+		`"x" | modulemeta`:               "cannot load module",
+		`error("no")`:                    "no",
+		`"no" | halt_error`:              "no",
 	} {
 		start := time.Now()
 		_, err := New(text).First(nil, (&Scope{}).Value)
@@ -78,9 +79,26 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// oneLongStep returns a program one of whose steps takes longer on this machine than a program may, and not much longer:
+// it goes on behind the test.
+func oneLongStep(t *testing.T) string {
+	for n := 8000; n < 1_000_000; n += n / 2 {
+		text := fmt.Sprintf(`"a" * %d | [match("a"; "g")] | last`, n)
+		begun := time.Now()
+		if _, err := New(text).All(nil, (&Scope{}).Value); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(begun) > 10*Limit {
+			return text
+		}
+	}
+	t.Fatal("no step takes long")
+	return ""
+}
+
 // What is left behind as it took too long is counted, and no more than a few are.
 func TestLeftBehind(t *testing.T) {
-	slow := New(`"a" * 20000 | [match("a"; "g")] | last`)
+	slow := New(oneLongStep(t))
 	for range 2 * leftMost {
 		if _, err := slow.First(nil, (&Scope{}).Value); err == nil {
 			t.Fatal("it was in time")

@@ -15,14 +15,20 @@ type Scope struct {
 	Params, ID, Token, Code                       json.RawMessage
 	Result, Error, Event, Request, Catalog, Extra json.RawMessage
 	Schema                                        json.RawMessage
-	Conn                                          *Conn // of the whole connection; may be nil
+	Conn                                          *Conn        // of the whole connection; may be nil
+	Now                                           func() *Conn // gives it, where Conn is nil and it is needed; may be nil
 }
 
 // A Conn holds the values that are the same for a whole connection.
 type Conn struct {
 	Hooks   []string // the exact names of the hooks that answer
 	Kept    json.RawMessage
+	Meta    json.RawMessage // what the user has given for the greeting
 	Version string
+	Serving bool // we are the server
+	// Offers gives, where we are the server, the catalog that is offered, as JSON, and the
+	// names of its methods; nil: it is not known yet.
+	Offers func() (doc json.RawMessage, names []string)
 }
 
 // Value returns the value of a variable; nil for null.
@@ -54,7 +60,9 @@ func (s *Scope) Value(name string) json.RawMessage {
 	case "schema":
 		return s.Schema
 	case "catalog":
-		return s.Catalog
+		if s.Catalog != nil {
+			return s.Catalog
+		}
 	case "extra":
 		return s.Extra
 	case "cwd":
@@ -66,7 +74,15 @@ func (s *Scope) Value(name string) json.RawMessage {
 	case "pid":
 		return strconv.AppendInt(nil, int64(os.Getpid()), 10)
 	}
-	return s.Conn.value(name)
+	return s.Whole().value(name)
+}
+
+// Whole returns the values that are the same for a whole connection; nil: there is none.
+func (s *Scope) Whole() *Conn {
+	if s.Conn == nil && s.Now != nil {
+		return s.Now()
+	}
+	return s.Conn
 }
 
 func (c *Conn) value(name string) json.RawMessage {
@@ -75,13 +91,24 @@ func (c *Conn) value(name string) json.RawMessage {
 	}
 	switch name {
 	case "hooks":
+		names := c.Hooks
+		if c.Offers != nil {
+			_, names = c.Offers()
+		}
 		hooks := scan.AppendArray(nil)
-		for _, name := range c.Hooks {
+		for _, name := range names {
 			hooks.Text(name)
 		}
 		return hooks.End()
+	case "meta":
+		return c.Meta
 	case "kept":
 		return c.Kept
+	case "catalog":
+		if c.Offers != nil {
+			doc, _ := c.Offers()
+			return doc
+		}
 	case "version":
 		return scan.AppendQuoted(nil, c.Version)
 	}

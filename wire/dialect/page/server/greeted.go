@@ -1,6 +1,7 @@
 package server
 
 import (
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
@@ -14,6 +15,7 @@ func (h *handler) greeted() {
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
 		list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
+		h.warn(err)
 		if err == nil && scan.Type(list) == 'a' {
 			for name := range scan.Elements(list) {
 				names = append(names, scan.String(name))
@@ -21,4 +23,17 @@ func (h *handler) greeted() {
 		}
 	}
 	g.Greeted(names)
+}
+
+// keep stores the values that the page wants to keep from the params of a call. Those of a notification are kept as
+// it comes; here its programs can only fail.
+func (h *handler) keep(m *wire.Message) error {
+	if !h.serving || h.codec == nil {
+		return nil
+	}
+	values, err := h.codec.KeptOf(m)
+	if err == nil && values != nil && m.Kind == wire.Request {
+		h.codec.Keep(values)
+	}
+	return err
 }

@@ -25,6 +25,8 @@ type server struct {
 	d    *codec.Dialect
 	b    dialect.Backend
 	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
+
+	warned sync.Map // the programs of the page of whose failure the user was told
 }
 
 // New returns a server of what b offers, in the dialect d.
@@ -54,7 +56,10 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if one, ok := c.(interface{ OneShot() bool }); ok {
 		h.oneShot = one.OneShot()
 	}
-	h.serving = h.codec != nil && h.codec.Serving()
+	if h.serving = h.codec != nil && h.codec.Serving(); h.serving {
+		h.codec.Offer(s.told)
+		h.warn(s.d.CancelFails())
+	}
 	if hello := s.d.Page.Write.Hello; hello != nil && h.serving {
 		if msg, err := hello.First(nil, h.scope().Value); err == nil {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
@@ -78,6 +83,7 @@ type handler struct {
 	mu      sync.Mutex
 	streams map[*stream]bool
 	running map[*running]bool // the wrapped calls that run
+	endings []ending          // the last ones, the oldest first
 
 	tasks tasks
 }
@@ -91,9 +97,8 @@ func (h *handler) scope() *program.Scope {
 	if h.codec != nil {
 		sc = h.codec.Scope()
 	}
-	doc, names := h.told()
-	if sc.Catalog = doc; h.serving && sc.Conn != nil {
-		sc.Conn.Hooks = names
+	if !h.serving {
+		sc.Catalog, _ = h.told()
 	}
 	return sc
 }
@@ -101,18 +106,34 @@ func (h *handler) scope() *program.Scope {
 // of returns the variables for one request.
 func (h *handler) of(m *wire.Message) *program.Scope {
 	sc := h.scope()
-	sc.Method, sc.Params, sc.ID, sc.Request, sc.Extra = m.Method, m.Params, json.RawMessage(m.ID), m.Raw, h.d.Beside(m.Raw)
+	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
+	sc.Extra = h.d.Extra(m.Raw, sc)
 	return sc
 }
 
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	result, err := h.handle(ctx, in)
+	if in.Answered { // what has failed since then is in no answer
+		h.warn(err)
+	}
+	return result, err
+}
+
+func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if h.closes(in) {
 		defer h.close()
 	}
 	if in.Msg.Kind != wire.Request {
 		defer h.after(&in.Msg)
-		return nil, h.notified(ctx, in)
+		err := h.notified(ctx, in)
+		if err == nil && h.serving && in.Msg.Method == h.d.Page.Serve.First {
+			h.greeted()
+		}
+		if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.serving {
+			err = h.then(ctx, &in.Msg, &rule)
+		}
+		return nil, err
 	}
 	if in.Msg.Err != nil { // it came too early
 		return nil, in.Msg.Err
@@ -150,14 +171,18 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		}
 	}
 	if exact {
+		if task, err := h.asTask(ctx, in); task {
+			return nil, err
+		}
 		return h.call(ctx, in, kind)
 	}
 	if result, mine, err := h.aboutTasks(ctx, &in.Msg); mine {
 		return result, err
 	}
 	if h.serving {
-		mine, err := h.ends(&in.Msg)
+		mine, err := h.ends(in)
 		if err != nil {
+			h.warn(err)
 			return nil, err
 		}
 		if _, answered := h.d.Page.Serve.Answers[method]; mine && !answered {
@@ -173,6 +198,9 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	if hooked {
 		return h.call(ctx, in, kind)
+	}
+	if h.serving && method == h.d.Page.Serve.First {
+		return json.RawMessage("{}"), nil
 	}
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
@@ -201,28 +229,9 @@ func (h *handler) unknown(code int, message, name string) error {
 	return e
 }
 
-// call answers a request by a hook.
-func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
-	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
-	if kind != catalog.Stream {
-		return h.respond(ctx, &in.Msg, r)
-	}
-	if name, rule := h.d.Subscription(in.Msg.Method); rule != nil && h.serving && !h.oneShot {
-		return h.stream(ctx, in, r, name, rule)
-	}
-	if several, err := h.several(&in.Msg); several || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return h.answers(ctx, in, r)
-	}
-	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
-	return gathered(h.r.Respond(ctx, r))
-}
-
 // vars are the variables of a hook that answers m: the members beside.
 func (h *handler) vars(m *wire.Message) map[string]string {
-	if extra := h.d.Beside(m.Raw); extra != nil {
+	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
 		return map[string]string{"RPCX_EXTRA": string(extra)}
 	}
 	return nil
@@ -232,7 +241,8 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 // itself handles needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
-	if err := errors.Join(h.keep(&in.Msg), h.stop(&in.Msg)); err != nil {
+	h.stop(in)
+	if err := h.keep(&in.Msg); err != nil {
 		return err
 	}
 	if kind, ok := h.r.Kind(method); ok {
@@ -243,10 +253,10 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 		return err
 	}
 	if h.serving {
-		if mine, err := h.ends(&in.Msg); mine || err != nil {
+		if mine, err := h.ends(in); mine || err != nil {
 			return err
 		}
-		if slices.ContainsFunc(h.d.Page.Serve.Silent, func(p string) bool { return dialect.Matches(p, method) }) {
+		if h.stops(method) || slices.ContainsFunc(h.d.Page.Serve.Silent, func(p string) bool { return dialect.Matches(p, method) }) {
 			return nil
 		}
 	} else if h.d.Notifies(method) {
@@ -262,22 +272,4 @@ func (h *handler) Ignores(method string) bool {
 	}
 	_, hooked := h.r.Kind(method)
 	return !hooked
-}
-
-// keep stores the values that the page wants to keep from the params of a call.
-func (h *handler) keep(m *wire.Message) error {
-	rules := h.d.Page.Serve.Keep[m.Method]
-	if !h.serving || h.codec == nil || len(rules) == 0 {
-		return nil
-	}
-	var kept scan.Object
-	for name, prog := range rules {
-		val, err := prog.First(m.Params, h.of(m).Value)
-		if err != nil {
-			return err
-		}
-		kept.Add(name, val)
-	}
-	h.codec.Keep(kept.End())
-	return nil
 }

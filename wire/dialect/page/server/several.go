@@ -6,8 +6,43 @@ import (
 	"encoding/json"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
 )
+
+// call answers a request by a hook.
+func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
+	if kind != catalog.Stream {
+		return h.respond(ctx, &in.Msg, r)
+	}
+	if h.serving && !h.oneShot {
+		name, rule := h.d.Subscription(in.Msg.Method)
+		if rule == nil && h.d.Page.Write.Event != nil { // which has the id of the request
+			rule = &load.Subscribe{}
+		}
+		if rule != nil {
+			return h.stream(ctx, in, r, name, rule)
+		}
+	}
+	if several, err := h.several(&in.Msg); several || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return h.answers(ctx, in, r)
+	}
+	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
+	told, items := h.teller(ctx, &in.Msg), r.Emit
+	defer told.end()
+	r.Emit = func(ev wire.Event) error {
+		if ev.Kind == wire.Progress || ev.Kind == wire.Log {
+			return told.event(ev)
+		}
+		return items(ev)
+	}
+	return gathered(h.r.Respond(ctx, r))
+}
 
 // several reports whether the client takes several answers to m.
 func (h *handler) several(m *wire.Message) (bool, error) {
@@ -48,6 +83,9 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 	_, err := h.r.Respond(ctx, r)
 	if err == nil {
 		err = failed
+	}
+	if err != nil && held != nil { // the error is the last answer
+		_ = in.Emit(wire.Event{Kind: wire.Data, Data: held}) // a client that has gone gets neither
 	}
 	return held, err
 }

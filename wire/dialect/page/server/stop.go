@@ -5,24 +5,56 @@ import (
 	"sync/atomic"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/program"
+)
+
+// What is kept of the messages that end something: none that came in time is wanted once the
+// handlers of the requests before it have begun, which takes no longer than a few more messages.
+const (
+	endingsMost  = 64
+	endingsBytes = 4 << 10 // of the params of each; a longer one ends only what has begun
 )
 
 // running is a wrapped call whose hook has not answered yet.
 type running struct {
+	order   uint64        // of its request
 	params  program.Scope // the variables of its request
 	cancel  context.CancelFunc
 	stopped atomic.Bool // by the client, in the page's own way
 }
 
+// An ending is a message of the client that ends calls or streams. What it ends may be begun
+// behind it: its request came before, but its handler runs beside that of the ending.
+type ending struct {
+	order uint64
+	msg   wire.Message
+}
+
+// endsLocked keeps an ending.
+func (h *handler) endsLocked(in *dialect.Inbound) {
+	if len(in.Msg.Params) > endingsBytes {
+		return
+	}
+	if len(h.endings) == endingsMost {
+		h.endings = append(h.endings[:0], h.endings[1:]...)
+	}
+	h.endings = append(h.endings, ending{in.Order, wire.Message{Method: in.Msg.Method, Params: in.Msg.Params}})
+}
+
 // run records that a call runs. The context that it returns is the hook's; it
-// ends when the call is stopped.
-func (h *handler) run(ctx context.Context, sc *program.Scope) (context.Context, *running) {
+// ends when the call is stopped, as it may be already.
+func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *running) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running{params: *sc, cancel: cancel}
+	r := &running{order: in.Order, params: *sc, cancel: cancel}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.running[r] = true
+	for i := range h.endings {
+		if e := &h.endings[i]; h.stops(e.msg.Method) {
+			h.stopLocked(r, e)
+		}
+	}
 	return ctx, r
 }
 
@@ -34,24 +66,35 @@ func (h *handler) ran(r *running) {
 	delete(h.running, r)
 }
 
+// stops reports whether the page's clients stop calls with notifications of that method.
+func (h *handler) stops(method string) bool {
+	rule := h.d.Page.Serve.Stop
+	return rule != nil && h.serving && method == rule.Notify
+}
+
 // stop ends the calls that a notification names, if it is the one with which
 // the page's clients stop calls.
-func (h *handler) stop(m *wire.Message) error {
-	rule := h.d.Page.Serve.Stop
-	if rule == nil || !h.serving || m.Method != rule.Notify {
-		return nil
+func (h *handler) stop(in *dialect.Inbound) {
+	if !h.stops(in.Msg.Method) {
+		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.endsLocked(in)
 	for r := range h.running {
-		holds, err := rule.When.Holds(m.Params, r.params.Value)
-		if err != nil {
-			return err
-		}
-		if holds {
-			r.stopped.Store(true)
-			r.cancel()
-		}
+		h.stopLocked(r, &ending{in.Order, in.Msg})
 	}
-	return nil
+}
+
+// stopLocked ends a call, if an ending that came after it names it.
+func (h *handler) stopLocked(r *running, e *ending) {
+	if e.order < r.order {
+		return
+	}
+	holds, err := h.d.Page.Serve.Stop.When.Holds(e.msg.Params, r.params.Value)
+	if err == nil && holds {
+		r.stopped.Store(true)
+		r.cancel()
+	}
+	h.warn(err)
 }

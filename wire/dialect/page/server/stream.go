@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -13,7 +14,9 @@ import (
 
 // A stream is a stream that we write.
 type stream struct {
+	in     *dialect.Inbound // its request
 	rule   *load.Subscribe
+	serve  load.Items
 	scope  *program.Scope // the variables of its request, with the answer as Result
 	cancel context.CancelFunc
 }
@@ -24,70 +27,119 @@ type stream struct {
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &stream{rule: rule, scope: h.of(&in.Msg), cancel: cancel}
-	serve, told := h.d.Page.Serve.Subscribe[name], h.teller(ctx, &in.Msg)
+	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg), cancel: cancel}
+	told := h.teller(ctx, &in.Msg)
 	defer told.end()
-	open := func(result json.RawMessage) error {
-		s.scope.Result = result
-		if !rule.First && serve.Result != nil {
-			answer, err := serve.Result.First(in.Msg.Params, s.scope.Value)
-			if err != nil {
-				return err
-			}
-			result = answer
-			s.scope.Result = answer
-		}
-		in.Answered = true
-		h.add(s)
-		return in.Emit(wire.Event{Kind: wire.Data, Data: result})
-	}
 	defer h.remove(s)
 	r.Stream = true
 	if !rule.First {
-		r.Begin = func() error { return open(nil) }
+		r.Begin = func() error { return h.open(s, nil) }
 	}
+	var failed error
 	r.Emit = func(ev wire.Event) error {
 		switch {
 		case ev.Kind == wire.Failure && !in.Answered:
 			return ev.Err
+		case ev.Kind == wire.Failure && ev.Err != nil:
+			failed = ev.Err
+			return nil
 		case ev.Kind != wire.Data:
 			return told.event(ev)
 		case !in.Answered:
-			return open(ev.Data)
+			return h.open(s, ev.Data)
 		}
-		sc := *s.scope
-		sc.Event = ev.Data
-		params := ev.Data
-		if serve.Params != nil {
-			var err error
-			if params, err = serve.Params.First(ev.Data, sc.Value); err != nil {
-				return err
-			}
-		}
-		method := rule.Item.Method
-		if serve.Method != nil {
-			name, err := serve.Method.First(ev.Data, sc.Value)
-			if err != nil {
-				return err
-			}
-			method = scan.String(name)
-		}
-		return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
+		return h.item(ctx, s, ev.Data)
 	}
 	_, err := h.r.Respond(ctx, r)
-	if in.Answered {
-		return nil, nil
-	}
 	if err == nil {
-		err = open(nil)
+		err = failed
+	}
+	switch {
+	case in.Answered && ctx.Err() == nil:
+		h.warn(err)
+		return nil, h.over(s, err)
+	case in.Answered:
+		return nil, nil
+	case err == nil:
+		err = h.open(s, nil)
 	}
 	return nil, err
 }
 
+// open answers the request of a stream: with the first item, if that is what the page says,
+// else with what the page says. No output of its program is no answer.
+func (h *handler) open(s *stream, result json.RawMessage) error {
+	s.scope.Result = result
+	said := s.rule.First || s.serve.Result == nil
+	if !said {
+		answer, err := s.serve.Result.First(s.in.Msg.Params, s.scope.Value)
+		if err != nil {
+			return err
+		}
+		s.scope.Result, said = answer, answer != nil
+	}
+	s.in.Answered = true
+	h.add(s)
+	if !said {
+		return nil
+	}
+	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
+}
+
+// item sends one item of a stream, as the page writes it.
+func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
+	sc := *s.scope
+	sc.Event = data
+	params, method := data, s.rule.Item.Method
+	if s.serve.Params != nil {
+		if params, err = s.serve.Params.First(data, sc.Value); err != nil {
+			return err
+		}
+	}
+	if s.serve.Method != nil {
+		name, err := s.serve.Method.First(data, sc.Value)
+		if err != nil {
+			return err
+		}
+		method = scan.String(name)
+	}
+	if prog := h.d.Page.Write.Event; prog != nil {
+		sc.Method, sc.Params = cmp.Or(method, sc.Method), params
+		return h.write(s, prog, &sc)
+	}
+	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
+}
+
+// over tells the client that a stream is over which it has not ended, where the page has a
+// word for that; err is why, if its hook has failed.
+func (h *handler) over(s *stream, err error) error {
+	w := &h.d.Page.Write
+	switch {
+	case err != nil && w.Event != nil: // which has the id of the request, as the error has
+		return s.in.Emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
+	case err == nil && w.End != nil:
+		return h.write(s, w.End, s.scope)
+	}
+	return nil
+}
+
+// write sends what a program makes as one message of a stream. No output is no message.
+func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
+	msg, err := prog.First(nil, sc.Value)
+	if err != nil || msg == nil {
+		return err
+	}
+	return s.in.Emit(wire.Event{Kind: wire.Data, Stream: s.in.Msg.ID, Data: msg})
+}
+
+// add enters a stream that has begun. It may have been ended already.
 func (h *handler) add(s *stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.streams[s] = true
+	for i := range h.endings {
+		h.warn(h.endLocked(s, &h.endings[i]))
+	}
 }
 
 func (h *handler) remove(s *stream) {
@@ -96,30 +148,39 @@ func (h *handler) remove(s *stream) {
 	delete(h.streams, s)
 }
 
+// endedBy reports whether messages of that method end streams of rule.
+func endedBy(rule *load.Subscribe, method string) bool {
+	return rule.End != nil && (rule.End.Call == method || rule.End.Notify == method)
+}
+
 // ends ends the streams that a message of the client names. It reports whether
 // the message is one with which streams are ended.
-func (h *handler) ends(m *wire.Message) (mine bool, err error) {
+func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	for _, rule := range h.d.Page.Subscribe {
-		if rule.End != nil && (rule.End.Call == m.Method || rule.End.Notify == m.Method) {
-			mine = true
-		}
+		mine = mine || endedBy(&rule, in.Msg.Method)
 	}
 	if !mine {
 		return false, nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.endsLocked(in)
 	for s := range h.streams {
-		if end := s.rule.End; end == nil || end.Call != m.Method && end.Notify != m.Method {
-			continue
-		}
-		params, err := s.rule.End.Params.First(s.scope.Result, s.scope.Value)
-		if err != nil {
+		if err := h.endLocked(s, &ending{in.Order, in.Msg}); err != nil {
 			return true, err
-		}
-		if scan.Equal(scan.OrNull(params), scan.OrNull(m.Params)) {
-			s.cancel()
 		}
 	}
 	return true, nil
+}
+
+// endLocked ends a stream, if an ending that came after its request names it.
+func (h *handler) endLocked(s *stream, e *ending) error {
+	if e.order < s.in.Order || !endedBy(s.rule, e.msg.Method) {
+		return nil
+	}
+	params, err := s.rule.End.Params.First(s.scope.Result, s.scope.Value)
+	if err == nil && scan.Equal(scan.OrNull(params), scan.OrNull(e.msg.Params)) {
+		s.cancel()
+	}
+	return err
 }

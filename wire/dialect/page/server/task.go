@@ -17,9 +17,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The tasks of the Model Context Protocol, as its server: a call of a tool whose method is
-// a job can be made a task. It is answered at once, and its result is kept for who asks for
-// it, as long as the connection lasts, or the client's ttl.
+// The tasks of the Model Context Protocol, whose work is ours: as the server a call of a tool
+// whose method is a job can be made one, as the client a question that a hook answers. It is
+// answered at once, and its result is kept for who asks for it, as long as the connection
+// lasts, or the ttl of who wants it.
 
 // tasksMost bounds the tasks of a connection that are remembered; the one that ended first
 // is forgotten first. Those that run are bounded as requests in flight are.
@@ -37,7 +38,7 @@ type tasks struct {
 	list []*task
 }
 
-// A task is a call of a tool that was answered with the task's name.
+// A task is a call that was answered with the task's name.
 type task struct {
 	all    *tasks
 	id     string
@@ -52,7 +53,7 @@ type task struct {
 	changed time.Time
 	result  json.RawMessage
 	err     error
-	asks    int // questions of its hook that the client has not answered
+	asks    int // questions of its hook that the other end has not answered
 }
 
 // isTask begins a task where the params of a call ask for one and the method is a job. It
@@ -67,6 +68,12 @@ func (h *handler) isTask(in *dialect.Inbound, name string, cancel context.Cancel
 		e.Raw = e.JSON() // it is there: no hook is missing
 		return nil, e
 	}
+	return h.begin(in, wanted, cancel)
+}
+
+// begin begins a task and answers with its name. What it is wanted for is the object task
+// of the request.
+func (h *handler) begin(in *dialect.Inbound, wanted json.RawMessage, cancel context.CancelFunc) (*task, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	now := time.Now()
@@ -125,7 +132,7 @@ func (a *tasks) find(params json.RawMessage) (*task, error) {
 	return nil, wire.Errorf(wire.CodeInvalidParams, "there is no task %s", strconv.Quote(id))
 }
 
-// line is what the client is told of a task.
+// line is what the other end is told of a task.
 func (t *task) line() json.RawMessage {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
@@ -171,10 +178,13 @@ func (t *task) end(result json.RawMessage, err error) {
 	if err != nil || string(scan.Get(result, "isError")) == "true" {
 		t.status = "failed"
 	}
+	if err != nil {
+		t.words = wire.AsError(err).Message
+	}
 	close(t.done)
 }
 
-// asking notes that the hook asks the client, or that one such question is over.
+// asking notes that the hook asks the other end, or that one such question is over.
 func (t *task) asking(more int) {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()

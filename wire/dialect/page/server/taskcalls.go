@@ -11,7 +11,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// tellStatus tells the client that a task, which m has begun, is over.
+// asTask answers a question of the server's as a task, where it wants that and we have said
+// that we can; false: it is none.
+func (h *handler) asTask(ctx context.Context, in *dialect.Inbound) (bool, error) {
+	wanted := scan.Get(in.Msg.Params, "task")
+	if h.codec == nil || scan.Type(wanted) != 'o' || !h.codec.TakesTask(in.Msg.Method) {
+		return false, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t, err := h.begin(in, wanted, cancel)
+	if err != nil {
+		return true, err
+	}
+	in.Answered = true
+	params := scan.Without(in.Msg.Params, "task")
+	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: in.Msg.Method, Params: params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, t)
+	t.end(result, err)
+	h.tellStatus(ctx, &in.Msg, t)
+	return true, nil
+}
+
+// tellStatus tells the other end that a task, which m has begun, is over.
 func (h *handler) tellStatus(ctx context.Context, m *wire.Message, t *task) {
 	if h.codec != nil {
 		h.codec.Relate(m.ID, nil)
@@ -22,7 +43,7 @@ func (h *handler) tellStatus(ctx context.Context, m *wire.Message, t *task) {
 // aboutTasks answers a call about the tasks of this connection; mine is false for any
 // other call.
 func (h *handler) aboutTasks(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error) {
-	if !h.serving || !h.d.HasTasks() || !h.hasJobs() {
+	if !h.hasTasks() {
 		return nil, false, nil
 	}
 	switch m.Method {
@@ -46,6 +67,14 @@ func (h *handler) aboutTasks(ctx context.Context, m *wire.Message) (result json.
 		}
 	}
 	return t.line(), true, nil
+}
+
+// hasTasks reports whether there can be tasks on this connection whose work is ours.
+func (h *handler) hasTasks() bool {
+	if h.serving {
+		return h.d.HasTasks() && h.hasJobs()
+	}
+	return h.codec != nil && h.codec.TakesTasks()
 }
 
 // wait returns what a task came to, once it is over.

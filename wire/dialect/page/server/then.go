@@ -2,11 +2,27 @@ package server
 
 import (
 	"context"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 )
+
+// warn tells the user, once for each program of the page, that it has failed, where nobody else is
+// told of that. Other errors are nothing to it.
+func (h *handler) warn(err error) {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Helper {
+		return
+	}
+	which, _, _ := strings.Cut(f.Message, "): ") // behind it is why, which may be another thing each time
+	if w, ok := h.caller.(dialect.Warner); ok {
+		if _, told := h.warned.LoadOrStore(which, true); !told {
+			w.Warn(f.Message)
+		}
+	}
+}
 
 // then sends the notification that follows the answer to m.
 func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) error {

@@ -38,7 +38,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	if err != nil {
 		return nil, err
 	}
-	ctx, r := h.run(ctx, sc)
+	ctx, r := h.run(ctx, in, sc)
 	defer h.ran(r)
 	t, err := h.isTask(in, name, r.cancel)
 	if err != nil {
@@ -154,7 +154,8 @@ type teller struct {
 	told  bool    // some progress was
 	last  float64 // the progress that was sent last
 	of    bool    // last is a fraction, else a count
-	begun bool    // the beginning was told
+	tried bool    // the beginning was to be told
+	begun bool    // it was
 }
 
 func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
@@ -182,7 +183,7 @@ func (t *teller) event(ev wire.Event) error {
 		if !ok {
 			return nil
 		}
-		if err := t.begin(ev); err != nil {
+		if begun, err := t.begin(ev); !begun || err != nil {
 			return err
 		}
 		return t.say(rule.Progress, ev, more)
@@ -190,16 +191,20 @@ func (t *teller) event(ev wire.Event) error {
 	return nil
 }
 
-// begin tells that progress begins, where the page has a word for that.
-func (t *teller) begin(ev wire.Event) error {
+// begin tells that progress begins, where the page has a word for that. Without it nothing
+// can follow.
+func (t *teller) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
-	first := !t.begun
-	t.begun = true
-	t.mu.Unlock()
-	if rule := t.h.d.Page.Serve.During.Begin; first && rule != nil {
-		return t.say(rule, ev, nil)
+	defer t.mu.Unlock()
+	if t.tried {
+		return t.begun, nil
 	}
-	return nil
+	t.tried = true
+	if rule := t.h.d.Page.Serve.During.Begin; rule != nil {
+		err = t.say(rule, ev, nil)
+	}
+	t.begun = err == nil
+	return t.begun, err
 }
 
 // end tells that progress has ended, where it began.
@@ -208,7 +213,7 @@ func (t *teller) end() {
 	begun := t.begun
 	t.mu.Unlock()
 	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
-		_ = t.say(rule, wire.Event{Kind: wire.Progress}, nil) // the answer says the rest
+		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // the answer says the rest
 	}
 }
 
@@ -267,5 +272,6 @@ func (t *teller) say(rule *load.Say, ev wire.Event, more []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.h.caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: t.task.related(params)})
+	_ = t.h.caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: t.task.related(params)})
+	return t.ctx.Err() // a client that takes an answer and nothing beside gets that
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# the dialect dap: debugpy and lldb (python3 -m debugpy, lldb-dap or lldb-vscode), from launch to a breakpoint to an expression
+# the dialect dap: debugpy and lldb (python3 -m debugpy, lldb-dap or lldb-vscode, of any version), from launch to a breakpoint to an expression
 . "$INTEROP/lib.sh"
 needs python3 gcc
-lldb=$(type -P lldb-dap || type -P lldb-vscode) || missing 'lldb-dap, or lldb-vscode,'
+lldb=$(compgen -c | grep -Exm1 'lldb-(dap|vscode)(-[0-9]+)?') || missing 'lldb-dap, or lldb-vscode,'
 python3 -c 'import debugpy' 2>/dev/null || missing debugpy
 
 hooks=(

@@ -1,0 +1,56 @@
+package commands
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What cannot be shown, since the terminal has gone, is a failure.
+func TestTerminalGone(t *testing.T) {
+	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
+	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")
+	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
+}
+
+// toGoneTerminal runs rpcx on a terminal that goes before the peer answers, which is ENDPOINT in args, speaks dialect
+// and offers what a demo does.
+func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := `touch begun; until test -e go; do sleep 0.01; done; rpcx describe demo:` + demo + ` >offered.json; exec rpcx serve stdio: --catalog offered.json --dialect ` + dialect
+	if err := os.WriteFile(filepath.Join(dir, "peer.sh"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	master, slave := terminal(t)
+	args[slices.Index(args, "ENDPOINT")] = dialect + "+exec:sh peer.sh"
+	cmd := exec.Command("rpcx", args...)
+	var said bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, &said
+	cmd.Env = append(os.Environ(), "TERM=xterm", "GORACE=atexit_sleep_ms=0")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the peer never began")
+		}
+	}
+	_ = slave.Close()
+	_ = master.Close()
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if got := shellStatus(cmd.ProcessState); got != 74 || !strings.Contains(said.String(), "input/output error") {
+		t.Errorf("%q: status %d: %s", args, got, &said)
+	}
+}

@@ -1,0 +1,8 @@
+package commands
+
+import "testing"
+
+// The list of modules is for people, too.
+func TestTerminalGoneForModules(t *testing.T) {
+	toGoneTerminal(t, "introspect", "introspect", "describe", "ENDPOINT")
+}

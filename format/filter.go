@@ -1,0 +1,142 @@
+package format
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+
+	"rpcx/wire"
+	"rpcx/wire/jq/ahead"
+)
+
+// What jq programs of the user's do in a Pipeline: --select chooses messages, --jq makes
+// lines of lines.
+
+// Selects reports whether --select accepts m. Print checks that too; it is for
+// commands that do more than print.
+func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.selects(ctx, m)
+}
+
+func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
+	if p.sel == nil {
+		return true, nil
+	}
+	if m.Raw == nil {
+		return m.Event != nil, nil // a gap is not a message of the peer: it cannot be selected
+	}
+	ok, err := p.sel.Truth(ctx, m.Raw)
+	return ok, named("--select", err)
+}
+
+// emit writes what jq and the template make of a line, and returns how many
+// lines that are.
+func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
+	if p.filter == nil {
+		return 1, p.write(ctx, line, contentType)
+	}
+	if outs, ok := p.filter.Quick(ctx, line, &p.quick); !ok {
+		lines, err = p.filtered(ctx, line, contentType)
+	} else {
+		for _, out := range outs {
+			if err = p.write(ctx, out, contentType); err != nil {
+				break
+			}
+			lines++
+		}
+	}
+	if p.out.err != nil {
+		return lines, p.out.fault()
+	}
+	return lines, named("--jq", err)
+}
+
+// filtered writes what jq makes of a line.
+func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
+	yield := func(out json.RawMessage) (bool, error) {
+		if err := p.write(ctx, out, contentType); err != nil {
+			return false, err
+		}
+		lines++
+		return true, nil
+	}
+	if p.backlog != nil {
+		if ok, err := p.backlog.block.Run(p.backlog.at, line, yield); ok {
+			return lines, err
+		}
+	}
+	err = p.filter.Run(ctx, line, yield)
+	return lines, err
+}
+
+// A backlog is messages that are printed next, on which --jq's program is run on several cores.
+type backlog struct {
+	block *ahead.Block
+	msgs  []wire.Message
+	at    int // the message that is printed
+}
+
+// The least messages, or bytes of messages, for which other cores are asked: to wake one costs
+// about as much as a program takes for a few messages.
+const (
+	backlogMessages = 16
+	backlogBytes    = 32 << 10
+)
+
+// WorksAhead reports whether msgs are for Ahead: they are enough, and --jq's program takes long
+// and can be run before its outputs are due.
+func (p *Pipeline) WorksAhead(msgs []wire.Message) bool {
+	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.Foreseeable() && isBacklog(msgs)
+}
+
+// Ahead begins to run --jq's program on msgs on other cores. Print has to get them in their
+// order, as far as it gets any, and Printed has to be called before they change. event sets ev
+// to what a user sees of a message, and may be called from any goroutine. What is printed, and when
+// that ends, is the same as without.
+func (p *Pipeline) Ahead(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
+	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
+		var ev wire.Event
+		if event(&msgs[i], &ev) != nil {
+			return nil
+		}
+		return p.line(&msgs[i], &ev)
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.backlog = &backlog{block: block, msgs: msgs}
+}
+
+// isBacklog reports whether msgs are enough work for several cores.
+func isBacklog(msgs []wire.Message) bool {
+	size := 0
+	for i := range msgs {
+		size += len(msgs[i].Raw)
+	}
+	return runtime.GOMAXPROCS(0) > 1 && len(msgs) > 1 && (len(msgs) >= backlogMessages || size >= backlogBytes)
+}
+
+// Printed ends what Ahead began.
+func (p *Pipeline) Printed() {
+	p.mu.Lock()
+	b := p.backlog
+	p.backlog = nil
+	p.mu.Unlock()
+	b.block.End()
+}
+
+// turn notes that m is printed. It may be none of the messages of b.
+func (b *backlog) turn(m *wire.Message) {
+	for i := b.at; i < len(b.msgs); i++ {
+		if &b.msgs[i] == m {
+			b.at = i
+			return
+		}
+	}
+}
+
+// Light reports whether Print takes no time: nobody's program is run.
+func (p *Pipeline) Light() bool {
+	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
+}

@@ -1,0 +1,209 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// What a process of ours still holds after one who was at fault has gone is asked
+// of the binary as it is: with SIGQUIT Go's runtime writes all goroutines on
+// stderr and ends with 2. It is compared with what the same command holds after
+// one who did no wrong.
+
+// held is what a process has.
+type held struct {
+	goroutines map[string]int // by the function that started them
+	files      []string       // descriptors
+}
+
+var (
+	goroutine = regexp.MustCompile(`(?m)^goroutine ([1-9]\d*) .*\[`)
+	createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)
+)
+
+// parseDump reads the stacks that a process wrote, without the runtime's own.
+func parseDump(text string) map[string]int {
+	all := map[string]int{}
+	starts := goroutine.FindAllStringIndex(text, -1)
+	for i, at := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		by := "main"
+		if m := createdBy.FindStringSubmatch(text[at[0]:end]); m != nil {
+			by = m[1]
+		}
+		if !strings.HasPrefix(by, "runtime.") {
+			all[by]++
+		}
+	}
+	return all
+}
+
+func count(goroutines map[string]int) (n int) {
+	for _, k := range goroutines {
+		n += k
+	}
+	return n
+}
+
+// beyond says what h has more than usual, "" if nothing.
+func (h *held) beyond(usual *held) string {
+	text := ""
+	if n, most := count(h.goroutines), count(usual.goroutines); n > most {
+		text = fmt.Sprintf("%d goroutines, %d after one who did no wrong", n, most)
+		for by, k := range h.goroutines {
+			if was := usual.goroutines[by]; k > was {
+				text += fmt.Sprintf("; %d of %s, not %d", k, by, was)
+			}
+		}
+	}
+	if n, most := len(h.files), len(usual.files); n > most {
+		text += fmt.Sprintf("%d descriptors, %d after one who did no wrong: %q", n, most, h.files)
+	}
+	return text
+}
+
+// holds ends a process after it has been still for so long, and returns what it
+// held; nil if it had ended by itself.
+func (s *server) holds(v *verdict, still time.Duration) *held {
+	s.self().quiet(still, still+2*time.Second)
+	h := &held{files: s.self().descriptors()}
+	s.cmd.Process.Signal(syscall.SIGQUIT)
+	if !s.wait(patience) {
+		v.wrong("it did not end within %v of SIGQUIT", patience)
+		v.slow = true
+		return nil
+	}
+	text := s.errs.String()
+	at := strings.LastIndex(text, "SIGQUIT: quit\n")
+	if at < 0 {
+		return nil
+	}
+	h.goroutines = parseDump(text[at:])
+	if count(h.goroutines) == 0 {
+		v.wrong("SIGQUIT shows no goroutine: %q", text[at:])
+		v.slow = true
+	}
+	return h
+}
+
+const lookEvery = 20 * time.Millisecond
+
+// quiet waits until a process has done nothing for so long.
+func (p process) quiet(still, limit time.Duration) {
+	var was string
+	since := time.Now()
+	for deadline := since.Add(limit); time.Now().Before(deadline); time.Sleep(lookEvery) {
+		if is := p.work(); is != was {
+			was, since = is, time.Now()
+		} else if time.Since(since) >= still {
+			return
+		}
+	}
+}
+
+// work is a text that changes whenever a process does something.
+func (p process) work() string {
+	tasks, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.pid), "task", "*", "schedstat"))
+	text := strconv.Itoa(len(p.descriptors()))
+	for _, t := range tasks {
+		ran, _ := os.ReadFile(t)
+		text += " " + string(ran)
+	}
+	return text
+}
+
+// How long a process has to be still before it is asked what it holds: at first
+// for a moment, and where it holds too much once more for longer than anything that we
+// do in leaving lasts.
+const (
+	moment   = 3 * lookEvery
+	longer   = 3 * time.Second
+	unneeded = time.Hour
+)
+
+// compare holds what a process has after a cell's fault against what it has after
+// none. look runs either; it returns nil where no process lives on.
+func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held) {
+	none := cell{v.cell.run, v.cell.over, faults()[0]}
+	once, _ := b.usual.LoadOrStore(none.name(), sync.OnceValue(func() *held { return look(none, longer) }))
+	usual := once.(func() *held)()
+	if usual == nil {
+		v.wrong("nothing lives on after one who does no wrong")
+		return
+	}
+	more := ""
+	for _, still := range []time.Duration{moment, longer} {
+		h := look(v.cell, still)
+		if h == nil {
+			return
+		}
+		v.holds = fmt.Sprintf("%d goroutines and %d descriptors, after no fault %d and %d", count(h.goroutines), len(h.files), count(usual.goroutines), len(usual.files))
+		if more = h.beyond(usual); more == "" {
+			return
+		}
+	}
+	v.wrong("left behind: %s", more)
+	v.slow = true
+}
+
+// stays is the process of a cell that lives on after its commands; nil if there is
+// none. With a peer at fault it is a named session, which connects again, or a
+// recorder.
+func (b *bench) stays(v *verdict, c cell, still time.Duration) *held {
+	r := b.room(c)
+	defer r.leave()
+	h, err := c.open(r, b.self, c.luck(b.seed), func(phase) {})
+	if err != nil {
+		v.wrong("no peer: %v", err)
+		return nil
+	}
+	defer h.end()
+	at := places{far: h.endpoint, near: c.over.listen, room: r}
+	var s *server
+	steps := c.run.steps
+	if c.run.listens != nil {
+		s = b.server(b.words(c.run.listens, c, at), r)
+		must(s.listen(""))
+		at.at = s.at
+	} else {
+		words := b.words(steps[0], c, at)
+		if !c.over.child {
+			words = append(words, "--connect-timeout", b.timeout.String())
+		}
+		if !c.over.http { // which has no connection that can be lost
+			words = append(words, "--reconnect", "--reconnect-for", unneeded.String())
+		}
+		s = b.server(nil, r)
+		if !s.daemon("faults", words) {
+			return nil
+		}
+		steps = steps[1 : len(steps)-1]
+	}
+	defer s.kill()
+	for range 2 { // again, after it has connected again
+		for _, words := range steps {
+			b.step(b.words(words, c, at), c.run.stdin, r)
+		}
+	}
+	if c.fault.asks() { // a peer that asks on has to go first
+		h.end()
+		for _, p := range marked(r.id) {
+			if strings.HasPrefix(p.name, b.self+" child ") {
+				syscall.Kill(p.pid, syscall.SIGKILL)
+			}
+		}
+	}
+	return s.holds(v, still)
+}

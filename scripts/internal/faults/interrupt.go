@@ -1,0 +1,57 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// signalled says that a signal has ended the run: nothing is started any more.
+var signalled atomic.Bool
+
+// unlessSignalled does not return when the run has been ended: what calls it would start
+// a process, or complain about one that was killed.
+func unlessSignalled() {
+	if signalled.Load() {
+		select {}
+	}
+}
+
+// interrupted returns a channel for the signal that is to end the run.
+func interrupted() <-chan os.Signal {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	// go run does not hand SIGTERM on: it is gone, and this program is not.
+	parent := os.Getppid()
+	if name, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "comm")); strings.TrimSpace(string(name)) == "go" {
+		go func() {
+			for os.Getppid() == parent {
+				time.Sleep(10 * lookEvery)
+			}
+			signals <- syscall.SIGTERM
+		}()
+	}
+	return signals
+}
+
+// stop ends the run of cells at a signal: it kills all processes of all cells, and what
+// they have left in turn, until there is none.
+func (b *bench) stop() {
+	signalled.Store(true)
+	for quiet := 0; quiet < 5; quiet++ {
+		for _, p := range carrying(fmt.Sprintf("FAULTS_CELL=%d-", os.Getpid())) {
+			syscall.Kill(p.pid, syscall.SIGKILL)
+			quiet = 0
+		}
+		time.Sleep(lookEvery)
+	}
+	os.RemoveAll(b.dir)
+}

@@ -1,0 +1,246 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+)
+
+// asker is what a client does on each transport.
+func (t *transport) asker() func(*peer, *link) error {
+	switch {
+	case t.ws:
+		return asksWS
+	case t.http:
+		return asksHTTP
+	}
+	return asksLines
+}
+
+// near has a faulty client come to a server: beside it and after it, honest ones
+// have to be served, and nothing of it may stay.
+func (b *bench) near(v *verdict) {
+	b.visited(v, v.cell, syscall.SIGTERM, 0)
+	if v.cell.over.child { // the server has ended with its client
+		return
+	}
+	b.compare(v, func(c cell, still time.Duration) *held { return b.visited(v, c, syscall.SIGQUIT, still) })
+}
+
+// visited is a visit of a cell's client to a server that the signal ends
+// when all have gone; with SIGQUIT it returns what the server held then, after it has
+// been still for so long.
+func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Duration) *held {
+	r := b.room(c)
+	defer r.leave()
+	far, err := honestFar(c, r)
+	if err != nil {
+		v.wrong("%v", err)
+		return nil
+	}
+	defer far.end()
+	args := b.words(c.run.listens, c, places{far: far.endpoint, near: c.near(r), room: r})
+	s := b.server(args, r)
+	if err := s.start(c.over); err != nil {
+		v.wrong("%v", err)
+		return nil
+	}
+	defer s.kill()
+	alone := c.over.child
+	open := 0
+	if !alone {
+		if err := b.honest(s, c); err != nil {
+			v.wrong("before the fault: %v", err)
+			v.slow = true
+		}
+		open = s.self().settled(0, b.slack/2)
+	}
+
+	struck := make(chan phase, 1)
+	p := c.newPeer(c.luck(b.seed), func(at phase) { struck <- at })
+	over := make(chan error, 1)
+	conn := s.conn
+	if !alone {
+		if conn, err = net.Dial(network(c), s.at); err != nil {
+			v.wrong("%v", err)
+			return nil
+		}
+	}
+	go func() { over <- p.come(conn) }()
+	select {
+	case err = <-over:
+	case <-time.After(b.timeout / 2):
+		err = errOver
+	}
+	hit := never
+	select {
+	case hit = <-struck:
+	default:
+	}
+	if c == v.cell {
+		v.struck = hit
+	}
+	if c.fault.kind == harmless && !c.fault.loose && hit != never && err != nil && err != errOver {
+		v.wrong("the client: %v", err)
+	}
+	if !alone {
+		if err := b.honest(s, c); err != nil {
+			v.wrong("beside the fault: %v", err)
+			v.slow = true
+		}
+	}
+	stays := c.fault.clings && end == syscall.SIGTERM // a client is no reason to stay
+	if !stays {
+		close(p.done)
+		conn.Close()
+	}
+	if !alone {
+		if !stays {
+			b.alone(v, s, r, open)
+		}
+		if err := b.honest(s, c); err != nil {
+			v.wrong("after the fault: %v", err)
+			v.slow = true
+		}
+	}
+	var h *held
+	if end == syscall.SIGQUIT {
+		h = s.holds(v, still)
+	} else {
+		told := !alone || stays
+		if told {
+			s.cmd.Process.Signal(end)
+		}
+		b.ended(v, s, told)
+		if c.run.tapes {
+			v.taped(r)
+		}
+	}
+	if stays {
+		close(p.done)
+		conn.Close()
+	}
+	if end == syscall.SIGTERM {
+		v.leftovers(b, r)
+	}
+	return h
+}
+
+// alone waits until a server has no more descriptors than it had before, and no
+// process beside its own.
+func (b *bench) alone(v *verdict, s *server, r room, open int) {
+	limit := b.timeout + b.slack + patience
+	if now := s.self().settled(open, limit); now > open {
+		v.wrong("descriptors: %d before, %d after: %q", open, now, s.self().descriptors())
+		v.slow = true
+	}
+	var others []process
+	for deadline := time.Now().Add(limit); ; time.Sleep(lookEvery) {
+		others = nil
+		for _, p := range marked(r.id) {
+			if p.pid != s.cmd.Process.Pid {
+				others = append(others, p)
+			}
+		}
+		if len(others) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+	}
+	v.slow = true
+	for _, p := range others {
+		v.wrong("it still has process %d, %s", p.pid, p.name)
+	}
+}
+
+func network(c cell) string {
+	if c.over.name == "unix" {
+		return "unix"
+	}
+	return "tcp"
+}
+
+// come is what a client does on a connection.
+func (p *peer) come(conn io.ReadWriteCloser) error {
+	raw, _ := conn.(net.Conn)
+	if p.fault.at == atDial {
+		p.strikeNow(head)
+		p.fault.came(p, raw)
+		return nil
+	}
+	if p.over.tls {
+		conn = tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
+	}
+	l := newLink(conn, raw)
+	p.masks = true
+	err := p.over.asker()(p, l)
+	if !p.fault.clings {
+		l.close()
+	}
+	return err
+}
+
+// honest asks what an honest client asks.
+func (b *bench) honest(s *server, c cell) error {
+	over := *c.over
+	over.events = false
+	p := cell{c.run, &over, faults()[0]}.newPeer(1, func(phase) {})
+	conn, err := net.Dial(network(c), s.at)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer close(p.done)
+	return p.come(conn)
+}
+
+// honestFar is the peer that a recorder passes on to what its clients say.
+func honestFar(c cell, r room) (host, error) {
+	if !c.run.passes {
+		return host{end: func() {}}, nil
+	}
+	for _, over := range transports {
+		if over.name == "tcp" {
+			honest := *c.run
+			honest.peer = adds
+			return cell{&honest, over, faults()[0]}.open(r, "", 1, func(phase) {})
+		}
+	}
+	return host{}, errors.New("no tcp")
+}
+
+// ended waits for a server's end and judges it.
+func (b *bench) ended(v *verdict, s *server, told bool) {
+	begun := time.Now()
+	limit := b.timeout + b.slack + patience
+	inTime := s.wait(limit)
+	r := step{args: s.cmd.Args[1:], stderr: s.errs.String(), status: s.cmd.ProcessState.ExitCode(), took: time.Since(begun)}
+	if usage, ok := s.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.rss = int64(usage.Maxrss)
+	}
+	v.steps = append(v.steps, r)
+	signal := s.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
+	switch {
+	case !inTime:
+		v.wrong("it did not end within %v", limit)
+		v.slow = true
+	case told && signal != syscall.SIGTERM && r.status != 143:
+		v.wrong("status %d after SIGTERM", r.status)
+	case !told && r.status == 4 && v.cell.run.name == "replay-near": // it was asked what is not on its tape
+	case !told && r.status != 0 && r.status != 5 && r.status != 7:
+		v.wrong("status %d at the end of its connection", r.status)
+	}
+	if tooMuch(r.rss) {
+		v.wrong("it took %d MB", r.rss>>10)
+	}
+	if trace.MatchString(r.stderr) {
+		v.wrong("stderr has a stack trace")
+	}
+}

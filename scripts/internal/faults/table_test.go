@@ -1,0 +1,219 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTable: what the table is meant to have is there, and each fault is in some cell
+// that can be.
+func TestTable(t *testing.T) {
+	able := map[string]bool{}
+	for _, c := range cells() {
+		if c.cannot() == "" {
+			able[c.run.name], able[c.over.name], able[c.fault.name] = true, true, true
+		}
+	}
+	for what, names := range map[string]string{
+		"command":   "call batch subscribe connect describe eval plugin job ro-job session record record-far record-near replay replay-near serve",
+		"transport": "ws wss http https sse tcp tls unix exec ipc",
+		"fault": "cut-0 cut-9 cutin-0 cutin-9 half-send-first half-send-last half-recv-first half-recv-last rst-first rst-last delay bytes garbage-first " +
+			"dup-first dup-last swap oversize-last close-1000 close-1002 close-1011 close-1005 close-999 noclose stopped-first stopped-last " +
+			"never-head never-first never-last gone-last trickle flood flood-endless flood-deaf tls-alert tls-stranger tls-plain tls-never refused " +
+			"http-301 http-302 http-307 http-308 http-400 http-401 http-403 http-404 http-429 http-500 http-502 http-503 endless-last gzip",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if !able[name] {
+				t.Errorf("no cell has the %s %s", what, name)
+			}
+		}
+	}
+	for _, f := range faults() {
+		if !able[f.name] {
+			t.Errorf("%s can be nowhere", f.name)
+		}
+	}
+}
+
+// played is all that the peer of a cell says to one request.
+func played(t *testing.T, c cell, seed uint64) string {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	p := c.newPeer(c.luck(seed), func(phase) {})
+	close(p.done) // nothing is waited for
+	go func() {
+		p.serve(newLink(theirs, nil))
+		theirs.Close()
+	}()
+	text := fmt.Sprintf(adding, 1)
+	go func() {
+		switch {
+		case c.over.ws:
+			io.WriteString(ours, "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+			ours.Write(masked(fin|opText, []byte(text)))
+		case c.over.http:
+			ours.Write(post(text))
+		default:
+			io.WriteString(ours, text+"\n")
+		}
+	}()
+	said, err := io.ReadAll(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
+// TestSeed: the same seed cuts at the same byte and makes the same garbage, so that a
+// cell can be run again; another seed makes another cell of it.
+func TestSeed(t *testing.T) {
+	for _, name := range []string{"call/tcp/cutin-0", "call/ws/cutin-1", "call/ws/cutin-0", "call/http/cutin-0", "call/sse/cutin-1", "call/tcp/garbage-last", "call/ws/garbage-head"} {
+		c, err := parseCell(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for seed := range uint64(20) {
+			first := played(t, c, seed)
+			if again := played(t, c, seed); again != first {
+				t.Errorf("%s: with the seed %d it said %q, then %q", name, seed, first, again)
+			}
+			all = append(all, first)
+		}
+		slices.Sort(all)
+		if len(slices.Compact(all)) < 5 {
+			t.Errorf("%s: the seed decides little", name)
+		}
+	}
+}
+
+// TestTaped: what is wrong with a tape is found.
+func TestTaped(t *testing.T) {
+	const (
+		top   = `{"tape":1}` + "\n" + `{"t":0,"conn":1,"open":{"endpoint":"x"}}` + "\n"
+		asked = `{"t":1,"conn":1,"dir":"send","msg":{"id":1, "password":"…"}}` + "\n"
+		told  = `{"t":1,"conn":1,"dir":"recv","msg":{"id":1,"result":2}}` + "\n"
+		end   = `{"t":2,"conn":1,"dir":"recv","close":{"error":"lost"}}` + "\n"
+		said  = `{"dir":"send","msg":{"id":1,"password":"` + secretWord + `"}}` + "\n" + `{"dir":"recv","msg":{"id":1,"result":2}}` + "\n" + `{"dir":"send","msg":{"id":2}}` + "\n"
+		more  = `{"t":2,"conn":1,"dir":"send","msg":{"id":2}}` + "\n"
+	)
+	c, err := parseCell("record/tcp/cut-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tape, want := range map[string]string{
+		top + asked + told + more + end:                     "",
+		top + told + asked + more + end:                     "lacks recv",
+		top + asked + more + end:                            "lacks recv",
+		top + asked + told + end:                            "lacks send",
+		top + asked + told + more:                           "opened +1 times",
+		top + asked + told + more + end + `{"t":3,`:         "ends inside of a line",
+		top + asked + told + more + end + "{\"t\":3,\n":     "unexpected end",
+		strings.ReplaceAll(top+asked, "…", secretWord):      "a secret is on the tape",
+		top + end + asked + told + more:                     "goes back in time",
+		strings.TrimPrefix(top+asked+told+end, "{\"tape\""): "the tape",
+	} {
+		r := room{dir: t.TempDir()}
+		if err := os.Mkdir(filepath.Join(r.dir, "work"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{filepath.Join("work", tapeFile): tape, saidFile: said} {
+			if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := verdict{cell: c, struck: last}
+		v.taped(r)
+		if got := strings.Join(v.faults, "\n"); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("of %s was said %q, not %q", tape, got, want)
+		}
+	}
+}
+
+// TestDump: the goroutines of a process are counted by who started them, without those
+// of the runtime, and what is more than usual is named.
+func TestDump(t *testing.T) {
+	const text = `SIGQUIT: quit
+PC=0x4916e1 m=0 sigcode=0
+
+goroutine 0 gp=0x16f1a20 m=0 mp=0x16f2c00 [idle]:
+runtime.futex(0x16f2d58)
+
+goroutine 1 gp=0xc000 m=nil [select]:
+main.main()
+
+goroutine 17 gp=0xc001 m=nil [force gc (idle)]:
+created by runtime.init.7 in goroutine 1
+
+goroutine 40 gp=0xc002 m=nil [IO wait, 2 minutes]:
+created by rpcx/wire/x.Serve in goroutine 1
+
+goroutine 41 gp=0xc003 m=nil [select]:
+created by rpcx/wire/x.Serve in goroutine 1
+`
+	h := &held{goroutines: parseDump(text)}
+	if got := fmt.Sprint(h.goroutines); got != "map[main:1 rpcx/wire/x.Serve:2]" {
+		t.Error(got)
+	}
+	usual := &held{goroutines: map[string]int{"main": 1, "rpcx/wire/x.Serve": 1}}
+	if got := h.beyond(usual); !strings.Contains(got, "3 goroutines, 2 after") || !strings.Contains(got, "2 of rpcx/wire/x.Serve, not 1") {
+		t.Error(got)
+	}
+	if got := usual.beyond(h); got != "" {
+		t.Error(got)
+	}
+}
+
+// TestOutput: of much that is said the first and the last lines are kept.
+func TestOutput(t *testing.T) {
+	var o output
+	for i := range 200_000 {
+		fmt.Fprintln(&o, i)
+	}
+	text := o.String()
+	if !strings.HasPrefix(text, "0\n1\n") || !strings.HasSuffix(text, "\n199999\n") || len(text) > 3*mostOutput {
+		t.Errorf("%d bytes, %.20q … %q", len(text), text, text[len(text)-20:])
+	}
+	for line := range strings.Lines(text) {
+		if n, err := strconv.Atoi(strings.TrimSuffix(line, "\n")); err != nil || n >= 200_000 {
+			t.Fatalf("%q", line)
+		}
+	}
+	var short output
+	fmt.Fprint(&short, "no line")
+	if short.String() != "no line" {
+		t.Error(short.String())
+	}
+}
+
+// Who ends a run leaves no process of any cell.
+func TestSignalEndsAll(t *testing.T) {
+	defer signalled.Store(false)
+	b := &bench{dir: t.TempDir()}
+	r := b.room(cells()[0])
+	cmd := exec.Command("sh", "-c", "sleep 600 & exec sleep 600")
+	cmd.Env = environment(r)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.stop()
+	if err := cmd.Wait(); err == nil {
+		t.Error("it has ended by itself")
+	}
+	if left := marked(r.id); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if _, err := os.Stat(b.dir); !os.IsNotExist(err) {
+		t.Errorf("its folder is there: %v", err)
+	}
+}

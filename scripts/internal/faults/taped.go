@@ -1,0 +1,182 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What is said with a secret in it begins with this word.
+const secretWord = "s3cr3t"
+
+// A line is what is read of a line of a tape, and of what a peer has heard and said.
+type line struct {
+	Tape  int             `json:"tape"`
+	T     float64         `json:"t"`
+	Conn  int             `json:"conn"`
+	Dir   string          `json:"dir"`
+	Msg   json.RawMessage `json:"msg"`
+	Text  *string         `json:"text"`
+	Bytes *string         `json:"base64"`
+	Open  json.RawMessage `json:"open"`
+	Close json.RawMessage `json:"close"`
+	HTTP  *struct {
+		Status int    `json:"status"`
+		Error  string `json:"error"`
+	} `json:"http"`
+	Note string `json:"note"`
+}
+
+// message is a line with a message as both sides write it.
+func (l line) message() string {
+	var b bytes.Buffer
+	if json.Compact(&b, l.Msg) != nil {
+		return ""
+	}
+	return l.Dir + " " + string(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")))
+}
+
+// lines reads JSON lines, each of which has to be whole.
+func lines(text []byte) (all []line, err error) {
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		return nil, fmt.Errorf("it ends inside of a line")
+	}
+	for text := range bytes.Lines(text) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			return nil, fmt.Errorf("%q: %v", text, err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// taped holds the tape that a cell's command has written against what its peer has heard
+// and said before the fault.
+func (v *verdict) taped(r room) {
+	file := filepath.Join(r.dir, "work", tapeFile)
+	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
+		return // of a flood
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		v.wrong("the tape: %v", err)
+		return
+	}
+	tape, err := lines(text)
+	if err != nil {
+		v.wrong("the tape: %v", err)
+		return
+	}
+	if bytes.Contains(text, []byte(secretWord)) {
+		v.wrong("a secret is on the tape: %q", text)
+	}
+	if len(tape) == 0 || tape[0].Tape != 1 {
+		v.wrong("the tape begins with %q", text[:min(len(text), 80)])
+		return
+	}
+	open := map[int]int{}
+	at, ended := 0.0, false
+	for _, l := range tape[1:] {
+		if l.T < at {
+			v.wrong("the tape goes back in time, to %v from %v", l.T, at)
+		}
+		at = l.T
+		if l.Open != nil {
+			open[l.Conn]++
+		}
+		if l.Close != nil {
+			open[l.Conn]--
+		}
+		ended = ended || l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
+	}
+	for conn, n := range open {
+		if n != 0 && !v.cell.over.http { // whose POSTs are one connection without an end
+			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
+		}
+	}
+	waits := v.cell.over.http && v.cell.fault.kind != lost && v.cell.fault.kind != turned // who has asked may have gone first
+	if v.struck != never && v.cell.fault.kind != harmless && !ended && !waits {
+		v.wrong("nothing on the tape tells of the fault: %q", text)
+	}
+	heard, err := os.ReadFile(filepath.Join(r.dir, saidFile))
+	if err != nil && !os.IsNotExist(err) {
+		v.wrong("what the peer said: %v", err)
+	}
+	// The peer may still be there, and note what answers a flood.
+	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
+	if err != nil {
+		v.wrong("what the peer said: %v", err)
+	}
+	if missing := v.missing(tape[1:], said); missing != "" {
+		v.wrong("the tape lacks %s, which passed: %q", missing, text)
+	}
+}
+
+// missing is the first of what was said that a tape lacks: in its order, where one
+// conversation was recorded whose messages wait for each other.
+func (v *verdict) missing(tape, said []line) string {
+	if n := len(said); n > 0 && said[n-1].Dir == "recv" && (v.cell.fault.kind != harmless || v.cell.fault.breaks(v.cell.over)) {
+		said = said[:n-1] // it may have been lost with the connection
+	}
+	ordered := v.cell.run.name != "batch" && !v.cell.run.own && !v.cell.fault.asks()
+	for _, s := range said {
+		if len(s.Msg) > mostMessage && texts(tape, s.Dir, s.Msg) {
+			continue
+		}
+		found := -1
+		for i, l := range tape {
+			if l.Msg != nil && l.message() == s.message() {
+				found = i
+				break
+			}
+		}
+		if found < 0 {
+			return strings.TrimSpace(s.message())
+		}
+		if ordered {
+			tape = tape[found+1:]
+		} else {
+			tape[found].Msg = nil
+		}
+	}
+	return ""
+}
+
+// texts says whether msg is on the tape as a recorder writes what is too large for a
+// message: in pieces, all of them.
+func texts(tape []line, dir string, msg []byte) bool {
+	var all strings.Builder
+	for _, l := range tape {
+		if l.Dir == dir && l.Text != nil {
+			all.WriteString(*l.Text)
+		}
+	}
+	return strings.Contains(all.String(), string(msg))
+}
+
+const (
+	tapeFile = "record.tape"
+	saidFile = "said"  // of a room
+	mostTape = 8 << 20 // what is read here counts as what its commands take, see debug.SetMemoryLimit in main
+)
+
+// hear notes a message that has passed, of a cell whose command records.
+func (p *peer) hear(dir, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.said == "" || text == "" || p.struck != never && (p.fault.kind != harmless || p.fault.breaks(p.over)) {
+		return
+	}
+	f, err := os.OpenFile(p.said, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	json.NewEncoder(f).Encode(line{Dir: dir, Msg: json.RawMessage(text)}) //nolint:errcheck // what is no JSON is not said before a fault
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"strconv"
+	"time"
+)
+
+// A pace spreads many things over a time.
+type pace struct {
+	begun time.Time
+	lasts time.Duration
+	of    int
+}
+
+// pace is that of n things in the time of s.
+func (s *soak) pace(n int) pace { return pace{s.begun, s.lasts, n} }
+
+// step is how long a pace goes on without a rest: what is due in that time is done at once.
+const step = 50 * time.Millisecond
+
+// ahead is how long to rest before thing number i; 0: it is due.
+func (p pace) ahead(i int) time.Duration {
+	due := p.begun.Add(time.Duration(float64(p.lasts) * float64(i) / float64(p.of)))
+	if rest := time.Until(due); rest > step {
+		return rest
+	}
+	return 0
+}
+
+// rest waits until thing number i is due, or ctx ends. Before it rests it does what is to be done by then.
+func (p pace) rest(ctx context.Context, i int, before func() error) error {
+	wait := p.ahead(i)
+	if wait == 0 {
+		return nil
+	}
+	if err := before(); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(wait): // this is the pace, nothing is waited for
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ticks prints the numbers up to n in the time lasts, a line each: it is the command of a hook.
+func ticks(n, lasts string) error {
+	of, err := strconv.Atoi(n)
+	if err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(lasts)
+	if err != nil {
+		return err
+	}
+	p := pace{time.Now(), d, of}
+	out := bufio.NewWriter(os.Stdout)
+	for i := range of {
+		if err := p.rest(context.Background(), i, out.Flush); err != nil {
+			return err
+		}
+		if _, err := out.WriteString(strconv.Itoa(i+1) + "\n"); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,80 @@
+package jsonrpc
+
+import "rpcx/wire/scan"
+
+// fields are the members of a message that matter, as they stand; nil: absent. Of
+// several of one name the last counts.
+type fields struct {
+	version, id, method, params, result, err, text []byte
+	// Of params, where it is an object.
+	stream, item, itemErr, target []byte
+	done                          bool
+}
+
+// read takes the object at raw[i] apart.
+func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
+	o := scan.ReadObjectAt(raw, i, depth)
+	for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
+		if !f.member(key, &o) && !f.member(scan.Plain(key), &o) {
+			o.Value()
+		}
+	}
+	return o.Pos(), o.Err()
+}
+
+// member reads the value of a member, if that matters.
+func (f *fields) member(name []byte, o *scan.Cursor) bool {
+	switch string(name) {
+	case "params":
+		f.params = f.readParams(o)
+	case "method":
+		f.method = o.Value()
+	case "id":
+		f.id = o.Value()
+	case "result":
+		f.result = o.Value()
+	case "jsonrpc":
+		f.version = o.Value()
+	case "error":
+		f.err = o.Value()
+	case "message":
+		f.text = o.Value()
+	default:
+		return false
+	}
+	return true
+}
+
+// readParams reads the value of params, and what an item has in it.
+func (f *fields) readParams(o *scan.Cursor) []byte {
+	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
+	in, ok := o.Object()
+	if !ok {
+		return o.Value()
+	}
+	for key, ok := in.NextKey(); ok; key, ok = in.NextKey() {
+		if !f.param(key, &in) && !f.param(scan.Plain(key), &in) {
+			in.Value()
+		}
+	}
+	return o.Skip(&in)
+}
+
+// param is member for params.
+func (f *fields) param(name []byte, o *scan.Cursor) bool {
+	switch string(name) {
+	case "subscription", "subscription_id", "subscriptionId":
+		f.stream = o.Value()
+	case "result":
+		f.item = o.Value()
+	case "error":
+		f.itemErr = o.Value()
+	case "done":
+		f.done = string(o.Value()) == "true"
+	case "id":
+		f.target = o.Value()
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A taskServer answers what is asked about a task, in order, and notes when it was asked.
+type taskServer struct {
+	dialect.Caller
+	begun time.Time
+	asked []string         // method@time
+	says  []string         // the answers to tasks/get
+	fault map[string]error // of a method
+}
+
+func (s *taskServer) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
+	s.asked = append(s.asked, fmt.Sprintf("%s@%v", strings.TrimPrefix(op.Method, "tasks/"), time.Since(s.begun)))
+	if err := s.fault[op.Method]; err != nil {
+		return nil, err
+	}
+	body := `{"content":"done"}`
+	if op.Method == taskGet {
+		body, s.says = s.says[0], s.says[1:]
+	}
+	return &once{m: wire.Message{Kind: wire.Response, Body: json.RawMessage(body)}}, nil
+}
+
+// once is a stream of one message.
+type once struct {
+	m    wire.Message
+	over bool
+}
+
+func (o *once) Next(context.Context) (wire.Message, error) {
+	if o.over {
+		return wire.Message{}, io.EOF
+	}
+	o.over = true
+	return o.m, nil
+}
+
+func (o *once) Cancel(context.Context) error { return nil }
+
+// How a task stands is asked as often as the server wants it, within bounds, or else more and
+// more seldom; and what has changed is told once.
+func TestATaskIsAskedAbout(t *testing.T) {
+	working := func(more string) string { return `{"taskId":"t","status":"working"` + more + `}` }
+	const done = `{"taskId":"t","status":"completed"}`
+	for _, c := range []struct {
+		says []string
+		want string // when what was asked
+		told string
+	}{
+		{[]string{done}, "get@50ms result@50ms", ""},
+		{[]string{working(""), working(""), working(""), working(""), working(""), working(""), done}, "get@50ms get@150ms get@350ms get@750ms get@1.55s get@2.55s get@3.55s result@3.55s", ""},
+		{[]string{working(`,"pollInterval":200`), working(""), done}, "get@50ms get@250ms get@450ms result@450ms", ""},
+		{[]string{working(`,"pollInterval":1`), working(""), done}, "get@50ms get@60ms get@70ms result@70ms", ""},
+		{[]string{working(`,"pollInterval":0`), working(`,"pollInterval":-5`), working(`,"pollInterval":"x"`), done}, "get@50ms get@150ms get@350ms get@750ms result@750ms", ""},
+		{[]string{working(`,"pollInterval":29999`), done}, "get@50ms get@30.049s result@30.049s", ""},
+		{[]string{working(`,"pollInterval":30000`), done}, "get@50ms get@30.05s result@30.05s", ""},
+		{[]string{working(`,"pollInterval":1e300`), done}, "get@50ms get@30.05s result@30.05s", ""},
+		{[]string{working(`,"statusMessage":"a"`), working(`,"statusMessage":"a"`), working(`,"statusMessage":"b"`), working(""), done}, "get@50ms get@150ms get@350ms get@750ms get@1.55s result@1.55s", "a b"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &taskServer{begun: time.Now(), says: c.says}
+			st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: s, task: json.RawMessage(`"t"`)}
+			var told []string
+			var last wire.Message
+			for {
+				m, err := st.Next(t.Context())
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if last = m; m.Event.Kind == wire.Progress {
+					told = append(told, m.Event.Message)
+				}
+			}
+			if got := strings.Join(s.asked, " "); got != c.want {
+				t.Errorf("%s:\n got %s\nwant %s", c.says, got, c.want)
+			}
+			if got := strings.Join(told, " "); got != c.told || !last.Final || string(last.Event.Data) != `{"content":"done"}` {
+				t.Errorf("%s: told %s, last %+v", c.says, got, last)
+			}
+		})
+	}
+}
+
+// An error that the server answers ends the stream as an event, one of the connection is
+// returned, and who asks no longer ends the waiting.
+func TestATaskThatCannotBeAskedAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("the connection is gone")
+		for _, c := range []struct {
+			fault map[string]error
+			said  string
+			want  string
+		}{
+			{map[string]error{taskGet: wire.NewError(-32602, "no task")}, ``, "no task; EOF"},
+			{map[string]error{taskGet: gone}, ``, "gone"},
+			{map[string]error{taskResult: gone}, `{"taskId":"t","status":"completed"}`, "gone"},
+			{nil, `{"taskId":"t"}`, "what the server says of the task has no status"},
+			{nil, `{"taskId":"t","status":"failed","statusMessage":"it broke"}`, "it broke; EOF"},
+			{nil, `{"taskId":"t","status":"failed"}`, "the task has failed; EOF"},
+			{nil, `{"taskId":"t","status":"cancelled"}`, "the task was cancelled; EOF"},
+		} {
+			st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: &taskServer{says: []string{c.said}, fault: c.fault}, task: json.RawMessage(`"t"`)}
+			m, err := st.Next(t.Context())
+			var got string
+			switch {
+			case err != nil:
+				got = err.Error()
+			case m.Event == nil || m.Event.Kind != wire.Failure || !m.Final:
+				t.Errorf("%+v", m)
+			default:
+				_, err = st.Next(t.Context())
+				got = m.Event.Err.Message + "; " + err.Error()
+			}
+			if !strings.HasSuffix(got, c.want) {
+				t.Errorf("%v %s: %s, want %s", c.fault, c.said, got, c.want)
+			}
+		}
+		st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: &taskServer{}, task: json.RawMessage(`"t"`)}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := st.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A task that nobody waits for is given up if we began it, it is not over and the server can.
+func TestATaskIsGivenUp(t *testing.T) {
+	gone := errors.New("the connection is gone")
+	for _, c := range []struct {
+		name  string
+		st    taskStream
+		can   bool
+		fault error
+		want  string
+	}{
+		{"ours", taskStream{ours: true, status: "working"}, true, nil, "cancel@0s <nil>"},
+		{"begun by others", taskStream{status: "working"}, true, nil, " <nil>"},
+		{"over", taskStream{ours: true, status: "completed"}, true, nil, " <nil>"},
+		{"its result has come", taskStream{ours: true, over: true}, true, nil, " <nil>"},
+		{"a server that cannot", taskStream{ours: true, status: "working"}, false, nil, " <nil>"},
+		{"over by now", taskStream{ours: true, status: "working"}, true, wire.NewError(-32602, "it is over"), "cancel@0s <nil>"},
+		{"no connection", taskStream{ours: true, status: "working"}, true, gone, "cancel@0s " + gone.Error()},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &taskServer{begun: time.Now(), fault: map[string]error{taskCancel: c.fault}}
+			st := c.st
+			st.c, st.caller, st.task = speaks(t, "name = 'x'\n"), s, json.RawMessage(`"t"`)
+			st.c.setTask(st.task, true)
+			if c.can {
+				st.c.conn.Kept = json.RawMessage(`{"capabilities":{"tasks":{"cancel":{}}}}`)
+			}
+			err := st.Cancel(t.Context())
+			if got := fmt.Sprintf("%s %v", strings.Join(s.asked, " "), err); got != c.want {
+				t.Errorf("%s: %s, want %s", c.name, got, c.want)
+			}
+			if err := st.Cancel(t.Context()); err != nil || len(s.asked) > 1 {
+				t.Errorf("%s: again: %v, %s", c.name, err, s.asked)
+			}
+		})
+	}
+}

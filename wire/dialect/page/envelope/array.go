@@ -1,0 +1,68 @@
+package envelope
+
+import (
+	"strconv"
+
+	"rpcx/wire/scan"
+)
+
+// farthestMost bounds the places in arrays that a page may name.
+const farthestMost = 255
+
+// index returns the number that a step of a path is; -1 if it is a name.
+func index(step string) int {
+	if step == "" || step[0] < '0' || step[0] > '9' {
+		return -1
+	}
+	n, err := strconv.Atoi(step)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// list reads a message that is an array, at raw[i].
+func (c *codec) list(raw []byte, i, depth int) (end int, err error) {
+	l := scan.ReadArrayAt(raw, i, depth)
+	n := 0
+	for _, ok := l.NextKey(); ok; _, ok = l.NextKey() {
+		val := l.Value()
+		for at, name := range c.plan.heads {
+			if index(name) == n {
+				c.heads[at] = val
+			}
+		}
+		n++
+	}
+	return l.Pos(), l.Err()
+}
+
+// elements appends the parts, whose paths begin with numbers, as an array; what none of them
+// is, is null.
+func elements(b []byte, parts []part) []byte {
+	last := -1
+	for _, p := range parts {
+		if len(p.path) > 0 && len(p.val) > 0 {
+			last = max(last, index(p.path[0]))
+		}
+	}
+	l := scan.AppendArray(b)
+	for n := range last + 1 {
+		l.Compact(element(parts, n))
+	}
+	return l.End()
+}
+
+// element returns the value of the parts at a place of an array.
+func element(parts []part, n int) []byte {
+	for i, p := range parts {
+		switch {
+		case len(p.path) == 0 || len(p.val) == 0 || index(p.path[0]) != n:
+		case len(p.path) == 1:
+			return p.val
+		default:
+			return nested(parts[i:], p.path[0])
+		}
+	}
+	return null
+}

@@ -1,0 +1,60 @@
+package envelope
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// any returns the index of the first of the places at which the message has something; -1 if it has
+// nothing there.
+func (h *heads) any(places []place) int {
+	return slices.IndexFunc(places, func(p place) bool { return h.get(p) != nil })
+}
+
+// canAsk reports whether a message with a method has no member that a request cannot have, or,
+// without an id, a notification.
+func (c *codec) canAsk(h *heads) bool {
+	id := h.get(c.plan.request.id)
+	return h.any(c.plan.request.none) < 0 && (len(c.plan.event.none) == 0 || c.hasID(id) || h.any(c.plan.event.none) < 0)
+}
+
+// name returns the path of the place as a page writes it.
+func (p place) name() string { return strings.Join(p.path, ".") }
+
+// in returns the value at the place in a whole message; nil if there is none.
+func (p place) in(raw []byte) []byte {
+	for _, step := range p.path {
+		if raw = below(raw, step); raw == nil {
+			return nil
+		}
+	}
+	return raw
+}
+
+// allowed returns the error of a message of ours with a member that the page forbids in all messages, or
+// in those of its kind.
+func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
+	for _, list := range [][]place{c.plan.forbidden, none} {
+		for _, p := range list {
+			if p.in(raw) != nil {
+				return wire.Usagef("%s: %s of the dialect %s has no member %s", method, kind, c.plan.page.Name, p.name())
+			}
+		}
+	}
+	return nil
+}
+
+// repeats returns the members beside those of a request that its answer has as well.
+func (c *Plan) repeats(raw []byte) json.RawMessage {
+	beside := c.Beside(raw)
+	for _, p := range c.response.none {
+		if beside != nil && len(p.path) == 1 {
+			beside = scan.Without(beside, p.path[0])
+		}
+	}
+	return beside
+}

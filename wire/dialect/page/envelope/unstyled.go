@@ -1,0 +1,50 @@
+package envelope
+
+import "rpcx/wire/scan"
+
+// unstyled returns the params of a message that came in, in the form in which
+// hooks see them; told says that it is an event.
+func (c *codec) unstyled(params, raw []byte, consts []constant, told bool) []byte {
+	switch c.plan.names.Params {
+	case "one":
+		if only := scan.Sole(params); only != nil && scan.Type(params) == 'a' {
+			return only
+		}
+	case "prefixed":
+		return rest(params)
+	case "flat":
+		if told && !c.plan.flatTold {
+			return params
+		}
+		names := c.plan.names.Extra
+		for _, p := range []place{c.plan.request.method, c.plan.request.id, c.plan.event.method} {
+			if p.head >= 0 {
+				names = append(names[:len(names):len(names)], p.path[0])
+			}
+		}
+		for _, k := range consts {
+			names = append(names[:len(names):len(names)], k.path[0])
+		}
+		return scan.Without(raw, names...)
+	}
+	return params
+}
+
+// rest returns what follows the method in an array that begins with it; nil if nothing does.
+func rest(list []byte) []byte {
+	if scan.Type(list) != 'a' {
+		return nil
+	}
+	l := scan.AppendArray(nil)
+	n := 0
+	for val := range scan.Elements(list) {
+		if n > 0 {
+			l.Add(val)
+		}
+		n++
+	}
+	if n < 2 {
+		return nil
+	}
+	return l.End()
+}

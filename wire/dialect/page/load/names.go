@@ -1,0 +1,155 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// AllNames returns the names of the page with those of its base where it has none of its own.
+func (p *Page) AllNames() Names {
+	n := baseNames(p.Base)
+	if p.Names != nil {
+		n.merge(*p.Names)
+	}
+	if n.Event.Method == "" {
+		n.Event.Method, n.Event.Params = n.Request.Method, n.Request.Params
+	}
+	if n.Response.ID == "" {
+		n.Response.ID = n.Request.ID
+	}
+	for _, m := range []*Members{&n.Request, &n.Response, &n.Event} {
+		own := m.Const
+		if m.Const = maps.Clone(n.Const); m.Const == nil {
+			m.Const = Consts{}
+		}
+		maps.Copy(m.Const, own)
+	}
+	return n
+}
+
+// baseNames returns the names of the members in the dialect that a page builds on.
+func baseNames(base string) Names {
+	if base == "none" {
+		return Names{}
+	}
+	n := Names{
+		Request:  Members{Method: "method", Params: "params", ID: "id"},
+		Response: Members{ID: "id", Result: "result", Error: "error"},
+		Event:    Members{Method: "method", Params: "params"},
+		Batches:  true,
+	}
+	if base == "jsonrpc" {
+		two := Consts{"jsonrpc": "2.0"}
+		n.Request.Const, n.Response.Const, n.Event.Const = two, two, two
+	} else {
+		n.None = "[]"
+	}
+	return n
+}
+
+// merge replaces in n what the page names itself.
+func (n *Names) merge(more Names) {
+	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
+		put := func(to *string, from string) {
+			if from != "" {
+				*to = from
+			}
+		}
+		put(&pair.to.Method, pair.from.Method)
+		put(&pair.to.Params, pair.from.Params)
+		put(&pair.to.ID, pair.from.ID)
+		put(&pair.to.Result, pair.from.Result)
+		put(&pair.to.Error, pair.from.Error)
+		put(&pair.to.Code, pair.from.Code)
+		put(&pair.to.Message, pair.from.Message)
+		put(&pair.to.Data, pair.from.Data)
+		put(&pair.to.More, pair.from.More)
+		if pair.from.Const != nil {
+			pair.to.Const = pair.from.Const
+		}
+		pair.to.Forbidden = pair.from.Forbidden
+		if pair.from.Const == nil { // those of the base go where the page forbids them
+			pair.to.Const = maps.Clone(pair.to.Const)
+			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
+				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)
+			})
+		}
+	}
+	n.OK, n.Const, n.Forbidden = more.OK, more.Const, more.Forbidden
+	n.Batches = n.Batches || more.Batches
+	if more.Params != "" {
+		n.Params = more.Params
+	}
+	if more.None != "" {
+		n.None = more.None
+	}
+	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
+}
+
+// checkNames returns the error of names that contradict each other.
+func (p *Page) checkNames(at places) error {
+	if p.Names == nil {
+		return nil
+	}
+	n := p.AllNames()
+	if code, message := n.Response.Code, n.Response.Message; p.Write.Error == nil && code != "" && message != "" && code != message && (within(code, message) || within(message, code)) {
+		what := fmt.Sprintf("an error's message stands in %q: one of them would hold the other. Name two members, or one for both, or say with write.error how errors are written", message)
+		return at.fault("names.response.code", what)
+	}
+	for _, kind := range []struct {
+		name string
+		m    Members
+	}{{"request", n.Request}, {"response", n.Response}, {"event", n.Event}} {
+		used := kind.m.used("names." + kind.name)
+		if kind.name == "response" && n.OK != nil {
+			used[n.OK.At] = "names.ok.at"
+		}
+		for _, list := range []struct {
+			at    string
+			paths []string
+		}{{"names.forbidden", n.Forbidden}, {"names." + kind.name + ".forbidden", kind.m.Forbidden}} {
+			if err := contradicts(at, list.at, list.paths, used); err != nil {
+				return err
+			}
+		}
+	}
+	beside := map[string]string{}
+	for _, name := range n.Extra {
+		beside[name] = "names.extra"
+	}
+	return contradicts(at, "names.forbidden", n.Forbidden, beside)
+}
+
+// contradicts returns the error of the first of the paths, which the page forbids, that is one of those
+// that are used, or holds it; used has what uses each.
+func contradicts(at places, forbids string, paths []string, used map[string]string) error {
+	for _, path := range paths {
+		if path == "" || strings.Contains("."+path+".", "..") {
+			return at.fault(forbids, fmt.Sprintf("%q is no path of a member, such as \"jsonrpc\" or \"header.version\"", path))
+		}
+		for _, name := range slices.Sorted(maps.Keys(used)) {
+			if within(name, path) {
+				return at.fault(forbids, fmt.Sprintf("%q is forbidden, and %s needs %q: take it out of one of them", path, used[name], name))
+			}
+		}
+	}
+	return nil
+}
+
+// within reports whether the member at path is the one at place, or below it.
+func within(path, place string) bool { return path == place || strings.HasPrefix(path, place+".") }
+
+// used returns what the messages of a kind are made of: the path of each member, and what names it.
+func (m *Members) used(kind string) map[string]string {
+	used := map[string]string{
+		m.Method: kind + ".method", m.Params: kind + ".params", m.ID: kind + ".id", m.Result: kind + ".result", m.Error: kind + ".error",
+		m.Code: kind + ".code", m.Message: kind + ".message", m.Data: kind + ".data", m.More: kind + ".more",
+	}
+	delete(used, "")
+	for name := range m.Const {
+		used[name] = kind + ".const"
+	}
+	return used
+}

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
+)
+
+// hooks answers in tests, at once; those whose context has ended by then are in ended.
+type hooks struct{ ended *[]string }
+
+func (hooks) Catalog() *catalog.Catalog               { return nil }
+func (h hooks) Bind(dialect.Caller) dialect.Responder { return h }
+func (hooks) Close() error                            { return nil }
+
+func (hooks) Kind(method string) (catalog.Kind, bool) {
+	switch method {
+	case "work":
+		return catalog.Call, true
+	case "ticks":
+		return catalog.Stream, true
+	}
+	return "", false
+}
+
+func (h hooks) Respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+	if r.Begin != nil {
+		if err := r.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case <-ctx.Done():
+		*h.ended = append(*h.ended, r.Method)
+		return nil, ctx.Err()
+	default:
+		return json.RawMessage(`"done"`), nil
+	}
+}
+
+// client is the far side of a connection that a page serves.
+type client struct {
+	dialect.Caller
+	codec dialect.Codec
+}
+
+func (c client) Codec() dialect.Codec { return c.codec }
+
+// What ends a call or a stream may be handled before what it ends has begun: it counts for what
+// came before it, and for nothing else.
+func TestEndingsThatAreHandledFirst(t *testing.T) {
+	p, err := load.Parse("x.toml", []byte(`
+name = "x"
+[serve.stop]
+notify = "halt"
+when = ".n == $params.n"
+result = '"stopped"'
+[serve.calls.run]
+method = '"work"'
+[subscribe.ticks]
+item.method = "tick"
+end = { notify = "untick", params = "{n: $params.n}" }
+[serve.subscribe.ticks]
+result = "0"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := codec.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ending, params string
+		order          uint64 // of the ending; of the requests it is 5
+		result, ended  string // of the call; and what has ended
+	}{
+		{"halt", `{"n":1}`, 6, `"stopped"`, "[work]"},
+		{"halt", `{"n":1}`, 4, `"done"`, "[]"},
+		{"halt", `{"n":2}`, 6, `"done"`, "[]"},
+		{"untick", `{"n":1}`, 6, `"done"`, "[ticks]"},
+		{"untick", `{"n":1}`, 4, `"done"`, "[]"},
+		{"untick", `{"n":2}`, 6, `"done"`, "[]"},
+	} {
+		var ended []string
+		h := New(d, hooks{&ended}).Accept(client{codec: d.NewCodec(dialect.CodecOptions{Serving: true})})
+		handle := func(in *dialect.Inbound) json.RawMessage {
+			in.Emit = func(wire.Event) error { return nil }
+			result, err := h.Handle(t.Context(), in)
+			if err != nil {
+				t.Errorf("%+v: %s failed: %v", c, in.Msg.Method, err)
+			}
+			return result
+		}
+		handle(&dialect.Inbound{Order: c.order, Msg: wire.Message{Kind: wire.Notification, Method: c.ending, Params: json.RawMessage(c.params)}})
+		request := func(method string) json.RawMessage {
+			return handle(&dialect.Inbound{Order: 5, Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method, Params: json.RawMessage(`{"n":1}`)}})
+		}
+		result := string(request("run"))
+		_ = request("ticks")
+		if result != c.result || fmt.Sprint(ended) != c.ended {
+			t.Errorf("%+v: the call comes to %s, and %v has ended", c, result, ended)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+// Package ahead runs a jq program on a block of inputs on several cores, for a reader who
+// takes the outputs of one input after the other, and sees what he would see without it.
+//
+// The reader runs the program by himself from the front of the block on. Workers take inputs
+// from its end, so that he has never to wait for one that he could have done at once, nor for
+// one behind the one that he is at: that may take for ever, and he may want nothing more before
+// it. Where he meets the workers, what is left is done, but for the one input that each is at.
+package ahead
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/jq"
+)
+
+// keptMost bounds the bytes of outputs that wait for the reader. A worker that has more waits.
+const keptMost = 1 << 20
+
+// atOnce is from how many bytes on the outputs of an input are handed over although there are more.
+const atOnce = 4 << 10
+
+// shareLeast is the least number of inputs for which a further worker is started.
+const shareLeast = 8
+
+// A Block is a number of inputs, some of which workers may have begun with. Its Run and End
+// are for one goroutine.
+type Block struct {
+	program *jq.Program
+	input   func(i int) []byte
+	ctx     context.Context // of the workers
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+
+	mu      sync.Mutex
+	changed sync.Cond // the reader or a worker may go on
+	next    int       // the inputs before it are the reader's
+	begun   int       // those from it on are the workers'
+	reading int       // the workers' input that the reader is at; -1: none
+	kept    int       // bytes in outs of results
+	results []result
+}
+
+// A result is what a worker has made of an input so far.
+type result struct {
+	input []byte
+	outs  []json.RawMessage // not yet taken
+	done  bool
+	err   error // with done
+}
+
+// Start begins to run program, which has to be Foreseeable, on n inputs. Workers call input, one
+// at a time, for those that they take; nil is none. The inputs have to stay as they are until
+// End, which has to be called.
+func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
+	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}
+	b.changed.L = &b.mu
+	b.ctx, b.cancel = context.WithCancel(ctx)
+	for range min(runtime.GOMAXPROCS(0)-1, max(1, n/shareLeast)) {
+		b.workers.Go(b.work)
+	}
+	return b
+}
+
+// End stops the workers, and returns when they are gone.
+func (b *Block) End() {
+	b.cancel()
+	b.mu.Lock()
+	b.next = len(b.results)
+	b.changed.Broadcast()
+	b.mu.Unlock()
+	b.workers.Wait()
+}
+
+// work runs the program on inputs until there are none that the reader has not come to.
+func (b *Block) work() {
+	defer wire.Guard()
+	for i, in := b.take(); i >= 0; i, in = b.take() {
+		var outs []json.RawMessage
+		size := 0
+		err := b.program.Run(b.ctx, in, func(out json.RawMessage) (bool, error) {
+			outs = append(outs, out)
+			if size += len(out); size < atOnce {
+				return true, nil
+			}
+			b.keep(i, size, result{outs: outs})
+			outs, size = nil, 0
+			return b.ctx.Err() == nil, b.ctx.Err()
+		})
+		b.keep(i, size, result{outs: outs, done: true, err: err})
+	}
+}
+
+// take takes the last input that nobody has; -1: there is none.
+func (b *Block) take() (i int, in []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.begun > b.next {
+		b.begun--
+		r := &b.results[b.begun]
+		if r.input = b.input(b.begun); r.input != nil {
+			return b.begun, r.input
+		}
+		r.done = true
+	}
+	return -1, nil
+}
+
+// keep keeps further outputs of input i, of so many bytes, for the reader. It waits while there
+// are too many.
+func (b *Block) keep(i, size int, more result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := &b.results[i]
+	for b.kept+size > keptMost && !(b.reading == i && len(r.outs) == 0) && b.ctx.Err() == nil {
+		b.changed.Wait()
+	}
+	r.outs, r.done, r.err = append(r.outs, more.outs...), more.done, more.err
+	b.kept += size
+	b.changed.Broadcast()
+}
+
+// Run gives yield the outputs that the program has for input i, as jq.Program's Run does, if
+// a worker has run it on in. Else ok is false, nothing was done, and the reader has to do it.
+// Inputs are asked for in their order; some may be left out.
+func (b *Block) Run(i int, in []byte, yield func(out json.RawMessage) (bool, error)) (ok bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = max(b.next, i+1)
+	if i < b.begun {
+		return false, nil
+	}
+	r := &b.results[i]
+	if !same(r.input, in) {
+		return false, nil
+	}
+	b.reading = i
+	b.changed.Broadcast()
+	for {
+		for len(r.outs) == 0 && !r.done {
+			b.changed.Wait()
+		}
+		if len(r.outs) == 0 {
+			return true, r.err
+		}
+		if more, err := b.give(r, yield); err != nil || !more {
+			return true, err
+		}
+	}
+}
+
+// same reports whether a and b are the same memory.
+func same(a, b []byte) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
+
+// give gives yield the outputs that are there, while others can be kept.
+func (b *Block) give(r *result, yield func(out json.RawMessage) (bool, error)) (more bool, err error) {
+	outs := r.outs
+	r.outs = nil
+	for _, out := range outs {
+		b.kept -= len(out)
+	}
+	b.changed.Broadcast()
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	for _, out := range outs {
+		if more, err := yield(out); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}

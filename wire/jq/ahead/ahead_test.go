@@ -1,0 +1,240 @@
+package ahead
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire/jq"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// onCores has Go use n cores during a test.
+func onCores(t *testing.T, n int) {
+	before := runtime.GOMAXPROCS(n)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+func compiled(t *testing.T, src string) *jq.Program {
+	t.Helper()
+	p, err := jq.Compile(src, jq.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Foreseeable() {
+		t.Fatalf("%s is not for workers", src)
+	}
+	return p
+}
+
+// start is Start for the inputs that are given.
+func start(t *testing.T, p *jq.Program, ins [][]byte) *Block {
+	b := Start(t.Context(), p, len(ins), func(i int) []byte { return ins[i] })
+	t.Cleanup(b.End)
+	return b
+}
+
+// read is what a reader sees of ins, up to the first error: with a block, or with nil without.
+func read(ctx context.Context, b *Block, p *jq.Program, ins [][]byte) string {
+	var seen strings.Builder
+	for i, in := range ins {
+		yield := func(out json.RawMessage) (bool, error) {
+			fmt.Fprintf(&seen, "%s\n", out)
+			return true, nil
+		}
+		ok, err := false, error(nil)
+		if b != nil {
+			ok, err = b.Run(i, in, yield)
+		}
+		if !ok {
+			err = p.Run(ctx, in, yield)
+		}
+		if err != nil {
+			fmt.Fprintf(&seen, "%d: %v\n", i, err)
+			break
+		}
+	}
+	return seen.String()
+}
+
+// awaitWorkers returns when the workers have done all that the reader has not come to: all but the first input.
+func awaitWorkers(b *Block) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = 1
+	for b.begun > 1 || !b.results[1].done {
+		b.changed.Wait()
+	}
+}
+
+// Whoever runs a program, what a reader sees is the same, to the byte, and ends with the same error.
+func TestAnyProgramSaysTheSame(t *testing.T) {
+	onCores(t, 5)
+	errors, programs := 0, 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		src := program(r, 2)
+		p, err := jq.Compile(src, jq.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		if !p.Foreseeable() {
+			continue
+		}
+		programs++
+		ins := make([][]byte, 1+r.IntN(40))
+		for i := range ins {
+			ins[i] = []byte(value(r, 2))
+		}
+		want := read(t.Context(), nil, p, ins)
+		if strings.Contains(want, "jq: ") {
+			errors++
+		}
+		for _, ready := range []bool{false, true} {
+			b := start(t, p, ins)
+			if ready && len(ins) > 1 {
+				awaitWorkers(b)
+			}
+			if got := read(t.Context(), b, p, ins); got != want {
+				t.Fatalf("seed %d: %s:\n got %s\nwant %s", seed, src, got, want)
+			}
+			b.End()
+		}
+	}
+	if programs < 200 || errors < 50 {
+		t.Errorf("only %d programs, %d of which failed", programs, errors)
+	}
+}
+
+func program(r *rand.Rand, depth int) string {
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	if depth == 0 {
+		return pick(".", ".a", ".b", ".[0]?", ".a.b", "length", "keys", "tostring", "tojson", "1", `"x"`, ".a + .b", "[.[]?]", "add", "ascii_upcase?", "$ENV | type", "halt", "error", `error("no")`, "empty", "..")
+	}
+	inner := func() string { return program(r, r.IntN(depth)) }
+	return pick("["+inner()+"]", "{a: "+inner()+", z: .b}", "("+inner()+" | "+inner()+")", "("+inner()+", "+inner()+")", "try ("+inner()+") catch .",
+		"reduce ("+inner()+") as $x (null; [$x])", "first("+inner()+")", "limit(2; "+inner()+")", "(label $f | ("+inner()+", break $f))",
+		"(if "+inner()+" then "+inner()+" else "+inner()+" end)", "(.a |= "+inner()+")?", "[paths] + ["+inner()+"]", "(def f: "+inner()+"; [f])")
+}
+
+func value(r *rand.Rand, depth int) string {
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	if depth == 0 || r.IntN(5) == 0 {
+		return pick("null", "true", "0", "-1.50", "12345678901234567890", `"x"`, `"é\n"`, "[]", "{}", "1e400", `{"z":1,"a":2}`)
+	}
+	var parts []string
+	for range r.IntN(4) {
+		parts = append(parts, value(r, depth-1))
+	}
+	if r.IntN(3) == 0 {
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	for i := range parts {
+		parts[i] = pick(`"b":`, `"a":`, `"c" : `) + parts[i]
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// An input that takes for ever does not keep the reader from those before it, nor from leaving.
+func TestAnInputThatTakesForEver(t *testing.T) {
+	onCores(t, 3)
+	p := compiled(t, `if . == 9 then last(repeat(.)) else "v\(.)" | ascii_upcase end`)
+	ins := make([][]byte, 40)
+	for i := range ins {
+		ins[i] = fmt.Append(nil, i)
+	}
+	b := start(t, p, ins)
+	want := "\"V0\"\n\"V1\"\n\"V2\"\n\"V3\"\n\"V4\"\n\"V5\"\n\"V6\"\n\"V7\"\n\"V8\"\n"
+	if got := read(t.Context(), b, p, ins[:9]); got != want {
+		t.Errorf("got %q", got)
+	}
+	b.End()
+}
+
+// Outputs wait for the reader, up to a bound; those of an input that has no end come while it is read.
+func TestOutputsAreBounded(t *testing.T) {
+	onCores(t, 3)
+	p := compiled(t, `repeat("`+strings.Repeat("x", 999)+`" | ascii_upcase)`)
+	synctest.Test(t, func(t *testing.T) {
+		ins := [][]byte{[]byte("1"), []byte("2"), []byte("3")}
+		b := Start(t.Context(), p, len(ins), func(i int) []byte { return ins[i] })
+		defer b.End()
+		synctest.Wait()
+		seen, most := 0, b.kept
+		ok, err := b.Run(b.begun, ins[b.begun], func(json.RawMessage) (bool, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			most = max(most, b.kept)
+			seen++
+			return seen < 10_000, nil
+		})
+		if !ok || err != nil || seen != 10_000 {
+			t.Errorf("%v, %v after %d outputs", ok, err, seen)
+		}
+		if most < keptMost/2 || most > keptMost+atOnce+1001 {
+			t.Errorf("%d bytes waited", most)
+		}
+	})
+}
+
+// The end of the reader's context ends a run, with its error, also where outputs wait.
+func TestTheEndOfTheContext(t *testing.T) {
+	onCores(t, 2)
+	for _, src := range []string{`repeat("x" | ascii_upcase)`, `last(repeat("x"))`} {
+		p := compiled(t, src)
+		ins := [][]byte{[]byte("1"), []byte("2")}
+		ctx, cancel := context.WithCancel(t.Context())
+		taken := make(chan struct{}, len(ins))
+		b := Start(ctx, p, len(ins), func(i int) []byte {
+			taken <- struct{}{}
+			return ins[i]
+		})
+		<-taken
+		cancel()
+		ok, err := b.Run(1, ins[1], func(json.RawMessage) (bool, error) { return true, nil })
+		if !ok || err != context.Canceled {
+			t.Errorf("%s: %v, %v", src, ok, err)
+		}
+		b.End()
+	}
+}
+
+// What a worker has made of another line than the reader asks for is not used.
+func TestAnotherLine(t *testing.T) {
+	onCores(t, 2)
+	p := compiled(t, ". + 1")
+	ins := [][]byte{[]byte("1"), []byte("3"), nil, []byte("4")}
+	b := start(t, p, ins)
+	awaitWorkers(b)
+	other := []byte("3")
+	for i, in := range [][]byte{ins[0], other, []byte("2"), other} {
+		if ok, err := b.Run(i, in, nil); ok || err != nil {
+			t.Errorf("%d: %v, %v", i, ok, err)
+		}
+	}
+	b.End()
+}
+
+// A program is left to the reader where somebody could see when it runs, or where that is quick.
+func TestForeseeable(t *testing.T) {
+	for src, want := range map[string]bool{
+		`.a + 1`: true, `.a | ascii_upcase`: true, `.a`: false, `select(.a > 1) | {b}`: false,
+		`.a + 1 | debug`: false, `.a + 1 | stderr`: false, `now`: false, `.a + 1 | debug("x")`: false, `.a + 1 | .known`: true,
+	} {
+		p, err := jq.Compile(src, jq.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Foreseeable() != want {
+			t.Errorf("%s: %v", src, !want)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package jq
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// An event of 2 KB for which gojq is needed: one text, and many small values.
+func BenchmarkComputed(b *testing.B) {
+	var items []string
+	for i := range 50 {
+		items = append(items, fmt.Sprintf(`{"a":%d,"b":"item number %d"}`, i*7, i))
+	}
+	for _, c := range []struct{ src, in string }{
+		{`.text | ascii_upcase`, `{"number":12345,"price":1.50,"text":"` + strings.Repeat("x", 1900) + `"}`},
+		{`[.items[] | .a] | add`, `{"number":12345,"price":1.50,"items":[` + strings.Join(items, ",") + `]}`},
+	} {
+		p, err := Compile(c.src, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(c.src, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(c.in)))
+			for b.Loop() {
+				if err := p.Run(b.Context(), json.RawMessage(c.in), func(json.RawMessage) (bool, error) { return true, nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package redact
+
+import "strings"
+
+// Address returns the text of an endpoint or a URL as it may be shown: without userinfo and the
+// values of its query; of a command, without what Text hides.
+func Address(text string) string {
+	before, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		if schemes, _, _ := strings.Cut(text, ":"); schemes == "exec" || strings.HasSuffix(schemes, "+exec") {
+			return string(Text([]byte(text)))
+		}
+		return Query(text)
+	}
+	authority, path := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, path = rest[:i], rest[i:]
+	}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = Mark + authority[i:]
+	}
+	return before + "://" + authority + Query(path)
+}
+
+// Query hides the values of the query of a path, which are where keys and tokens are.
+func Query(path string) string {
+	path, query, ok := strings.Cut(path, "?")
+	if !ok {
+		return path
+	}
+	parts := strings.Split(query, "&")
+	for i, p := range parts {
+		if key, val, ok := strings.Cut(p, "="); ok && val != "" {
+			parts[i] = key + "=" + Mark
+		}
+	}
+	return path + "?" + strings.Join(parts, "&")
+}

@@ -1,0 +1,55 @@
+package scan
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Splice returns obj with the value of its member key replaced by val; of
+// several, the first. Where there is none the member is put first. obj is
+// trusted to be a valid object; it and val are copied. In an array it is the element
+// whose number key is.
+func Splice(obj []byte, key string, val []byte) []byte {
+	m := ReadObject(obj, trusted)
+	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {
+		if IsKey(k, key) {
+			out := make([]byte, 0, len(obj)-len(old)+len(val))
+			out = append(out, obj[:m.i-len(old)]...)
+			out = append(out, val...)
+			return append(out, obj[m.i:]...)
+		}
+	}
+	start := Skip(obj, 0)
+	switch {
+	case start < len(obj) && obj[start] == '[':
+		return spliceElement(obj, key, val)
+	case start >= len(obj) || obj[start] != '{':
+		return bytes.Clone(obj)
+	}
+	out := make([]byte, 0, len(obj)+len(key)+len(val)+8)
+	out = append(out, obj[:start+1]...)
+	out = AppendQuoted(out, key)
+	out = append(out, ':')
+	out = append(out, val...)
+	if rest := Skip(obj, start+1); rest < len(obj) && obj[rest] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, obj[start+1:]...)
+}
+
+// spliceElement is Splice for an array.
+func spliceElement(array []byte, key string, val []byte) []byte {
+	at, err := strconv.Atoi(key)
+	if err != nil {
+		return bytes.Clone(array)
+	}
+	out := AppendArray(make([]byte, 0, len(array)+len(val)))
+	for old := range Elements(array) {
+		if at == 0 {
+			old = val
+		}
+		out.Add(old)
+		at--
+	}
+	return out.End()
+}

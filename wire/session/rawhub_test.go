@@ -1,0 +1,60 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+)
+
+// The end of raw traffic reaches each who reads it at once, behind what came before, with the reason; the conversation goes on.
+func TestEndRaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{Shared: &Shared{}}, nil)
+		far := c.far()
+		stopped := errors.New("stopped")
+		reads, waits, left := c.d.JoinRaw(), c.d.JoinRaw(), c.d.JoinRaw()
+		left.Leave()
+		far.says(`{"jsonrpc":"2.0","method":"news"}`)
+		synctest.Wait()
+		if m, _, err := waits.Recv(); err != nil || m.Method != "news" {
+			t.Fatal(m.Method, err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, _, err := waits.Recv()
+			ended <- err
+		}()
+		synctest.Wait()
+		c.d.EndRaw(stopped)
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if err != io.EOF || waits.Err() != stopped {
+				t.Errorf("%v, %v", err, waits.Err())
+			}
+		default:
+			t.Error("who waits is not told")
+		}
+		if m, _, err := reads.Recv(); err != nil || m.Method != "news" {
+			t.Errorf("what came before: %s, %v", m.Method, err)
+		}
+		if _, _, err := reads.Recv(); err != io.EOF || reads.Err() != stopped {
+			t.Errorf("then: %v, %v", err, reads.Err())
+		}
+		if err := left.Err(); err != nil {
+			t.Errorf("who had left is told: %v", err)
+		}
+		c.d.EndRaw(errors.New("again"))
+		if reads.Err() != stopped {
+			t.Errorf("the reason becomes %v", reads.Err())
+		}
+		select {
+		case <-c.d.Done():
+			t.Error("the conversation ended:", wire.AsFault(c.d.Err()))
+		default:
+		}
+	})
+}

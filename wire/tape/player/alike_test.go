@@ -1,0 +1,119 @@
+package player
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/spill"
+	"rpcx/wire/transport"
+)
+
+// Of requests that equal what is asked but for their times, or for what is redacted, the
+// first unused is answered, and then the last again.
+func TestServeAlike(t *testing.T) {
+	const (
+		plain  = `> {"jsonrpc":"2.0","id":%[1]d,"method":"login","params":{"password":"p","at":"2026-01-01T00:00:00Z"}}`
+		hidden = `> {"jsonrpc":"2.0","id":%[1]d,"method":"login","params":{"password":"…","at":"2026-01-01T00:00:00Z"}}`
+		other  = `> {"jsonrpc":"2.0","id":%[1]d,"method":"login","params":{"password":"…","of":"another","at":"2026-01-01T00:00:00Z"}}`
+	)
+	for _, requests := range [][]string{{plain, hidden}, {hidden, plain}, {other, hidden, plain}, {hidden, hidden}, {plain, plain}, {other, hidden}} {
+		var tape strings.Builder
+		var want []int
+		for i, request := range requests {
+			fmt.Fprintf(&tape, request+"\n"+`< {"jsonrpc":"2.0","id":%[1]d,"result":%[1]d}`+"\n", i)
+			if request != other {
+				want = append(want, i)
+			}
+		}
+		want = append(want, want[len(want)-1])
+		found := serve(t, tape.String(), Options{}, func(p peer) {
+			for id, result := range want {
+				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"login","params":{"password":"p","at":"2026-11-23T10:00:00Z"}}`, id))
+				p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, id, result))
+			}
+		})
+		if len(found) > 0 {
+			t.Errorf("%s:\n%s", tape.String(), texts(found))
+		}
+	}
+}
+
+// A stream whose beginning is not on the tape is known by its first item from then on.
+func TestStreamsOfItems(t *testing.T) {
+	item := func(stream string, n int) string {
+		return fmt.Sprintf(`< {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":%q,"result":%d}}`+"\n", stream, n)
+	}
+	tape := item("a", 1) + item("b", 1) + item("a", 2) + item("b", 3)
+	if found := differences(t, read(t, tape), read(t, item("p", 1)+item("q", 1)+item("p", 2)+item("q", 3))); len(found) > 0 {
+		t.Error(texts(found))
+	}
+	found := differences(t, read(t, tape), read(t, item("p", 1)+item("q", 1)+item("q", 2)+item("p", 3)))
+	if want := "differs 4 /params/result 2 3 \ndiffers 5 /params/result 3 2 \n"; texts(found) != want {
+		t.Error(texts(found))
+	}
+	nameless := `< {"jsonrpc":"2.0","method":"x_subscription","params":{"result":1}}` + "\n"
+	found = differences(t, read(t, nameless+item("a", 2)), read(t, item("p", 1)+item("p", 2)))
+	if want := "differs 2 /params/subscription  \"p\" \n"; texts(found) != want {
+		t.Error(texts(found))
+	}
+}
+
+// posting is a connection of HTTP whose exchanges are over when it is told.
+type posting struct {
+	wire.Conn
+	sent chan string
+	over chan struct{}
+}
+
+func (p posting) Exchange(_ context.Context, msg []byte, _ func([]byte)) error {
+	p.sent <- string(msg)
+	<-p.over
+	return nil
+}
+
+// By HTTP nothing is sent before what wants no answer has arrived: it could overtake it.
+func TestClientPostsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tape := read(t, `
+> {"jsonrpc":"2.0","method":"one"}
+> {"jsonrpc":"2.0","method":"two"}`)
+		here, _ := transport.Pair()
+		p := posting{here, make(chan string, 2), make(chan struct{})}
+		done := make(chan error, 1)
+		go func() {
+			_, err := Client(t.Context(), tape, 0, p, Options{})
+			done <- err
+		}()
+		for _, method := range []string{"one", "two"} {
+			synctest.Wait()
+			if want := `{"jsonrpc":"2.0","method":"` + method + `"}`; len(p.sent) != 1 || <-p.sent != want {
+				t.Errorf("%s is not the only one that is sent", method)
+			}
+			p.over <- struct{}{}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Each list of what was used tells that it could not be kept.
+func TestHeadsTell(t *testing.T) {
+	t.Setenv("TMPDIR", "/none")
+	t.Setenv("TMP", `N:\none`)
+	for i := range 4 {
+		h := newHeads()
+		list := []*spill.Ints{h.ofHash, h.ofMethod, h.ofLoose, h.ofHidden}[i]
+		for n := range 200_000 {
+			list.Set(n, 1)
+		}
+		if h.err() == nil {
+			t.Errorf("list %d: no error", i)
+		}
+		h.close()
+	}
+}

@@ -1,0 +1,119 @@
+package player
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An asker is a server of HTTP that answers the client's request with questions alone,
+// for as long as they are read, and lets no POST end that answers one.
+type asker struct {
+	ended chan struct{}
+	mu    sync.Mutex
+	asked int
+	close func()
+}
+
+func newAsker() *asker {
+	a := &asker{ended: make(chan struct{})}
+	a.close = sync.OnceFunc(func() { close(a.ended) })
+	return a
+}
+
+func (a *asker) Recv() ([]byte, error) { <-a.ended; return nil, io.EOF }
+func (a *asker) Send([]byte) error     { return errors.New("it is sent by POST") }
+func (a *asker) Close() error          { a.close(); return nil }
+
+func (a *asker) Exchange(_ context.Context, msg []byte, recv func([]byte)) error {
+	if string(msg) == `{"id":1,"method":"get"}` {
+		for i := range 10_000 {
+			select {
+			case <-a.ended:
+				return nil
+			default:
+			}
+			a.mu.Lock()
+			a.asked = i
+			a.mu.Unlock()
+			recv(fmt.Appendf(nil, `{"id":"q%d","method":"whoami"}`, i))
+		}
+	}
+	<-a.ended
+	return nil
+}
+
+// A server that asks without end, and takes no answer, is read no further than a bound:
+// what it has asked does not pile up. It is given up as one that says nothing.
+func TestClientIsFlooded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := read(t, `{"dir":"send","msg":{"id":1,"method":"get"}}
+{"dir":"recv","msg":{"id":1,"result":2}}
+`)
+		a := newAsker()
+		found, err := Client(t.Context(), tr, 0, a, Options{Patience: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.asked < mostPosts || a.asked > mostPosts+2 {
+			t.Errorf("%d questions were read, with room for %d answers", a.asked, mostPosts)
+		}
+	})
+}
+
+// A slow is a server of HTTP that asks while it takes a notification, whose POST ends long after
+// that of the refusal.
+type slow struct {
+	*asker
+	refused chan struct{}
+	taken   atomic.Bool // the notification was
+	late    atomic.Bool // what follows it came before
+}
+
+func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error {
+	switch {
+	case bytes.Contains(msg, []byte(`"error"`)):
+		close(s.refused)
+	case bytes.Contains(msg, []byte(`"n"`)):
+		recv([]byte(`{"id":"q","method":"whoami"}`))
+		<-s.refused
+		synctest.Wait()
+		s.taken.Store(true)
+	case bytes.Contains(msg, []byte(`"get"`)):
+		s.late.Store(!s.taken.Load())
+		recv([]byte(`{"id":2,"result":2}`))
+	}
+	return nil
+}
+
+// What follows a notification waits for the POST of that, whichever other POST ends meanwhile.
+func TestRefusalWhileNotified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := read(t, `{"dir":"send","msg":{"method":"n"}}
+{"dir":"send","msg":{"id":2,"method":"get"}}
+{"dir":"recv","msg":{"id":2,"result":2}}
+`)
+		s := &slow{asker: newAsker(), refused: make(chan struct{})}
+		found, err := Client(t.Context(), tr, 0, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		if s.late.Load() {
+			t.Error("the request overtook the notification")
+		}
+		if found.Len() != 1 || found.at(0).Kind != Extra {
+			t.Error(texts(told(found)))
+		}
+	})
+}

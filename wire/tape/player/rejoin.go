@@ -1,0 +1,235 @@
+package player
+
+import (
+	"cmp"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/spill"
+	"rpcx/wire/tape/transcript"
+)
+
+// A message that is another one in its method, its id or its kind finds no entry when it
+// comes: it is extra, and its entry is missing. Both are told as what they are, one message
+// that differs, once it is known what is missing: a message is paired with what is missing
+// at its place and is most like it.
+
+// The bounds of what is compared at one place of the tape.
+const (
+	gapMost     = 32   // missing entries
+	strangers   = 16   // messages that came there, at a time
+	gapDistance = 1000 // entries, of both sides
+	passedMost  = 8    // messages that came, behind which one is looked for that differs in one member: their order may be another
+)
+
+// settle pairs extra messages with missing ones. It is called when all has come.
+func (k *pairing) settle() {
+	if k.order != nil {
+		return
+	}
+	var places spill.Sorter
+	for n := range k.extras.Len() {
+		places.Add(uint64(k.extras.at(n).entry+1), uint32(n))
+	}
+	k.order = places.Sorted()
+	first := int32(0) // in the gap of the group before, what is not paired yet
+	for n, to := 0, 0; n < k.order.Len(); n = to {
+		for to = n; to < k.order.Len() && to < n+strangers && k.order.Key(to) == k.order.Key(n); to++ {
+		}
+		at := int32(k.order.Key(n)) - 1
+		first = k.skipPaired(max(first, at+1))
+		k.rejoin(k.gap(at, first), n, to)
+	}
+}
+
+// skipPaired returns the first entry from i on that is not paired with an extra message.
+func (k *pairing) skipPaired(i int32) int32 {
+	for i < int32(k.p.track.Len()) && k.absent(i) && k.found.Get(int(i)) > 0 {
+		i++
+	}
+	return i
+}
+
+// A vacancy is a missing entry. Where spare is another entry, that one is missing, and what
+// came for entry equals it: as it may as well have come for spare, entry may be missing.
+type vacancy struct {
+	entry, spare int32
+	far          bool // behind messages that came
+}
+
+// gap returns the missing entries between the messages that came before and after the place
+// behind entry at, those from first on, and those directly before entry at; then those that
+// are missing behind and before a few messages that came.
+func (k *pairing) gap(at, first int32) (all []vacancy) {
+	passed := 0
+	see := func(i int32) (more bool) {
+		switch e := k.p.track.Entry(i); {
+		case e.Dir == k.p.side:
+		case !k.absent(i):
+			if spare := k.spare(i); spare != transcript.None && passed == 0 {
+				all = append(all, vacancy{i, spare, false})
+			} else {
+				passed++
+			}
+		case !e.Hand && k.found.Get(int(i)) == 0:
+			all = append(all, vacancy{i, i, passed > 0})
+		}
+		return passed <= passedMost && len(all) < gapMost
+	}
+	for i := first; i < min(first+gapDistance, int32(k.p.track.Len())) && see(i); i++ {
+	}
+	passed = 0
+	for i := at - 1; i >= max(at-gapDistance, 0) && see(i); i-- {
+	}
+	return all
+}
+
+// spare returns the next missing entry that equals entry i, which came; None if there is none
+// near.
+func (k *pairing) spare(i int32) int32 {
+	e := k.p.track.Entry(i)
+	if e.Own != transcript.None || e.Hand || k.found.Get(int(i)) > 0 {
+		return transcript.None
+	}
+	for j := i + 1; j < min(i+gapMost, int32(k.p.track.Len())); j++ {
+		other := k.p.track.Entry(j)
+		if other.Dir == e.Dir && other.Kind == e.Kind && other.Hash == e.Hash && !other.Hand && k.vacant(j) {
+			return j
+		}
+	}
+	return transcript.None
+}
+
+// vacant reports whether entry i is missing, and no extra message is paired with it.
+func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found.Get(int(i)) == 0 }
+
+// absent reports whether entry i did not come, or was awaited in vain.
+func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.Get(int(i)) > 0 }
+
+// A likeness is how an extra message differs from a missing entry.
+type likeness struct {
+	extra int
+	vacancy
+	found []match.Difference
+}
+
+// rejoin pairs the extra messages at places from to to of the order with the entries of
+// gap, the most alike first.
+func (k *pairing) rejoin(gap []vacancy, from, to int) {
+	var all []likeness
+	for n := from; n < to && len(gap) > 0; n++ {
+		extra := int(k.order.At(n))
+		msg := k.extras.at(extra).msg
+		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+			continue
+		}
+		for _, v := range gap {
+			if found, ok := k.apart(v.entry, msg); ok && (len(found) == 1 || !v.far) {
+				all = append(all, likeness{extra, v, found})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b likeness) int { return cmp.Compare(len(a.found), len(b.found)) })
+	for _, l := range all {
+		if k.twins.Get(l.extra) > 0 || !k.vacant(l.spare) || l.spare != l.entry && k.absent(l.entry) {
+			continue
+		}
+		if l.spare != l.entry {
+			k.p.unsee(l.entry)
+			k.missing.Set(int(l.spare), 0)
+			k.p.see(l.spare)
+		}
+		k.twins.Set(l.extra, uint32(l.entry)+1)
+		k.differs(l.entry, findings(int(k.p.track.Entry(l.entry).Line), k.p.track.Method(int(l.entry)), l.found))
+	}
+}
+
+// apart returns how the extra message msg differs from the missing entry i, and whether they
+// are so much alike that one came in place of the other. Where nothing differs, one
+// that comes is only late.
+func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
+	p, shape := k.p, k.p.rules.Shape()
+	want, err := p.track.Message(int(i))
+	if err != nil || want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
+		return nil, false
+	}
+	if p.track.Entry(i).Kind == wire.Response {
+		if id := k.idOf(i); id != nil {
+			want = match.SetID(shape, want, id)
+		}
+		found = match.IDs(shape, want, msg)
+	}
+	found = append(found, p.compare(i, want, msg)...)
+	switch {
+	case len(found) == 0:
+		return nil, k.known
+	case len(found) == 1:
+		return found, found[0].Pointer != ""
+	}
+	differ := 0
+	for _, d := range found {
+		differ += max(values(d.Want), values(d.Got))
+	}
+	return found, 2*differ <= max(values(want), values(msg))
+}
+
+// renamed reports whether msg, a request that equals no entry, equals one of the next but for
+// its method, and that stands before the entry near, which has its method.
+func (k *pairing) renamed(near int32, method string, msg []byte) bool {
+	for _, v := range k.gap(k.last, k.last+1) {
+		if near != transcript.None && v.entry >= near {
+			continue
+		}
+		if k.p.track.Entry(v.entry).Kind == wire.Response || k.p.track.Method(int(v.entry)) == method {
+			continue
+		}
+		if found, alike := k.apart(v.entry, msg); alike && len(found) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// recordedID returns the id of the answer at entry i.
+func (p *play) recordedID(i int32) wire.ID {
+	msg, err := p.track.Message(int(i))
+	if err != nil {
+		return nil
+	}
+	return match.IDOf(p.rules.Shape(), msg)
+}
+
+// values returns how many values are in val, itself among them.
+func values(val []byte) int {
+	n := 0
+	switch scan.Type(val) {
+	case 'o':
+		for _, part := range scan.Named(val) {
+			n += values(part)
+		}
+	case 'a':
+		for part := range scan.Elements(val) {
+			n += values(part)
+		}
+	}
+	return n + min(len(val), 1)
+}
+
+// given adds the requests that are paired, by the entry of the other tape, to those of the
+// other side; nil if there are none.
+func (k *pairing) given(given *spill.Ints) *spill.Ints {
+	k.settle()
+	for n := range k.extras.Len() {
+		i := int32(k.twins.Get(n)) - 1
+		if i == transcript.None || k.p.track.Entry(i).Kind != wire.Request {
+			continue
+		}
+		if given == nil {
+			given = spill.NewInts()
+		}
+		given.Set(int(k.extras.at(n).from), uint32(i)+1)
+	}
+	return given
+}

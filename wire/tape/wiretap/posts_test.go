@@ -1,0 +1,153 @@
+package wiretap
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/tape"
+	"rpcx/wire/transport"
+)
+
+// leaving is the connection of a POST whose client can hang up while it waits.
+type leaving struct {
+	wire.Conn
+	gone chan struct{}
+}
+
+func (l *leaving) Gone() <-chan struct{} { return l.gone }
+
+// halfDeaf is a server that has ended its direction and still takes what it is sent.
+type halfDeaf struct{ wire.Conn }
+
+func (halfDeaf) Send([]byte) error { return nil }
+
+// newPosts returns Posts over a connection to a server, and its tape.
+func newPosts(t *testing.T, far wire.Conn) (*Posts, func() string) {
+	t.Helper()
+	r, read := record(t)
+	return NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil), read
+}
+
+// sized returns how many ids and how many streams are remembered, and whether any POST waits.
+func (p *Posts) sized() (ids, streams int, waits bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.wait), len(p.open), p.last != nil
+}
+
+// posted has a client post msg; the far side of it is client.
+func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
+	t.Helper()
+	client, near := transport.Pair()
+	gone, ended = make(chan struct{}), make(chan error, 1)
+	if err := client.Send([]byte(msg)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- posts.Pass(t.Context(), &leaving{near, gone}, nil) }()
+	return client, gone, ended
+}
+
+// Of a POST that the server did not take nothing is kept, as no answer will come.
+func TestNothingIsKeptOfWhatWasNotTaken(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	server.Close()
+	for i := range 100 {
+		_, _, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
+		if err := <-ended; err == nil {
+			t.Fatal("a POST was taken")
+		}
+	}
+	if ids, _, waits := posts.sized(); ids > 0 || waits {
+		t.Errorf("%d ids are kept, a POST waits: %t", ids, waits)
+	}
+}
+
+// A POST fails at once where the server has ended its direction: nobody will answer it.
+func TestPostAfterTheEnd(t *testing.T) {
+	far, server := transport.Pair()
+	posts, read := newPosts(t, halfDeaf{far})
+	server.Close()
+	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
+	var closed *wire.CloseError
+	if err := <-ended; !errors.As(err, &closed) {
+		t.Errorf("got %v", err)
+	}
+	if msg, err := client.Recv(); err == nil {
+		t.Errorf("%s", msg)
+	}
+	if tape := read(); !strings.Contains(tape, `"msg":{"jsonrpc":"2.0","id":1,"method":"a"}`) {
+		t.Errorf("got\n%s", tape)
+	}
+}
+
+// Clients that hang up before they are answered, by a server that answers nobody, leave no more behind than a bound;
+// what is remembered of the latest of them keeps a late answer from another client.
+func TestClientsThatHangUp(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	for i := range leftMost + 10 {
+		_, gone, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
+		if _, err := server.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		close(gone)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids, _, _ := posts.sized(); ids != leftMost {
+		t.Errorf("%d ids are kept, want %d", ids, leftMost)
+	}
+	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":"mine","method":"a"}`)
+	if _, err := server.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"late"}`, leftMost+9))
+	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":"mine","result":"in time"}`))
+	if msg, err := client.Recv(); !strings.Contains(string(msg), "in time") {
+		t.Errorf("got %s, %v", msg, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if ids, _, _ := posts.sized(); ids != leftMost-1 {
+		t.Errorf("%d ids are kept after a late answer, want %d", ids, leftMost-1)
+	}
+}
+
+// Streams whose clients have gone are remembered up to the same bound.
+func TestStreamsThatAreLeft(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	for i := range leftMost + 10 {
+		client, near := transport.Pair()
+		s, done := &streaming{Conn: near}, make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = posts.Pass(t.Context(), s, nil)
+		}()
+		_ = client.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ticks"}`, i))
+		if _, err := server.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		item := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s%d","result":1}}`, i)
+		_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"s%d"}`, i, i))
+		_ = server.Send(item)
+		for range 2 {
+			if _, err := client.Recv(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.gone.Store(true)
+		_ = server.Send(item)
+		<-done
+	}
+	if _, streams, _ := posts.sized(); streams != leftMost {
+		t.Errorf("%d streams are kept, want %d", streams, leftMost)
+	}
+}
