@@ -235,6 +235,7 @@ func (t *Wiretap) Close() error {
 	for c := range t.open {
 		all = append(all, c)
 	}
+	posts := t.posts
 	if t.up != nil {
 		all = append(all, t.up)
 	}
@@ -245,6 +246,9 @@ func (t *Wiretap) Close() error {
 	}
 	closing.Wait()
 	t.wg.Wait()
+	if posts != nil {
+		posts.Wait() // the caller closes the tape
+	}
 	t.awaiting.end()
 	return err
 }

@@ -19,6 +19,7 @@ type Posts struct {
 	shape  dialect.Shape
 	rules  *match.Rules
 	rec    *recorder.Conn
+	heard  sync.WaitGroup // until the server has ended and that is on the tape
 
 	mu   sync.Mutex
 	wait map[string]*post // by the id of a request without an answer
@@ -48,7 +49,7 @@ type post struct {
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
 	p := &Posts{server: server, shape: shape, rules: match.NewRules(shape, nil), rec: rec, warn: warn, wait: map[string]*post{}, open: map[string]*post{}}
 	if _, ok := server.(wire.Exchanger); !ok {
-		go p.receive()
+		p.heard.Go(p.receive)
 	}
 	return p
 }
@@ -129,6 +130,9 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) *post {
 	}
 	return t
 }
+
+// Wait returns when the server has ended, or was closed, and the tape says so.
+func (p *Posts) Wait() { p.heard.Wait() }
 
 // receive passes each message of the server to the POST that waits for it.
 func (p *Posts) receive() {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/jsonrpc"
@@ -150,4 +152,34 @@ func TestStreamsThatAreLeft(t *testing.T) {
 	if _, streams, _ := posts.sized(); streams != leftMost {
 		t.Errorf("%d streams are kept, want %d", streams, leftMost)
 	}
+}
+
+// tardy is a server whose end is heard of only when it may be.
+type tardy struct {
+	wire.Conn
+	may chan struct{}
+}
+
+func (t *tardy) Recv() ([]byte, error) {
+	<-t.may
+	return nil, &wire.CloseError{Clean: true}
+}
+
+// Who waits for the posts, before the tape is closed, has the end of the server on the tape.
+func TestTheEndOfTheServerIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &tardy{may: make(chan struct{})}
+		posts, read := newPosts(t, server)
+		var waited atomic.Bool
+		go func() { posts.Wait(); waited.Store(true) }()
+		synctest.Wait()
+		if waited.Load() {
+			t.Error("not waited for the server's end")
+		}
+		close(server.may)
+		posts.Wait()
+		if got := read(); !strings.Contains(got, `"close"`) {
+			t.Errorf("the tape has no close: %s", got)
+		}
+	})
 }
