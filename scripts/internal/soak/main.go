@@ -1,3 +1,5 @@
+//go:build linux
+
 // Soak runs rpcx for long, with all parts at once, each spread over the whole time, and counts: what was sent came, in its
 // order, and is on the tapes of the recorders that stand between; memory and descriptors stay as they were. It prints a
 // line for each part, for each tape and for each process that it looked at, and exits with 1 where something is lost or
