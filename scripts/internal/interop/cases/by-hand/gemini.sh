@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# the dialect acp: the Gemini command line tool as the agent (npm install -g @google/gemini-cli), its model a script
+. "$INTEROP/lib.sh"
+needs node gemini jq
+
+# Nothing of the user's own, and nobody but the model is asked.
+export HOME=$PWD GEMINI_API_KEY=none GEMINI_TELEMETRY_ENABLED=false GEMINI_CLI_TRUST_WORKSPACE=true
+mkdir .gemini
+echo '{"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"security":{"auth":{"selectedType":"gemini-api-key"}}}' >.gemini/settings.json
+start 'listening on [0-9]+' node "$INTEROP/servers/gemini-model.mjs" "$PWD"
+export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:${line##* }
+
+agent='acp+exec:gemini --acp'
+files=(--on 'fs/read_text_file=json:{"content":""}' --on 'fs/write_text_file=sh:tee -a written >/dev/null; echo null')
+allow='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "allow_once").optionId)}}'
+reject='session/request_permission=jq:{outcome: {outcome: "selected", optionId: (.options[] | select(.kind == "reject_once").optionId)}}'
+# what of a turn the agent says and does
+turn='if type == "string" then . elif .sessionUpdate == "tool_call_update" then [.status, .content[0].type, .content[0].newText] else empty end'
+
+want 0 '"I write it."
+["completed","diff","hello\n"]
+"It is done."
+"end_turn"' rpcx eval "$agent" 'write hello' "${files[@]}" --on "$allow" --timeout 60s -q "$turn"
+want 0 "[\"$PWD/hello.txt\",\"hello\\n\"]" jq -c '[.path, .content]' written
+ok "a turn: the editor is asked for a permission, reads the file and writes it"
+
+want 0 '"I write it."
+"It was refused."
+"end_turn"' rpcx eval "$agent" 'write hello' "${files[@]}" --on "$reject" --timeout 60s -q "$turn"
+want 0 1 grep -c hello.txt written
+ok "a permission that is not given"
+
+rpcx connect "$agent" --session g "${files[@]}" --on "$allow" --timeout 60s
+rpcx eval @g 'be slow' -q "$turn" >turn 2>stderr.turn &
+slow=$!
+started+=("$slow")
+until [[ -s turn ]]; do sleep 0.05; done
+kill -INT "$slow"
+status=0
+wait "$slow" || status=$?
+[[ $status -eq 130 ]] || { bad=1; echo "$CASE: status $status, not 130" >&2; }
+want 0 '"I think"' cat turn
+want 0 '"I write it."
+["completed","diff","hello\n"]
+"It is done."
+"end_turn"' rpcx eval @g 'write it again' --timeout 60s -q "$turn"
+rpcx session close g
+ok "a session: a turn that Ctrl-C cancels, and the next one"

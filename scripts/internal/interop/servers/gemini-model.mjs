@@ -1,0 +1,37 @@
+// A model for the Gemini command line tool, scripted: asked for the first time in a turn it writes hello.txt in the folder
+// that is given, then it says what came of that. A prompt with "be slow" gets half an answer. The port is on stdout.
+import http from 'node:http'
+
+const folder = process.argv[2]
+
+const answer = (parts) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+})
+
+function said(contents) {
+  const last = contents.at(-1).parts
+  const result = last.find((part) => part.functionResponse)
+  if (result) return [{ text: result.functionResponse.response.error ? 'It was refused.' : 'It is done.' }]
+  return [{ text: 'I write it.' }, { functionCall: { id: 'f', name: 'write_file', args: { file_path: `${folder}/hello.txt`, content: 'hello\n' } } }]
+}
+
+const server = http.createServer((request, response) => {
+  let body = ''
+  request.on('data', (data) => { body += data })
+  request.on('end', () => {
+    if (!request.url.includes(':streamGenerateContent')) { // which model is to answer
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(answer([{ text: '{"reasoning":"it is easy","model_choice":"flash","complexity_reasoning":"it is easy","complexity_score":1}' }])))
+      return
+    }
+    const { contents } = JSON.parse(body)
+    response.setHeader('content-type', 'text/event-stream')
+    if (JSON.stringify(contents.at(-1)).includes('be slow')) {
+      response.write(`data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'I think' }] } }] })}\n\n`)
+      return
+    }
+    response.end(`data: ${JSON.stringify(answer(said(contents)))}\n\n`)
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(`listening on ${server.address().port}`))
