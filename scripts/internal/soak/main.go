@@ -101,7 +101,7 @@ func (s *soak) all(ctx context.Context, only string) error {
 	}
 	defer os.RemoveAll(s.folder)
 	if s.rpcx == "" {
-		s.rpcx = filepath.Join(s.folder, "rpcx")
+		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its folder for sockets
 		if out, err := exec.Command("scripts/build", s.rpcx).CombinedOutput(); err != nil {
 			return fmt.Errorf("scripts/build: %w\n%s", err, out)
 		}
