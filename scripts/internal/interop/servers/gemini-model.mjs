@@ -1,5 +1,6 @@
-// A model for the Gemini command line tool, scripted: asked for the first time in a turn it writes hello.txt in the folder
-// that is given, then it says what came of that. A prompt with "be slow" gets half an answer. The port is on stdout.
+// A model for the Gemini command line tool, scripted: asked for the first time in a turn it calls the tool that the prompt
+// wants, greet of the MCP server "shell" or else one that writes hello.txt in the folder that is given, then it says what
+// came of that. A prompt with "be slow" gets half an answer. The port is on stdout.
 import http from 'node:http'
 
 const folder = process.argv[2]
@@ -12,7 +13,13 @@ const answer = (parts) => ({
 function said(contents) {
   const last = contents.at(-1).parts
   const result = last.find((part) => part.functionResponse)
-  if (result) return [{ text: result.functionResponse.response.error ? 'It was refused.' : 'It is done.' }]
+  if (result) {
+    const { error, output } = result.functionResponse.response
+    return [{ text: error ? 'It was refused.' : output.match(/Hello, \w+/)?.[0] ?? 'It is done.' }]
+  }
+  if (JSON.stringify(last).includes('greet Ada')) {
+    return [{ text: 'I greet.' }, { functionCall: { id: 'f', name: 'mcp_shell_greet', args: { name: 'Ada' } } }]
+  }
   return [{ text: 'I write it.' }, { functionCall: { id: 'f', name: 'write_file', args: { file_path: `${folder}/hello.txt`, content: 'hello\n' } } }]
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# the dialect acp: the Gemini command line tool as the agent (npm install -g @google/gemini-cli), its model a script
+# acp with the Gemini command line tool as the agent, mcp with it as the host (npm install -g @google/gemini-cli)
 . "$INTEROP/lib.sh"
 needs node gemini jq
 
 # Nothing of the user's own, and nobody but the model is asked.
 export HOME=$PWD GEMINI_API_KEY=none GEMINI_TELEMETRY_ENABLED=false GEMINI_CLI_TRUST_WORKSPACE=true
 mkdir .gemini
-echo '{"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"security":{"auth":{"selectedType":"gemini-api-key"}}}' >.gemini/settings.json
+settings='"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"security":{"auth":{"selectedType":"gemini-api-key"}}'
+echo "{$settings}" >.gemini/settings.json
 start 'listening on [0-9]+' node "$INTEROP/servers/gemini-model.mjs" "$PWD"
 export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:${line##* }
 
@@ -46,3 +47,14 @@ want 0 '"I write it."
 "end_turn"' rpcx eval @g 'write it again' --timeout 60s -q "$turn"
 rpcx session close g
 ok "a session: a turn that Ctrl-C cancels, and the next one"
+
+mkdir tools
+cat >tools/greet <<'SH'
+#!/bin/sh
+sed 's/.*"name":"\([^"]*\)".*/"Hello, \1"/'
+SH
+chmod +x tools/greet
+echo "{$settings,\"mcpServers\":{\"shell\":{\"command\":\"rpcx\",\"args\":[\"serve\",\"mcp+stdio:\",\"--hooks\",\"tools\"],\"trust\":true}}}" >.gemini/settings.json
+want 0 'I greet.
+Hello, Ada' gemini --prompt 'greet Ada' --approval-mode yolo
+ok "the host of a folder of shell scripts"
