@@ -12,19 +12,20 @@ import (
 type movedFlag struct {
 	flag   string
 	verb   []string
-	values int // how many words followed the flag
+	values int  // how many words followed the flag
+	all    bool // it is about all sessions, and takes no name
 }
 
 // movedFlags lists them all, so that connect can name the new form to users of
 // the old one.
 var movedFlags = []movedFlag{
-	{"list", []string{"list"}, 0},
-	{"status", []string{"status"}, 1},
-	{"close", []string{"close"}, 1},
-	{"close-all", []string{"close", "--all"}, 0},
-	{"next", []string{"next"}, 0},
-	{"reply", []string{"reply"}, 2},
-	{"reject", []string{"reject"}, 3},
+	{"list", []string{"list"}, 0, true},
+	{"status", []string{"status"}, 1, false},
+	{"close", []string{"close"}, 1, false},
+	{"close-all", []string{"close", "--all"}, 0, true},
+	{"next", []string{"next"}, 0, false},
+	{"reply", []string{"reply"}, 2, false},
+	{"reject", []string{"reject"}, 3, false},
 }
 
 // Moved returns the usage Fault, with the new command, for a command line of
@@ -70,10 +71,12 @@ func (m movedFlag) fix(before []string, value string, given bool, after []string
 	}
 	at := slices.IndexFunc(rest, func(w string) bool { return strings.HasPrefix(w, "@") })
 	if at >= 0 {
-		values = append([]string{strings.TrimPrefix(rest[at], "@")}, values...)
+		if !m.all {
+			values = append([]string{strings.TrimPrefix(rest[at], "@")}, values...)
+		}
 		rest = slices.Delete(rest, at, at+1)
 	}
-	if len(values)+len(m.verb) < 2 && m.flag == "next" || (m.values > 1 && at < 0) || cmdline.HasSecret(nil, slices.Concat(rest, values)) {
+	if len(values) == 0 && !m.all || (m.values > 1 && at < 0) || cmdline.HasSecret(nil, slices.Concat(rest, values)) {
 		return nil
 	}
 	for i := range values {
