@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,38 @@ func TestHAROfMessagesAlone(t *testing.T) {
 	entries := har(t, r, Options{}).Log.Entries
 	if len(entries) != 2 || entries[0].Request.URL != "http://unix.invalid/rpc" || entries[0].Response.Content.Text != `{"id":1,"result":1}` || entries[1].Response.Status != 204 {
 		t.Errorf("%+v", entries)
+	}
+}
+
+// On such a tape each message that came in stands with the call that it answers, in whatever order they came, and what
+// answers none with the latest that was answered.
+func TestHAROfAnswersInAnotherOrder(t *testing.T) {
+	r := read(t, `{"tape":1,"endpoint":"http://127.0.0.1:8080/rpc"}
+{"t":0,"dir":"recv","msg":{"method":"before"}}
+{"t":0.1,"dir":"send","msg":{"id":1,"method":"a"}}
+{"t":0.2,"dir":"send","msg":{"id":2,"method":"b"}}
+{"t":0.3,"dir":"send","msg":{"id":3,"method":"c"}}
+{"t":0.4,"dir":"recv","msg":{"id":2,"result":"B"}}
+{"t":0.5,"dir":"recv","msg":{"method":"tick"}}
+{"t":0.6,"dir":"recv","msg":{"id":1,"result":"A"}}
+{"t":0.7,"dir":"recv","msg":{"id":2,"result":"twice"}}
+`)
+	type exchange struct {
+		sent, came    string
+		wait, receive float64
+		status        int
+	}
+	want := []exchange{
+		{`{"id":1,"method":"a"}`, `{"id":1,"result":"A"}`, 500, 0, 200},
+		{`{"id":2,"method":"b"}`, `{"id":2,"result":"B"}` + "\n" + `{"method":"tick"}` + "\n" + `{"id":2,"result":"twice"}`, 200, 300, 200},
+		{`{"id":3,"method":"c"}`, ``, 0, 0, 204},
+	}
+	var got []exchange
+	for _, e := range har(t, r, Options{}).Log.Entries {
+		got = append(got, exchange{e.Request.Post.Text, e.Response.Content.Text, e.Timings.Wait, e.Timings.Receive, e.Response.Status})
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
