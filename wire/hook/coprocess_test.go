@@ -60,6 +60,16 @@ func TestCoOutOfOrder(t *testing.T) {
 	}
 }
 
+// Numbers of calls are decimal, however many there are; an answer to a number that is none of ours is nobody's.
+func TestCoManyCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, Binding{}, `m=co:n=0; while read -r line; do n=$((n + 1)); echo '{"id":1.5,"result":0}'; echo '{"id":99999999999999999999,"result":0}'; echo '{"id":'$n',"result":"'$n'"}'; done`)
+	for i := range 21 {
+		testkit.Expect(t, "a call", w.call("m", ""), fmt.Sprintf("%q", fmt.Sprint(i+1)))
+	}
+	testkit.Expect(t, "warnings", w.warned(), "")
+}
+
 func TestCoLateAnswerIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Timeout: 3 * time.Second}, Binding{},

@@ -92,7 +92,7 @@ func TestNeedSameOutputs(t *testing.T) {
 	for _, in := range []string{
 		`{"id":1,"a":{"z":1,"b":[1,{"y":2,"c":3}]},"b":1.50,"c":0,"list":["x"],"fail":null,"":5,"pad":` + long + `}`,
 		`{"fail":{"k":[]},"a":[3,4],"why":"no","id":7,"id":1,"pad":` + long + `,"\u0061":9}`,
-		`[7,{"a":1},[2],` + long + `]`, `[]`, `null`, `7`, `{}`, long, `{"pad":` + long + `}`,
+		`{"a":{"b":1},"c":nonsense,"pad":` + long + `}`, `{"a":1,"pad":` + long + `}}`, `{"a":1,"pad":` + long, `[7,{"a":1},[2],` + long + `]`, `[]`, `null`, `7`, `{}`, long, `{"pad":` + long + `}`,
 	} {
 		for _, src := range []string{
 			`.id == $v.id`, `.[0] == $v.id`, `if .fail then {code: 1, message: .why, at: .fail} else .a end`, `{a, c: .c, x: .list}`, `[.a[]?, .b]`,

@@ -39,3 +39,31 @@ func TestEarlyIsBounded(t *testing.T) {
 		t.Error(len(got), e.size)
 	}
 }
+
+// What is lost is counted for each stream, as far as there is room for counts; streams beyond that share one, so that none
+// is told that nothing of it is missing.
+func TestLostItemsAreCounted(t *testing.T) {
+	var e earlyItems
+	for i := range recentMost {
+		e.lose(fmt.Sprint(i))
+	}
+	e.lose("0")
+	if got := []int64{e.missing(wire.ID("0")), e.missing(wire.ID("1")), e.missing(wire.ID("other"))}; got[0] != 2 || got[1] != 1 || got[2] != 0 {
+		t.Error("as long as there is room:", got)
+	}
+	e.lose("other")
+	e.lose("0")
+	e.lose("another")
+	if got := []int64{e.missing(wire.ID("0")), e.missing(wire.ID("1")), e.missing(wire.ID("other")), e.missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
+		t.Error("beyond:", got)
+	}
+	if len(e.lost) != recentMost+1 {
+		t.Error(len(e.lost), "counts")
+	}
+	var long earlyItems
+	long.lose(string(make([]byte, recentLength)))
+	long.lose(string(make([]byte, recentLength+1)))
+	if long.missing(wire.ID(make([]byte, recentLength))) != 2 || long.missing(wire.ID("x")) != 1 {
+		t.Error("long ids:", long.lost)
+	}
+}

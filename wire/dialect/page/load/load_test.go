@@ -101,3 +101,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A page's file has a mebibyte at most.
+func TestFileOfAnySize(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "x.toml")
+	for size, fits := range map[int]bool{11: true, sizeMost: true, sizeMost + 1: false} {
+		text := "name = 'x'\n" + strings.Repeat("#", size-11)
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := File(at); (err == nil) != fits || !fits && !strings.Contains(err.Error(), "more than 1048576 bytes") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if _, err := File(filepath.Dir(at)); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Errorf("a folder: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
+)
+
+// described are hooks with a catalog.
+type described struct{ hooks }
+
+func (described) Catalog() *catalog.Catalog {
+	return &catalog.Catalog{Info: catalog.Info{Name: "shop"}, Methods: []catalog.Method{{Name: "work"}}}
+}
+
+// What a page says to a GET of each of its paths: JSON, of the catalog, the hooks and the address that was asked.
+func TestGets(t *testing.T) {
+	p, err := load.Parse("x.toml", []byte(`
+name = "x"
+[serve.get]
+"/about" = '{at: .url, name: $catalog.info.name, version: $version, hooks: $hooks}'
+"/nothing" = 'empty'
+"/fails" = 'error("no")'
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := codec.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gets := New(d, described{}).(dialect.Getter).Gets(catalog.Info{Version: "1.2"})
+	if got := slices.Sorted(maps.Keys(gets)); !slices.Equal(got, []string{"/about", "/fails", "/nothing"}) {
+		t.Fatal(got)
+	}
+	for path, want := range map[string]string{
+		"/about":   `{"at":"ws://here/","hooks":["work"],"name":"shop","version":"1.2"}`,
+		"/nothing": `null`,
+	} {
+		if got, err := gets[path]("ws://here/"); err != nil || string(got) != want {
+			t.Errorf("%s: got %s, %v; want %s", path, got, err, want)
+		}
+	}
+	if _, err := gets["/fails"](""); err == nil {
+		t.Error("a program that fails answers")
+	}
+}

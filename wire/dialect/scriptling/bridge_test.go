@@ -1,0 +1,47 @@
+package scriptling
+
+import (
+	"encoding/json"
+	"testing"
+
+	"rpcx/wire/catalog"
+)
+
+// What a peer of another dialect gets of a call: arguments by name as an object, by position as an array, no arguments as
+// no params.
+func TestArgumentsAsParams(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"name":"f","args":[1,2]}`:               `[1,2]`,
+		`{"name":"f","args":[[]]}`:                `[[]]`,
+		`{"name":"f","kwargs":{"a":1}}`:           `{"a":1}`,
+		`{"name":"f","args":[],"kwargs":{"a":1}}`: `{"a":1}`,
+		`{"name":"f","args":[1],"kwargs":{}}`:     `[1]`,
+		`{"name":"f","args":[1],"kwargs":null}`:   `[1]`,
+		`{"name":"f","args":[],"kwargs":{}}`:      ``,
+		`{"name":"f","args":[ ],"kwargs": {} }`:   ``,
+		`{"name":"f","args":null}`:                ``,
+		`{"name":"f"}`:                            ``,
+		``:                                        ``,
+	} {
+		if got := string(plainParams(json.RawMessage(params))); got != want {
+			t.Errorf("%s: got %s, want %s", params, got, want)
+		}
+	}
+}
+
+// Of what a plugin describes only functions that it answers itself can be called alone.
+func TestFunctionsAlone(t *testing.T) {
+	for _, c := range []struct {
+		method catalog.Method
+		alone  bool
+	}{
+		{catalog.Method{Name: "f"}, true},
+		{catalog.Method{Name: "f", Extra: json.RawMessage(`{"description":"d"}`)}, true},
+		{catalog.Method{Name: "f", Extra: json.RawMessage(`{"source":"def f(): pass"}`)}, false},
+		{catalog.Method{Name: "Config.get"}, false},
+	} {
+		if got := isFunction(&c.method); got != c.alone {
+			t.Errorf("%+v: %v", c.method, got)
+		}
+	}
+}
