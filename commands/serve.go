@@ -51,8 +51,10 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Turned == endpoint.Dial) {
 		return run.Line.Usage("%s: has no endpoint that a command could call", scheme)
 	}
-	if err := o.CheckTurned(run.Line, e); err != nil {
-		return err
+	if o.To == "" {
+		if err := server.CheckTurned(run.Line, e); err != nil {
+			return err
+		}
 	}
 	if (o.Frame > 0 || o.Files != "") && !e.Spec().LiveEval {
 		return run.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)

@@ -42,6 +42,9 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err != nil {
 		return err
 	}
+	if err := server.CheckTurned(run.Line, e); err != nil {
+		return err
+	}
 	cfg, err := options.TransportConfig(ctx, run, &o.conn)
 	if err != nil {
 		return err
@@ -49,7 +52,6 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if cfg, err = o.conn.Listen.Access(cfg); err != nil {
 		return err
 	}
-	cfg.Header = nil
 	s, err := session.ListenTape(ctx, e, session.Options{Transport: cfg}, p)
 	if err != nil {
 		return err

@@ -12,14 +12,18 @@ var (
 )
 
 // CheckTurned returns an error for flags that have no meaning in the way in
-// which e and its clients connect.
-func (o *Options) CheckTurned(l *cmdline.CommandLine, e endpoint.Endpoint) error {
-	flags, hint := dials, "dial+ before the transport has us connect to the client"
-	if e.Turned == endpoint.Dial {
+// which e and its clients connect: a user who gives a token must not believe
+// that it is sent.
+func CheckTurned(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+	flags, hint := dials, "it is for who connects"
+	switch {
+	case e.Turned == endpoint.Dial:
 		flags, hint = listens, "dial+ listens nowhere"
+	case l.Path[0] == "serve":
+		hint = "dial+ before the transport has us connect to the client"
 	}
 	for _, flag := range flags {
-		if l.Has(flag) && o.To == "" {
+		if l.Has(flag) {
 			f := l.Usage("--%s has no meaning for %s", flag, e)
 			f.Hint = hint
 			return f

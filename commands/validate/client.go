@@ -23,6 +23,9 @@ import (
 func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
+	if err == nil {
+		err = server.CheckTurned(run.Line, e)
+	}
 	if err != nil {
 		return err
 	}
