@@ -53,7 +53,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 		cmdline.Number("", "jobs", "with --batch, keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
-	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.InsideFlags())...)
+	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -100,7 +100,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if err := o.exclude(run.Line, rest); err != nil {
 		return err
 	}
-	if err := o.files.CheckInside(run, e); err != nil {
+	if err := o.files.CheckEmbedded(run, e); err != nil {
 		return err
 	}
 	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
@@ -138,7 +138,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		if last == nil {
 			return nil
 		}
-		return o.files.SaveInside(ctx, run, e, last.Raw)
+		return o.files.SaveEmbedded(ctx, run, e, last.Raw)
 	}
 	return r.Do(ctx)
 }
@@ -147,7 +147,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
 	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
 	if len(o.method) > 0 {
-		c.Beside = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
+		c.Notifications = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
 	}
 	c.Answers, c.Grace, c.CheckResult, c.What = o.answers, time.Duration(o.grace), true, "what was called"
 	return c.Waited(c.Do(op))

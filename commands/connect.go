@@ -23,7 +23,7 @@ import (
 // connectOptions are the flags of connect.
 type connectOptions struct {
 	daemon.Options
-	options.Enough
+	options.StopConditions
 	params options.Params
 }
 
@@ -42,7 +42,7 @@ func connectCommand(run *env.Env) *cmdline.Command {
 			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
-		Flags:  slices.Concat(o.Enough.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
+		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, run, o) },
 	}
 }
@@ -92,7 +92,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	case o.Given():
 		return run.Line.Usage("--count, --until and --for are for lines from a pipe: at the prompt Ctrl-D leaves")
 	}
-	o.Begin(cl)
+	o.StartTimer(cl)
 	o.Lasts = true
 	opened := false
 	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
@@ -157,7 +157,7 @@ func (c *connection) run() error {
 		case <-ctx.Done():
 			c.pipe.Stop()
 			<-printed
-			if context.Cause(ctx) == options.ErrEnough || quits && c.deadline.Idled() {
+			if context.Cause(ctx) == options.ErrForElapsed || quits && c.deadline.Idled() {
 				return refused
 			}
 			return env.Cause(ctx, ctx.Err())

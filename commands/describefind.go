@@ -96,7 +96,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 
 // look finds out the dialect: by what the peer has sent, else by probing.
 func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOptions, failed error) *finding.Finding {
-	var shown *env.Shown
+	var shown *env.Mismatch
 	if errors.As(failed, &shown) {
 		better, err := session.ParseEndpoint(shown.Better, "")
 		if err != nil {

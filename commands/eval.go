@@ -28,7 +28,7 @@ type evalOptions struct {
 	file      string
 	dryRun    bool
 	retry     request.Retries
-	beside    dialects.Beside
+	beside    dialects.ExtraMembers
 }
 
 func evalCommand(run *env.Env) *cmdline.Command {
@@ -89,7 +89,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 		}
 	}
 	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil }
-	r.Started = func(d *env.Deadline) { run.Heard = d.Touch } // what the code calls back counts as a message of it
+	r.Started = func(d *env.Deadline) { run.OnMessage = d.Touch } // what the code calls back counts as a message of it
 	r.Consume = func(c *request.Consumer, op dialect.Op) error { return o.consume(run, c, op) }
 	r.Outcome = func(_ *request.Consumer, err error) error {
 		return withStack(o.evaluator.HostTimeout(op, r.Timeout, err))

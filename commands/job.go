@@ -152,7 +152,7 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	}
 	r.Then = func(ctx context.Context) error {
 		if e.Spec().Files != nil {
-			return o.files.SaveInside(ctx, run, e, last.Raw)
+			return o.files.SaveEmbedded(ctx, run, e, last.Raw)
 		}
 		return o.files.Save(ctx, run, e, last.Last)
 	}

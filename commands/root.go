@@ -42,7 +42,7 @@ type Outcome struct {
 // signal.
 func (o Outcome) Exit() {
 	if o.fault != nil {
-		env.DieOf(o.fault)
+		env.ExitBySignal(o.fault)
 	}
 	os.Exit(o.Status)
 }
@@ -88,7 +88,7 @@ func execute(run *env.Env, words []string) (err error) {
 		}
 	}()
 	wire.OnDefect(run.Defect)
-	signals := env.Hear()
+	signals := env.NotifySignals()
 	log.SetFlags(0)
 	log.SetOutput(libraryLog{run})
 	root := tree(run, words...)

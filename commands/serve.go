@@ -48,11 +48,11 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Turned == endpoint.Dial) {
+	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
 		return run.Line.Usage("%s: has no endpoint that a command could call", scheme)
 	}
 	if o.To == "" {
-		if err := server.CheckTurned(run.Line, e); err != nil {
+		if err := server.CheckReversed(run.Line, e); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ import (
 type subscribeOptions struct {
 	options.Client
 	params options.Params
-	options.Enough
+	options.StopConditions
 	choose      string
 	method      []string
 	unsubscribe string
@@ -39,7 +39,7 @@ type subscribeOptions struct {
 
 func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
-	flags := append(append(o.Enough.Flags(),
+	flags := append(append(o.StopConditions.Flags(),
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; repeatable)", &o.method),
 		cmdline.Number("", "since", "with @NAME and no METHOD: print the events that the session has kept after number `SEQ`, then those that come", 0, &o.since),
@@ -118,7 +118,7 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 	var limit *env.Deadline
 	r.Started = func(d *env.Deadline) {
 		limit = d
-		o.Begin(d)
+		o.StartTimer(d)
 	}
 	sent := false
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
@@ -128,7 +128,7 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 	r.Outcome = func(_ *request.Consumer, err error) error { return err }
 	err := r.Do(ctx)
 	switch {
-	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), options.ErrEnough):
+	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), options.ErrForElapsed):
 	case !r.Opened():
 		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
 	case wire.AsFault(err) == nil:
@@ -225,18 +225,18 @@ func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request
 	cause := context.Cause(limit.Ctx)
 	f := wire.AsFault(err)
 	switch {
-	case errors.Is(cause, options.ErrEnough):
-		return c.AdviseUntaken(nil)
+	case errors.Is(cause, options.ErrForElapsed):
+		return c.AdviseUnhandled(nil)
 	case f == nil:
 		return err
 	case o.Time.Idle > 0 && limit.Idled() && f == wire.AsFault(cause):
-		return c.AdviseUntaken(nil) // --idle is a regular end here
+		return c.AdviseUnhandled(nil) // --idle is a regular end here
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
-		return c.AdviseUntaken(nil) // a peer may end a subscription, if it closes without an error
+		return c.AdviseUnhandled(nil) // a peer may end a subscription, if it closes without an error
 	case f.Kind == wire.RPCError:
 		request.Suggest(run, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
-		return c.AdviseUntaken(err)
+		return c.AdviseUnhandled(err)
 	}
 	return err
 }

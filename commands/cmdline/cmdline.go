@@ -26,7 +26,7 @@ type CommandLine struct {
 	Flags        []string // each with its value: --name=value
 	Args         []string
 	Dash         int      // how many arguments precede "--"; -1: there is no "--"
-	Beside       []string // the words after "--", if they are a command that connects to us
+	Trailing     []string // the words after "--", if they are a command that connects to us
 	WantsHelp    bool
 	Brief        bool // -h: one screen of help is wanted
 	WantsVersion bool
@@ -36,10 +36,10 @@ type CommandLine struct {
 	all    func() *Command // returns the whole tree
 }
 
-// TakeBeside moves the words after "--" from Args to Beside.
-func (l *CommandLine) TakeBeside() {
+// TakeTrailing moves the words after "--" from Args to Beside.
+func (l *CommandLine) TakeTrailing() {
 	if l.Dash >= 0 && l.Dash <= len(l.Args) {
-		l.Args, l.Beside, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
+		l.Args, l.Trailing, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
 	}
 }
 

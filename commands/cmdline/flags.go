@@ -36,9 +36,9 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
-// Given makes a flag for a text that may be empty: to is nil where the flag was not given.
-func Given(group, name, usage string, to **string) Flag {
-	return Generic(group, name, usage, given{to})
+// OptionalText makes a flag for a text that may be empty: to is nil where the flag was not given.
+func OptionalText(group, name, usage string, to **string) Flag {
+	return Generic(group, name, usage, optionalText{to})
 }
 
 // Counted is Bool for a flag that can be repeated, as in -vv; count is how

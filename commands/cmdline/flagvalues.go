@@ -130,18 +130,18 @@ func (s *Size) Get() any { return int(*s) }
 // String says nothing, as that of Duration.
 func (*Size) String() string { return "" }
 
-// A given is a flag's text, or that there is none.
-type given struct{ to **string }
+// An optionalText is a flag's text, or that there is none.
+type optionalText struct{ to **string }
 
 // Set takes any text.
-func (g given) Set(text string) error {
+func (g optionalText) Set(text string) error {
 	*g.to = &text
 	return nil
 }
 
-func (g given) Get() any { return *g.to }
+func (g optionalText) Get() any { return *g.to }
 
-func (g given) String() string { return "" }
+func (g optionalText) String() string { return "" }
 
 // parsed is a flag's value that a function reads.
 type parsed struct{ read func(text string) error }

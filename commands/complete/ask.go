@@ -17,8 +17,8 @@ const askVariable = "RPCX_COMPLETE"
 // askLimit bounds how long a peer is asked for what it offers: somebody waits for a key.
 const askLimit = 2 * time.Second
 
-// passedOn are the flags of a line that say how its peer is reached.
-var passedOn = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
+// forwardedFlags are the flags of a line that say how its peer is reached.
+var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
 // ask has the peer described by a process of ours, as by `rpcx describe`, which keeps what is offered, and returns that;
 // nil where it is not allowed, or the peer does not say. No command is ever started for it: what is typed may not be what
@@ -28,7 +28,7 @@ func (l line) ask(typed string) []cache.Outline {
 		return nil
 	}
 	e, err := session.ParseEndpoint(typed, l.dialect)
-	if err != nil || e.Turned != "" || e.Tape != "" || e.Address.Command != nil || slices.Contains([]string{"ipc", "stdio"}, e.Address.Scheme) {
+	if err != nil || e.Reversed != "" || e.Tape != "" || e.Address.Command != nil || slices.Contains([]string{"ipc", "stdio"}, e.Address.Scheme) {
 		return nil
 	}
 	self, err := os.Executable()

@@ -45,7 +45,7 @@ func Print(w *os.File, root cmdline.Doc, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	a := of(root, words)
+	a := completions(root, words)
 	kind := "space"
 	switch {
 	case a.kind == anyFile:
@@ -78,8 +78,8 @@ type line struct {
 	dash    bool     // "--" ended the flags
 }
 
-// of returns what could complete the last of words.
-func of(root cmdline.Doc, words []string) answer {
+// completions returns what could complete the last of words.
+func completions(root cmdline.Doc, words []string) answer {
 	word := words[len(words)-1]
 	l := read(root, words[:len(words)-1])
 	switch {
@@ -113,7 +113,7 @@ func read(root cmdline.Doc, words []string) line {
 			name, value, given := strings.Cut(word, "=")
 			f := flagNamed(l.command, name)
 			if f == nil || f.Arg == "" {
-				if f != nil && slices.Contains(passedOn, f.Names[0]) {
+				if f != nil && slices.Contains(forwardedFlags, f.Names[0]) {
 					l.reach = append(l.reach, "--"+f.Names[0])
 				}
 				continue
@@ -126,7 +126,7 @@ func read(root cmdline.Doc, words []string) line {
 				i++
 				value = words[i]
 			}
-			if slices.Contains(passedOn, f.Names[0]) {
+			if slices.Contains(forwardedFlags, f.Names[0]) {
 				l.reach = append(l.reach, "--"+f.Names[0]+"="+value)
 			}
 			switch f.Names[0] {

@@ -130,7 +130,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
 		_ = ordersOut.Close() // the process takes that for our end
-		time.AfterFunc(env.FarewellLimit, func() { _ = newsIn.Close() })
+		time.AfterFunc(env.FarewellTimeout, func() { _ = newsIn.Close() })
 	})
 	defer stop()
 	live, err := awaitReady(newsIn)

@@ -12,23 +12,23 @@ import (
 )
 
 // pageRow is the row of dialects that are pages.
-var pageRow = row{fields: func() Fields { return &Beside{} }}
+var pageRow = row{fields: func() Fields { return &ExtraMembers{} }}
 
-// Beside are the members of a message beside method and params, where a page names some.
-type Beside struct{ given []string }
+// ExtraMembers are the members of a message beside method and params, where a page names some.
+type ExtraMembers struct{ given []string }
 
 // Given reports whether the flag was given.
-func (b *Beside) Given() bool { return len(b.given) > 0 }
+func (b *ExtraMembers) Given() bool { return len(b.given) > 0 }
 
 // Flags returns the flags anew.
-func (b *Beside) Flags() []cmdline.Flag {
+func (b *ExtraMembers) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupParams, "extra", "", "a member beside method and params, `NAME=TEXT` or NAME:=JSON, in dialects that have such members, as cdp has sessionId (repeatable)", &b.given),
 	}
 }
 
 // Extra returns the members as an object; nil where none was given.
-func (b *Beside) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, _ bool) (json.RawMessage, error) {
+func (b *ExtraMembers) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, _ bool) (json.RawMessage, error) {
 	if !b.Given() {
 		return nil, nil
 	}

@@ -24,26 +24,26 @@ import (
 // Env is the state of one run of the program. One goroutine sets its members
 // before a connection is opened; only Out and Console may be used concurrently.
 type Env struct {
-	Common  CommonFlags
-	Line    *cmdline.CommandLine
-	Parent  Launcher                          // in the process of a session, the command that launched it; else nil
-	Respell func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
-	Profile *profile.Profile                  // the profile that names the endpoint; nil: none
-	Console *format.Console
-	Started time.Time
-	Reached *relay.Client                                   // the process that holds the conversation of the endpoint that was named; nil: none
-	Opened  session.Options                                 // with which the last connection was opened
-	Typos   func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: the user is warned of them
-	Kept    bool                                            // the catalog that is shown was stored earlier, as the peer cannot be reached
-	Heard   func()                                          // called for each message that comes; may be nil
-	Untaken atomic.Pointer[string]                          // the method of the first notification that no hook took; nil: none
-	Signal  context.Context                                 // ends with the first SIGINT or SIGTERM
-	Out     terminalOut
-	Stdout  format.Screen               // the terminal, if any, of stdout
-	Stderr  format.Screen               // the terminal, if any, of stderr
-	Fail    context.CancelCauseFunc     // ends the run with an error, as a signal does
-	AtEnd   []func() error              // called after the command, in this order; their errors count as the command's
-	Reload  atomic.Pointer[func() bool] // called at SIGHUP; nil: SIGHUP ends the run
+	Common    CommonFlags
+	Line      *cmdline.CommandLine
+	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
+	Respell   func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
+	Profile   *profile.Profile                  // the profile that names the endpoint; nil: none
+	Console   *format.Console
+	Started   time.Time
+	Reached   *relay.Client                                   // the process that holds the conversation of the endpoint that was named; nil: none
+	Opened    session.Options                                 // with which the last connection was opened
+	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: the user is warned of them
+	FromCache bool                                            // the catalog that is shown was stored earlier, as the peer cannot be reached
+	OnMessage func()                                          // called for each message that comes; may be nil
+	Unhandled atomic.Pointer[string]                          // the method of the first notification that no hook took; nil: none
+	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
+	Out       terminalOut
+	Stdout    format.Screen               // the terminal, if any, of stdout
+	Stderr    format.Screen               // the terminal, if any, of stderr
+	Fail      context.CancelCauseFunc     // ends the run with an error, as a signal does
+	AtEnd     []func() error              // called after the command, in this order; their errors count as the command's
+	Reload    atomic.Pointer[func() bool] // called at SIGHUP; nil: SIGHUP ends the run
 }
 
 // Verbose prints text on stderr if -v was given.
@@ -64,10 +64,10 @@ type Launcher interface {
 	Log() []string
 }
 
-// early returns the value of a flag before the command line is parsed, because
+// flagBeforeParsing returns the value of a flag before the command line is parsed, because
 // usage errors are reported in the form of --errors. The last one counts;
 // without one it returns value.
-func early(args []string, flag, value string) string {
+func flagBeforeParsing(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
 			break
@@ -96,7 +96,7 @@ func CheckEnvironment() error {
 // Detect finds out whether stdout and stderr are terminals, and creates the
 // console for stderr.
 func (run *Env) Detect(args []string) {
-	color := early(args, "--color", "auto")
+	color := flagBeforeParsing(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)
 	run.Stderr = format.Detect(os.Stderr, color, os.Getenv)
 	run.Out.stdout.init(os.Stdout)
@@ -107,5 +107,5 @@ func (run *Env) Detect(args []string) {
 // JSONErrors reports whether failures are printed as JSON, by --errors or
 // RPCX_ERRORS.
 func JSONErrors(args []string) bool {
-	return early(args, "--errors", os.Getenv(errorsVariable)) == "json"
+	return flagBeforeParsing(args, "--errors", os.Getenv(errorsVariable)) == "json"
 }

@@ -41,7 +41,7 @@ func TestFarewell(t *testing.T) {
 	end()
 	ctx, done := Farewell(ended)
 	defer done()
-	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > WordLimit {
+	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > GoodbyeTimeout {
 		t.Errorf("%v, until %v", ctx.Err(), at)
 	}
 }

@@ -15,22 +15,22 @@ import (
 // The limits of leaving in good order, when first the peer is told and then the
 // connection is closed.
 const (
-	WordLimit     = time.Second     // for messages to the peer
-	StepLimit     = time.Second     // for a child to end after each step: stdin closed, asked, killed
-	FarewellLimit = 2 * time.Second // for a command that we have started, and for hooks that still answer
+	GoodbyeTimeout   = time.Second     // for messages to the peer
+	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, asked, killed
+	FarewellTimeout  = 2 * time.Second // for a command that we have started, and for hooks that still answer
 )
 
 // The limits after a deadline or a signal, counted from there. Even with a
 // child and hooks that ignore everything, all of it takes less than a second.
 const (
-	hurriedWord  = 200 * time.Millisecond
-	hurriedClose = 400 * time.Millisecond
-	hurriedPrint = 400 * time.Millisecond // for printing messages that have come
+	hurriedGoodbye = 200 * time.Millisecond
+	hurriedClose   = 400 * time.Millisecond
+	hurriedPrint   = 400 * time.Millisecond // for printing messages that have come
 )
 
-// Hurried returns a context that ends a moment after ctx, for closing a
+// GraceContext returns a context that ends a moment after ctx, for closing a
 // connection.
-func Hurried(ctx context.Context) context.Context {
+func GraceContext(ctx context.Context) context.Context {
 	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
 	return hurry
@@ -42,7 +42,7 @@ type Signals struct {
 	run   atomic.Pointer[running]
 }
 
-// running is a run that is told of signals.
+// running is the run of the program that handles signals.
 type running struct {
 	cancel  context.CancelCauseFunc
 	restore func()
@@ -50,16 +50,16 @@ type running struct {
 	told    bool
 }
 
-// Hear begins to receive signals, beside what its caller does meanwhile: the runtime needs
-// three threads for it. Each ends the process, as it would if it were not received. A write to a closed pipe
-// becomes an error in place of a signal, so that the far side can be told.
-func Hear() *Signals {
+// NotifySignals begins to receive signals. It does so in a goroutine, since the runtime starts three threads
+// for it, which takes a while. Until Context is called a signal ends the process, as it would by default. From now
+// on a write to a closed pipe fails with an error instead of ending the process, so that the peer can still be told.
+func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
-	go h.hear()
+	go h.receive()
 	return h
 }
 
-func (h *Signals) hear() {
+func (h *Signals) receive() {
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -67,17 +67,17 @@ func (h *Signals) hear() {
 	for s := range got {
 		if r := h.run.Load(); r == nil || !r.take(s) {
 			f := signalFault(s)
-			DieOf(f)
+			ExitBySignal(f)
 			os.Exit(cmdline.StatusOf(f.Kind).Code)
 		}
 	}
 }
 
-// Context returns a context that the first SIGINT or SIGTERM ends, with a Fault
-// as its cause; the second ends the process at once. restore
-// is called before the process ends at once. SIGHUP is such a signal, too, unless
-// hangup takes it. After stop each signal ends the process again: that they are received
-// no more would cost as much as connecting to a peer, and the process is about to end.
+// Context returns a context that the first SIGINT or SIGTERM ends, with a Fault as its
+// cause. The second signal ends the process at once, after a call of restore. SIGHUP counts
+// as such a signal unless hangup returns true. After stop each signal ends the process
+// again. The signals are still received then: signal.Stop would take as long as connecting
+// to a peer, and the process is about to end.
 func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	<-h.ready
@@ -88,7 +88,7 @@ func (h *Signals) Context(parent context.Context, restore func(), hangup func() 
 	}
 }
 
-// take tells the run of a signal; false if the process is to end at once.
+// take handles a signal; false if the process has to end at once.
 func (r *running) take(s os.Signal) bool {
 	switch {
 	case s == syscall.SIGHUP && r.hangup():
@@ -102,8 +102,8 @@ func (r *running) take(s os.Signal) bool {
 	return true
 }
 
-// HungUp calls Reload for a SIGHUP and reports whether that took it, as it does
-// for serve, which reads its hooks again.
+// HungUp handles a SIGHUP: it calls Reload, if that is set, and returns whether Reload handled
+// the signal, as it does for serve, which reads its hooks again.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -127,15 +127,15 @@ func WithFarewell(ctx context.Context) (context.Context, func()) {
 	return out, func() { stop(); cancel() }
 }
 
-// Farewell returns a context for saying goodbye to the peer: it lasts for
-// WordLimit, but ends a moment after ctx.
+// Farewell returns a context for the last messages to the peer: it lasts for
+// GoodbyeTimeout, but ends a moment after ctx.
 func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
-	return Outlive(ctx, WordLimit)
+	return DetachedContext(ctx, GoodbyeTimeout)
 }
 
-// Outlive returns a context that lasts for d, but ends a moment after ctx.
-func Outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// DetachedContext returns a context that ends after d, or hurriedGoodbye after ctx has ended, whichever is earlier.
+func DetachedContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedWord, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedGoodbye, cancel) })
 	return out, func() { stop(); cancel() }
 }

@@ -52,7 +52,7 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 // EachLineAhead is EachLine for a take that does not keep the line. It calls waits
 // before it waits for more of stdin.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
-	in := bufio.NewReaderSize(heralded{Stdin(ctx), waits}, 64<<10)
+	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(in)
 		if len(line) > wire.DefaultMaxMessage {
@@ -72,15 +72,15 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 	}
 }
 
-// heralded calls before ahead of each Read.
-type heralded struct {
+// notifyReader calls before ahead of each Read.
+type notifyReader struct {
 	io.Reader
-	before func()
+	beforeRead func()
 }
 
 // Read implements io.Reader.
-func (h heralded) Read(b []byte) (int, error) {
-	h.before()
+func (h notifyReader) Read(b []byte) (int, error) {
+	h.beforeRead()
 	return h.Reader.Read(b)
 }
 

@@ -16,8 +16,8 @@ import (
 // terminalOut writes data to stdout; while there is a prompt, above its line.
 type terminalOut struct {
 	Prompt atomic.Pointer[format.Prompt]
-	stdout patient
-	stderr patient
+	stdout boundedWriter
+	stderr boundedWriter
 }
 
 func (s *terminalOut) Write(b []byte) (int, error) {
@@ -27,38 +27,38 @@ func (s *terminalOut) Write(b []byte) (int, error) {
 	return s.stdout.Write(b)
 }
 
-// A patient writer waits for a reader that does not read, but only as long as
-// the program need not end: a write to a full pipe, or to a stopped terminal,
-// cannot be cancelled.
-type patient struct {
+// A boundedWriter writes to a file without blocking the end of the program. A write to
+// a full pipe or to a stopped terminal cannot be cancelled; once giveUp was called, such
+// a write is left to its goroutine, and Write returns.
+type boundedWriter struct {
 	f    *os.File
 	over chan struct{} // closed when writes must not wait any longer; nil: they always may
 	once sync.Once
 	why  error // set before over is closed: what ended the waiting
 }
 
-// lastWrite bounds a write after over.
+// lastWrite bounds a write once over is closed.
 const lastWrite = 50 * time.Millisecond
 
-func (p *patient) init(f *os.File) {
+func (p *boundedWriter) init(f *os.File) {
 	p.f = f
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() && !isNull(info) {
 		p.over = make(chan struct{})
 	}
 }
 
-// isNull reports whether a file is the null device, to which no write waits.
+// isNull reports whether a file is the null device, to which a write never blocks.
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, null)
 }
 
-// NeverWaits reports whether what is written to stdout is taken at once: by a file, or
+// NeverWaits reports whether a write to stdout cannot block: it is a regular file, or
 // the null device.
 func (s *terminalOut) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
-// Write implements io.Writer. A write that was given up is left behind, with b.
-func (p *patient) Write(b []byte) (int, error) {
+// Write implements io.Writer. A write that is given up goes on in its goroutine and still uses b.
+func (p *boundedWriter) Write(b []byte) (int, error) {
 	if p.over == nil {
 		return p.f.Write(b)
 	}
@@ -84,7 +84,7 @@ func (p *patient) Write(b []byte) (int, error) {
 	}
 }
 
-func (p *patient) giveUp(why error) {
+func (p *boundedWriter) giveUp(why error) {
 	p.once.Do(func() {
 		p.why = why
 		if p.over != nil {
@@ -108,7 +108,7 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 // A stdout that was closed (>&-) cannot be told from one that leads to /dev/null: before
 // any of our code runs, Go's runtime opens /dev/null for reading and writing in its place,
 // just as others do who start a program whose output they do not want (subprocess.DEVNULL
-// of Python, "ignore" of Node). To fail there would fail those, so what is written is lost.
+// of Python, "ignore" of Node). An error here would make all of these fail, so the output is lost silently.
 
 // brokenStdout reports whether err says that stdout is a pipe without a reader.
 func brokenStdout(err error) bool {

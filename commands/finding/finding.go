@@ -65,7 +65,7 @@ func probes(sessions bool) (list []probe) {
 // Applies reports whether the dialect of e, which the user gave as typed, has
 // to be found out: none is named, and the peer can be asked more than once.
 func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
-	return dialectFlag == "" && e.Dialect == all.Default() && e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Turned == "" &&
+	return dialectFlag == "" && e.Dialect == all.Default() && e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Reversed == "" &&
 		e.Profile == nil && e.Address.Scheme != "stdio" && !endpoint.NamesDialect(typed)
 }
 

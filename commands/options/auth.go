@@ -54,10 +54,10 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	if cmd.Err != nil {
 		return wire.NewFault(wire.Usage, "--token-command is run by sh, and there is none in PATH", cmd.Err)
 	}
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.StepLimit
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.CloseStepTimeout
 	p, err := transport.StartProcess(cmd)
 	if err == nil {
-		stop := context.AfterFunc(ctx, func() { p.End(env.StepLimit) })
+		stop := context.AfterFunc(ctx, func() { p.End(env.CloseStepTimeout) })
 		err = p.Wait()
 		stop()
 	}

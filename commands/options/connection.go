@@ -59,7 +59,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
 		ConnectTimeout: time.Duration(c.connect),
 		Ping:           time.Duration(c.ping),
-		CloseTimeout:   env.StepLimit,
+		CloseTimeout:   env.CloseStepTimeout,
 		Stderr:         run.Console.Writer(format.FromPeer),
 		Warn:           run.Console.Warn,
 		Watch:          watch(run),

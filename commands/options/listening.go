@@ -44,7 +44,7 @@ var listeningFlags = []string{"allow-origin", "token", "public", "listening"}
 // to us.
 func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	for _, flag := range listeningFlags {
-		if l.Has(flag) && e.Turned != endpoint.Accept {
+		if l.Has(flag) && e.Reversed != endpoint.Accept {
 			f := l.Usage("--%s is for who listens", flag)
 			f.Hint = "accept+ before the endpoint's transport has its peer connect to us"
 			return f
@@ -99,14 +99,14 @@ func readToken(given string) (string, error) {
 	return token, nil
 }
 
-// Where returns the line with the address of a listener, without a line break.
-func Where(at string) string {
+// AddressLine returns the line with the address of a listener, without a line break.
+func AddressLine(at string) string {
 	return string(scan.Pair("listening", scan.AppendQuoted(nil, at)))
 }
 
-// WriteWhole writes text to file atomically, so that readers never see a part
+// WriteFileAtomic writes text to file atomically, so that readers never see a part
 // of it.
-func WriteWhole(file, text string) error {
+func WriteFileAtomic(file, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
 	if err == nil {
 		_, err = f.WriteString(text)
@@ -132,11 +132,11 @@ func WriteWhole(file, text string) error {
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
-			run.Console.Line(Where(at))
-		} else if err := WriteWhole(c.Listen.File, Where(at)+"\n"); err != nil {
+			run.Console.Line(AddressLine(at))
+		} else if err := WriteFileAtomic(c.Listen.File, AddressLine(at)+"\n"); err != nil {
 			return nil, err
 		}
-		if len(run.Line.Beside) == 0 {
+		if len(run.Line.Trailing) == 0 {
 			return nil, nil
 		}
 		return runDialler(run, at, giveUp)
@@ -147,13 +147,13 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 // replaced by the port. Its output goes to stderr. stop ends it with its
 // process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
-	words := make([]string, len(run.Line.Beside))
-	for i, w := range run.Line.Beside {
+	words := make([]string, len(run.Line.Trailing))
+	for i, w := range run.Line.Trailing {
 		words[i] = strings.ReplaceAll(w, "{port}", portOf(at))
 	}
 	says := run.Console.Writer(words[0])
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.StepLimit
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.CloseStepTimeout
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+at)
 	p, err := transport.StartProcess(cmd)
 	if err != nil {
@@ -169,7 +169,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		}
 	}()
 	return func() {
-		p.End(env.FarewellLimit)
+		p.End(env.FarewellTimeout)
 		<-ended
 	}, nil
 }

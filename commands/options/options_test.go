@@ -57,7 +57,7 @@ func TestFunctionsNeedHooks(t *testing.T) {
 // TestShortly: short times have hundredths.
 func TestShortly(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
-		if got := shortly(d); got != want {
+		if got := rounded(d); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
 		}
 	}

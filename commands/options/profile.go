@@ -30,7 +30,7 @@ func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
 	if p == nil || err != nil {
 		return err
 	}
-	p.Settings = slices.DeleteFunc(p.Settings, func(s profile.Setting) bool { return !counts(s.Key, e) })
+	p.Settings = slices.DeleteFunc(p.Settings, func(s profile.Setting) bool { return !applies(s.Key, e) })
 	return apply(run, p, run.Profile)
 }
 

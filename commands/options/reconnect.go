@@ -33,7 +33,7 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	o := &session.Reconnect{
 		For:  r.limit.Or(0),
 		Lost: func(why error) { run.Console.Warn(why.Error() + "; dialling again") },
-		Back: func(after time.Duration) { run.Console.Note("connected again after " + shortly(after)) },
+		Back: func(after time.Duration) { run.Console.Note("connected again after " + rounded(after)) },
 	}
 	if c.tokened {
 		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
@@ -44,8 +44,8 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	return o
 }
 
-// shortly returns d rounded, for people.
-func shortly(d time.Duration) string {
+// rounded returns d rounded, for people.
+func rounded(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {
 		unit = 10 * time.Millisecond

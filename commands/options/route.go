@@ -19,7 +19,7 @@ type Route struct {
 // flags makes the flags.
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Given(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": none, whatever the environment says)", &r.proxy),
+		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": none, whatever the environment says)", &r.proxy),
 		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT", &r.resolve),
 	}
 }
@@ -48,9 +48,9 @@ func (r *Route) route() (to transport.Route, err error) {
 	return to, nil
 }
 
-// strayResolve refuses a --resolve of the command line for a host that nothing is asked of on the way to e: it would be
+// unusedResolve refuses a --resolve of the command line for a host that nothing is asked of on the way to e: it would be
 // passed over without a word. One of a profile or of [default] may be there for others.
-func strayResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	r := Route{}
 	for _, f := range l.Flags {
 		if value, ok := strings.CutPrefix(f, "--resolve="); ok {

@@ -53,7 +53,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 		Cache: c.cache(),
 		Tap:   Tap(run),
 		Note:  func(n peer.Note) { note(n, "") },
-		Hurry: env.Hurried(run.Signal),
+		Hurry: env.GraceContext(run.Signal),
 		Await: c.Await(run),
 	}, err
 }

@@ -29,7 +29,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 // tapOf is tap for the messages of the client of that name; "" for the only
 // peer.
 func tapOf(run *env.Env, client string) wire.Tap {
-	heard, meter := run.Heard, run.Common.Meter
+	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 			who, from = client, client+": "
 		}
 		if n.Kind == peer.NoteUnhandledNotification && n.Method != "" {
-			run.Untaken.CompareAndSwap(nil, &n.Method)
+			run.Unhandled.CompareAndSwap(nil, &n.Method)
 		}
 		switch {
 		case n.Kind == peer.NoteEvent:

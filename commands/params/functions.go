@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// aside lists the rules that judge a value without looking into its members.
-var aside = []string{
+// shallowRules lists the rules that judge a value without looking into its members.
+var shallowRules = []string{
 	"required", "dependentRequired", "additionalProperties", "unevaluatedProperties", "propertyNames",
 	"minProperties", "maxProperties", "minItems", "maxItems", "type",
 }
@@ -45,7 +45,7 @@ func excused(err error, funcs map[string]string) bool {
 	for at := range funcs {
 		inside := strings.HasPrefix(m.Pointer+"/", at+"/")
 		around := strings.HasPrefix(at+"/", m.Pointer+"/")
-		if inside || around && !slices.Contains(aside, m.Rule) {
+		if inside || around && !slices.Contains(shallowRules, m.Rule) {
 			return true
 		}
 	}

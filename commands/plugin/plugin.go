@@ -104,7 +104,7 @@ func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, er
 		return nil, err
 	}
 	r.Idle = o.Time.Idle.Or(options.DefaultIdle)
-	r.Started = func(d *env.Deadline) { run.Heard = d.Touch } // a callback counts as a message of the call
+	r.Started = func(d *env.Deadline) { run.OnMessage = d.Touch } // a callback counts as a message of the call
 	return r, nil
 }
 

@@ -21,9 +21,9 @@ type completer struct {
 	catalog *catalog.Catalog
 }
 
-// ask asks the peer for its catalog, once, for at most env.WordLimit.
+// ask asks the peer for its catalog, once, for at most env.GoodbyeTimeout.
 func (p *prompt) ask() {
-	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.WordLimit)
+	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 // is no longer read.
 const queuedLines = 1024
 
-// own are words that, alone on a line, are commands to the prompt, unless the
+// promptCommands are words that, alone on a line, are commands to the prompt, unless the
 // peer has a method with that name.
-var own = map[string]func(p *prompt) (leave bool){
+var promptCommands = map[string]func(p *prompt) (leave bool){
 	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
 }
 
@@ -69,7 +69,7 @@ func (p *prompt) listen() error {
 		line, p.rest, p.filled = p.rest, "", false
 		p.screen.SetText(promptText)
 		p.past.keep(line)
-		if say := own[strings.TrimSpace(line)]; say != nil && !p.hasMethod(strings.TrimSpace(line)) {
+		if say := promptCommands[strings.TrimSpace(line)]; say != nil && !p.hasMethod(strings.TrimSpace(line)) {
 			if say(p) {
 				close(lines)
 				awaitLines(done)
@@ -90,7 +90,7 @@ func (p *prompt) listen() error {
 func awaitLines(done <-chan struct{}) {
 	select {
 	case <-done:
-	case <-time.After(env.FarewellLimit):
+	case <-time.After(env.FarewellTimeout):
 	}
 }
 

@@ -117,9 +117,9 @@ func (p *prompt) ended(err error) error {
 	return nil
 }
 
-// await waits until all calls are over, for at most FarewellLimit.
+// await waits until all calls are over, for at most FarewellTimeout.
 func (p *prompt) await() {
-	ctx, done := context.WithTimeout(context.Background(), env.FarewellLimit)
+	ctx, done := context.WithTimeout(context.Background(), env.FarewellTimeout)
 	defer done()
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()

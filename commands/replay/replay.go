@@ -132,7 +132,7 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 // tapes returns the tapes and the command after "--".
 func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error) {
 	if awaits(o.to) {
-		run.Line.TakeBeside()
+		run.Line.TakeTrailing()
 	} else if o.listen == "" {
 		if err := options.CheckListening(run.Line, endpoint.Endpoint{}); err != nil {
 			return nil, nil, err
@@ -174,7 +174,7 @@ func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error)
 // awaits reports whether the peer at an endpoint connects to us.
 func awaits(to string) bool {
 	e, err := session.ParseEndpoint(to, "")
-	return err == nil && e.Turned == endpoint.Accept
+	return err == nil && e.Reversed == endpoint.Accept
 }
 
 // player returns how the tape is played, and the rules by which messages are

@@ -46,7 +46,7 @@ func (c *Consumer) end(err error) error {
 		return c.timeoutHint(env.Cause(c.deadline.Ctx, err))
 	}
 	c.lost = true
-	return c.unkept(named(err, c.Method))
+	return c.missingResults(named(err, c.Method))
 }
 
 // cancel tells the peer that the rest is not wanted.
@@ -84,7 +84,7 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	if c.opening = ""; c.opens(m) {
 		c.opening = string(m.Body)
 	}
-	if err := c.promised(ctx, ev); err != nil {
+	if err := c.checkDeclared(ctx, ev); err != nil {
 		return true, err
 	}
 	c.job = startedJob(m, ev)
@@ -114,10 +114,10 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	}
 	c.newType(ev)
 	if m.Final || ev.Final {
-		if err := c.besideFirst(); err != nil {
+		if err := c.finishNotifications(); err != nil {
 			return true, err
 		}
-		ev.Result = c.Beside != nil
+		ev.Result = c.Notifications != nil
 	}
 	stop, err = c.print.Print(ctx, m, ev)
 	if err != nil {
@@ -134,9 +134,9 @@ func (c *Consumer) message(m *wire.Message) (stop bool, err error) {
 	return stop, nil
 }
 
-// promised returns an error if data does not fit the schema that the peer has
+// checkDeclared returns an error if data does not fit the schema that the peer has
 // given.
-func (c *Consumer) promised(ctx context.Context, ev *wire.Event) error {
+func (c *Consumer) checkDeclared(ctx context.Context, ev *wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
 	}

@@ -16,27 +16,27 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Reading says how an answer is read. The zero value is that of a call.
-type Reading struct {
-	Method      string
-	Watch       bool             // messages that answer nothing are printed: --method or --select is given
-	Choose      bool             // --select is given
-	Stream      bool             // a stream follows the answer
-	Many        bool             // there are several answers, and after a failed one the others are still read
-	KeepLast    bool             // set Last
-	KeepRaw     bool             // set Raw
-	CheckResult bool             // data must fit the schema in Catalog
-	Within      string           // the member of the data that the schema describes; "": all of it
-	Beside      *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
-	What        string           // the request in words, for a hint if the dialect cannot cancel it; "": no hint
-	Grace       time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
-	Answers     *AnswerCache     // stores the answer; nil: it is not stored
-	Catalog     *catalog.Catalog // the peer's, if it is known
+// ReadOptions say how an answer is read. The zero value is that of a plain call.
+type ReadOptions struct {
+	Method        string
+	Watch         bool             // messages that answer nothing are printed: --method or --select is given
+	Choose        bool             // --select is given
+	Stream        bool             // a stream follows the answer
+	Many          bool             // there are several answers, and after a failed one the others are still read
+	KeepLast      bool             // set Last
+	KeepRaw       bool             // set Raw
+	CheckResult   bool             // data must fit the schema in Catalog
+	Within        string           // the member of the data that the schema describes; "": all of it
+	Notifications *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
+	What          string           // the request in words, for a hint if the dialect cannot cancel it; "": no hint
+	Grace         time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
+	Answers       *AnswerCache     // stores the answer; nil: it is not stored
+	Catalog       *catalog.Catalog // the peer's, if it is known
 }
 
 // A Consumer prints the events of one call or stream until it ends.
 type Consumer struct {
-	Reading
+	ReadOptions
 	Last json.RawMessage // the last data, if KeepLast is set
 	Raw  json.RawMessage // the message that it came in, if KeepRaw is set
 
@@ -46,18 +46,18 @@ type Consumer struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	unchecked bool           // --no-check is given
-	result    *schema.Schema // that data must fit; nil: data is not checked
-	failed    bool           // with Many: an answer was an error
-	lost      bool           // the connection ended
-	job       string         // the job that has begun, by the last message; "": none
-	opening   string         // the answer that opened the stream, until its first item
-	grace     grace
-	beside    *bystander       // prints the messages of Beside; nil: there is none
-	advice    *dialects.Advice // of the last guidance; nil: none
-	said      said
-	types     map[string]bool // unknown types of events that newType has noted
-	shown     wire.Event      // of the message that is printed
+	unchecked     bool           // --no-check is given
+	result        *schema.Schema // that data must fit; nil: data is not checked
+	failed        bool           // with Many: an answer was an error
+	lost          bool           // the connection ended
+	job           string         // the job that has begun, by the last message; "": none
+	opening       string         // the answer that opened the stream, until its first item
+	grace         grace
+	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil: nothing
+	advice        *dialects.Advice     // of the last guidance; nil: none
+	said          said
+	types         map[string]bool // unknown types of events that newType has noted
+	shown         wire.Event      // of the message that is printed
 }
 
 // said is what the user has seen so far, which AdviseWaiting looks at from beside.
@@ -87,10 +87,10 @@ func (c *Consumer) Describe() (*catalog.Catalog, error) { return c.conv.Describe
 
 // Do sends op and prints the answer to its end.
 func (c *Consumer) Do(op dialect.Op) error {
-	if err := c.watchBeside(); err != nil {
+	if err := c.startNotifications(); err != nil {
 		return err
 	}
-	defer func() { _ = c.besideFirst() }()
+	defer func() { _ = c.finishNotifications() }()
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil || st == nil { // a message without an id has no answer, and no stream
 		return env.Cause(c.deadline.Ctx, err)

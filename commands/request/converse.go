@@ -38,10 +38,10 @@ func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint
 func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
-	if e.Turned == endpoint.Accept {
+	if e.Reversed == endpoint.Accept {
 		cl.Pause() // who connects takes the time that --wait and --connect-timeout give
 	}
-	heard := env.NewEar(run, e, cl)
+	heard := env.NewSniffer(run, e, cl)
 	defer func() { err = heard.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {
@@ -52,10 +52,10 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 		return err
 	}
 	defer remember(run, e)
-	defer func() { err = errors.Join(err, closing(cl.Ctx, conv, &c.Hooks, err)) }()
+	defer func() { err = errors.Join(err, closeConversation(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	if c.Listen > 0 {
-		if err := heard.Listen(time.After(c.Listen)); err != nil {
+		if err := heard.AwaitMismatch(time.After(c.Listen)); err != nil {
 			return err
 		}
 	}
@@ -70,11 +70,11 @@ func remember(run *env.Env, e endpoint.Endpoint) {
 	}
 }
 
-// closing waits a moment for hooks that answer the peer, then closes conv. It
+// closeConversation waits a moment for hooks that answer the peer, then closes conv. It
 // returns the failure of a hook if that decides the outcome: the peer answered
 // with an error, which the hook may have caused, or --strict-hooks is given.
-func closing(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
-	settle, cancel := env.Outlive(ctx, env.FarewellLimit)
+func closeConversation(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
+	settle, cancel := env.DetachedContext(ctx, env.FarewellTimeout)
 	conv.Settle(settle)
 	cancel()
 	if f := wire.AsFault(conv.Close()); f != nil && f.Kind == wire.Expectation {

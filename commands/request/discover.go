@@ -34,7 +34,7 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 // Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	run.Heard = cl.Touch // a service is asked module by module
+	run.OnMessage = cl.Touch // a service is asked module by module
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		if brief && name == "" && all.Named(conv.Dialect()).ModuleOf != nil {
 			name = noName
@@ -119,7 +119,7 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 	if kept == nil {
 		return nil, err
 	}
-	run.Kept = true
+	run.FromCache = true
 	run.Console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
 	return kept, nil
 }
@@ -132,7 +132,7 @@ func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 		return nil
 	}
 	f := wire.NewFault(wire.RPCError, "the schemas of these modules are not known, nor what their methods take: "+strings.Join(names, ", "), nil)
-	if run.Kept {
+	if run.FromCache {
 		f.Kind = wire.Unreachable
 	}
 	return f

@@ -39,33 +39,33 @@ func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint
 	o.Handshake.Own = func(context.Context) string { return first.Method }
 	codec := e.Spec().NewCodec(o)
 	if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(ctx, unsent{codec})
+		_ = g.Greet(ctx, previewCaller{codec})
 	}
 	if p, ok := codec.(dialect.Preparer); ok && first.Kind == dialect.Eval {
-		_ = p.Prepare(ctx, unsent{codec}, first)
+		_ = p.Prepare(ctx, previewCaller{codec}, first)
 	}
 	return codec.Encode
 }
 
-// unsent is a Caller that sends nothing, but makes the messages of a greeting,
+// previewCaller is a Caller that sends nothing, but makes the messages of a greeting,
 // so that their ids are used up.
-type unsent struct{ codec dialect.Codec }
+type previewCaller struct{ codec dialect.Codec }
 
-var errUnsent = errors.New("nothing is sent")
+var errPreview = errors.New("nothing is sent")
 
-func (u unsent) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
+func (u previewCaller) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	return nil, u.Notify(context.Background(), op)
 }
 
-func (u unsent) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (u previewCaller) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return nil, u.Notify(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-func (u unsent) Notify(_ context.Context, op dialect.Op) error {
+func (u previewCaller) Notify(_ context.Context, op dialect.Op) error {
 	if _, err := u.codec.Encode(op); err != nil {
 		return err
 	}
-	return errUnsent
+	return errPreview
 }
 
-func (u unsent) CloseWith(int, string) error { return nil }
+func (u previewCaller) CloseWith(int, string) error { return nil }

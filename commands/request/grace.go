@@ -74,10 +74,10 @@ func (c *Consumer) finish() error {
 	return c.grace.outcome
 }
 
-// unkept returns the outcome of a call whose answer only announced results, but
+// missingResults returns the outcome of a call whose answer only announced results, but
 // whose exchange ended before they came: over plain HTTP there is no other way
 // for them.
-func (c *Consumer) unkept(err error) error {
+func (c *Consumer) missingResults(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).DeferredResults {
 		return err

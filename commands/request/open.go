@@ -34,8 +34,8 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	e, err := session.ParseEndpoint(args[0], dialect)
 	err = suggestEndpoint(run.Line, err)
 	if err == nil && !listens(run.Line) {
-		if e.Turned == endpoint.Accept {
-			run.Line.TakeBeside()
+		if e.Reversed == endpoint.Accept {
+			run.Line.TakeTrailing()
 			args = run.Line.Args
 		}
 		err = options.CheckListening(run.Line, e)
@@ -50,7 +50,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		err = refuseConnected(run.Line, e.Session)
 	}
 	if err == nil {
-		err = options.CheckMeaning(run.Line, e, listens(run.Line))
+		err = options.CheckApplicable(run.Line, e, listens(run.Line))
 	}
 	if err == nil && !listens(run.Line) {
 		e, err = reach(ctx, run, e)
@@ -122,7 +122,7 @@ func refuseConnected(l *cmdline.CommandLine, name string) error {
 
 // open connects with the flags of a client. raw asks for all messages, for
 // connect. If a signal or a timeout caused the error, that is returned.
-func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Ear) (session.Conversation, error) {
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Sniffer) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
@@ -133,25 +133,25 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	if err := c.Handshake.Apply(&e, &o); err != nil {
 		return nil, err
 	}
-	o.Reached, o.Hurry, o.Hook.Working = run.Reached, env.Hurried(ctx), cl.Working
+	o.Reached, o.Hurry, o.Hook.Working = run.Reached, env.GraceContext(ctx), cl.Working
 	if o.Record, err = c.Record.Open(run, e.String(), e.Dialect, false); err != nil {
 		return nil, err
 	}
 	run.Opened = o
-	o.Transport.First = heard.Hear
+	o.Transport.First = heard.Sniff
 	if c.Lasts {
 		o.Transport.Unanswered = heard.Unanswered
 	}
 	conv, err := session.Open(ctx, e, o)
-	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && judged(err)) {
+	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && peerResponded(err)) {
 		return nil, cause
 	}
 	return conv, err
 }
 
-// judged reports whether err is what the peer said, or that it was nonsense: then the
+// peerResponded reports whether err is what the peer said, or that it was nonsense: then the
 // greeting has failed, and only the goodbye lasted until the timeout.
-func judged(err error) bool {
+func peerResponded(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)
 }

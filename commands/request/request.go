@@ -155,7 +155,7 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 			return env.Cause(r.deadline.Ctx, conv.Notify(r.deadline.Ctx, p.op))
 		})
 	}
-	err = r.Retries.again(r.Env, r.deadline, posting(r.Endpoint.Address.Scheme), func() error {
+	err = r.Retries.retry(r.Env, r.deadline, posting(r.Endpoint.Address.Scheme), func() error {
 		r.last = NewConsumer(r.Env, conv, r.Print, r.deadline)
 		r.last.Method, r.last.Catalog, r.last.unchecked = p.op.Method, p.cat, r.Params.NoCheck
 		if r.Consume != nil {

@@ -33,10 +33,10 @@ const (
 	longestWait  = time.Second // between attempts to reach a peer
 )
 
-// again repeats attempt until its outcome is final: as long as --wait says
+// retry repeats attempt until its outcome is final: as long as --wait says
 // while the peer was not reached, and up to r.N times more if a failure allows
 // it. --timeout bounds all attempts together.
-func (r Retries) again(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
+func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
 		err := untilReached(run, d, attempt)

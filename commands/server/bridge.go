@@ -30,7 +30,7 @@ func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpo
 		return to, false, err
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil
-	return to, silent && listen.Turned == "", nil
+	return to, silent && listen.Reversed == "", nil
 }
 
 // Pass passes everything between the clients of listen and the peer at to on,

@@ -42,10 +42,10 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 // tellWhere writes the endpoint at which we listen: to file if there is one,
 // else to stdout if that is ours.
 func tellWhere(at, file string, ours bool) error {
-	line := options.Where(at) + "\n"
+	line := options.AddressLine(at) + "\n"
 	switch {
 	case file != "":
-		return options.WriteWhole(file, line)
+		return options.WriteFileAtomic(file, line)
 	case ours:
 		return cmdline.Print(os.Stdout, line)
 	}
@@ -95,7 +95,7 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 		case <-p.Done():
 		case <-ctx.Done():
 		}
-		p.End(env.FarewellLimit)
+		p.End(env.FarewellTimeout)
 		takeBack()
 		ended <- commandStatus(words[0], p.Wait())
 	}()

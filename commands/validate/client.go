@@ -17,10 +17,10 @@ import (
 	"rpcx/wire/session"
 )
 
-// judgeClient serves on LISTEN and checks the clients that connect against the
+// checkClient serves on LISTEN and checks the clients that connect against the
 // rules of the dialect. It ends with the command after --, else when the first
 // client has gone.
-func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
+func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
 	if err == nil {
@@ -34,7 +34,7 @@ func (o *validateOptions) judgeClient(ctx context.Context, r *outcome) error {
 		f.Hint = "write one to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
 		return f
 	}
-	j := &judge{o: o, r: r, run: run, endpoint: e}
+	j := &peerChecker{o: o, r: r, run: run, endpoint: e}
 	if j.watch, err = newWatch(j); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 
 // clients are the clients that have connected.
 type clients struct {
-	j          *judge
+	j          *peerChecker
 	untilFirst bool // serving ends when the first client has gone
 	gone       chan struct{}
 	once       sync.Once
@@ -147,24 +147,24 @@ func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	if _, post := conn.(wire.OneShot); post || !c.untilFirst {
 		return conn
 	}
-	return &leaving{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
+	return &closeNotifier{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
 }
 
-// leaving is a connection whose end is reported: the peer closes it when the
+// closeNotifier is a connection whose end is reported: the peer closes it when the
 // client has gone and its requests are answered.
-type leaving struct {
+type closeNotifier struct {
 	wire.Conn
 	left func()
 }
 
 // Close ends the connection.
-func (l *leaving) Close() error {
+func (l *closeNotifier) Close() error {
 	defer l.left()
 	return l.Conn.Close()
 }
 
 // CloseWith closes the connection with a code, if its transport has codes.
-func (l *leaving) CloseWith(code int, reason string) error {
+func (l *closeNotifier) CloseWith(code int, reason string) error {
 	defer l.left()
 	if with, ok := l.Conn.(wire.CloserWith); ok {
 		return with.CloseWith(code, reason)
@@ -174,7 +174,7 @@ func (l *leaving) CloseWith(code int, reason string) error {
 
 // sumClients prints how many clients there were. It returns a failure if one
 // broke a rule; that goes before err, the status of the command.
-func (j *judge) sumClients(n int, err error) error {
+func (j *peerChecker) sumClients(n int, err error) error {
 	for _, why := range j.skipped.whys {
 		j.run.Console.Note("left out, as " + why)
 	}

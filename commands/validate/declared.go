@@ -35,7 +35,7 @@ var declaredNames = []string{declared.Compiles, declared.Resolves, declared.Exam
 
 // declares asks the peer for its catalog and checks that against itself.
 // discovery is the method with which probes do so.
-func (j *judge) declares(ctx context.Context, discovery string) error {
+func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	given, err := options.LoadCatalog(j.o.catalog)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (j *judge) declares(ctx context.Context, discovery string) error {
 }
 
 // describe asks the peer for its catalog. It waits as long as messages come.
-func (j *judge) describe(ctx context.Context) (*catalog.Catalog, error) {
+func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
 	j.waiting.Store(cl)
@@ -89,7 +89,7 @@ func (j *judge) describe(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 // modules finds the peer's modules, if it has any, for the probes.
-func (j *judge) modules() {
+func (j *peerChecker) modules() {
 	of := j.endpoint.Spec().ModuleOf
 	if of == nil {
 		return
@@ -108,7 +108,7 @@ func (j *judge) modules() {
 }
 
 // declaredRule reports the findings of one rule.
-func (j *judge) declaredRule(name, sentence string, level rules.Level, all []declared.Finding) error {
+func (j *peerChecker) declaredRule(name, sentence string, level rules.Level, all []declared.Finding) error {
 	if slices.Contains(j.o.disable, name) {
 		j.skip(name, "--disable")
 		return nil

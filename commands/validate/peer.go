@@ -28,8 +28,8 @@ import (
 // defaultPatience is how long an answer of the peer is awaited.
 const defaultPatience = 5 * time.Second
 
-// A judge checks a live peer against its dialect's rules and its own catalog.
-type judge struct {
+// A peerChecker checks a live peer against its dialect's rules and its own catalog.
+type peerChecker struct {
 	o        *validateOptions
 	r        *outcome
 	run      *env.Env
@@ -63,7 +63,7 @@ func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) e
 	}
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0) // --idle is each probe's
 	defer cl.Stop()
-	j, err := o.judge(cl.Ctx, r)
+	j, err := o.newPeerChecker(cl.Ctx, r)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) e
 	return r.write(errors.Join(err, j.sum(err != nil)))
 }
 
-// judge prepares the check of the peer that the command line names.
-func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error) {
+// newPeerChecker prepares the check of the peer that the command line names.
+func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peerChecker, error) {
 	e, _, err := request.Endpoint(ctx, r.run, o.client.Conn.Dialect)
 	if err != nil {
 		return nil, err
@@ -83,14 +83,14 @@ func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error)
 		f.Hint = "name the peer itself"
 		return nil, f
 	}
-	j := &judge{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
+	j := &peerChecker{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
 	if j.patience <= 0 {
 		j.patience = defaultPatience
 	}
 	if j.shape, err = all.ShapeOf(e.Dialect); err != nil {
 		return nil, err
 	}
-	r.run.Heard = func() {
+	r.run.OnMessage = func() {
 		if cl := j.waiting.Load(); cl != nil {
 			cl.Touch()
 		}
@@ -120,7 +120,7 @@ func (o *validateOptions) judge(ctx context.Context, r *outcome) (*judge, error)
 }
 
 // all makes all checks, first those that share a connection.
-func (j *judge) all(ctx context.Context) error {
+func (j *peerChecker) all(ctx context.Context) error {
 	set, err := probes.For(j.endpoint.Dialect)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (j *judge) all(ctx context.Context) error {
 }
 
 // known returns an error for a name that no rule and no probe has.
-func (j *judge) known(set []probes.Probe) error {
+func (j *peerChecker) known(set []probes.Probe) error {
 	var names []string
 	for _, p := range set {
 		names = append(names, p.Name)
@@ -164,7 +164,7 @@ func (j *judge) known(set []probes.Probe) error {
 }
 
 // shares makes the checks that share a connection.
-func (j *judge) shares(ctx context.Context, set *probes.Set) error {
+func (j *peerChecker) shares(ctx context.Context, set *probes.Set) error {
 	if err := j.declares(ctx, set.Discovery); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (j *judge) shares(ctx context.Context, set *probes.Set) error {
 }
 
 // open connects and greets. end says goodbye and closes.
-func (j *judge) open(ctx context.Context) (end func(), err error) {
+func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped(j.watch.tap)
 	last := j.conv
 	err = request.WaitReached(ctx, j.run, func() (err error) {
@@ -193,7 +193,7 @@ func (j *judge) open(ctx context.Context) (end func(), err error) {
 
 // wrapped returns the options of a connection that probes use, too. got returns
 // that connection, once it is open; done ends its recording.
-func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
+func (j *peerChecker) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
 	taps := []wire.Tap{so.Tap, tap}
 	done = func() {}
@@ -219,7 +219,7 @@ func (j *judge) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Co
 }
 
 // dial opens a further connection, for a probe.
-func (j *judge) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
+func (j *peerChecker) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
 	so, got, done := j.wrapped(nil)
 	if greeted {
 		conv, err := session.OpenDirect(ctx, j.endpoint, so)

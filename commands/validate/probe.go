@@ -16,7 +16,7 @@ import (
 )
 
 // probe makes those probes of set that wanted selects.
-func (j *judge) probe(ctx context.Context, set []probes.Probe, wanted func(*probes.Probe) bool) error {
+func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func(*probes.Probe) bool) error {
 	t := &probes.Target{Shared: j.shared, Dial: j.dial, Patience: j.patience}
 	for i := range set {
 		p := &set[i]
@@ -40,12 +40,12 @@ func (j *judge) probe(ctx context.Context, set []probes.Probe, wanted func(*prob
 }
 
 // leftOut reports whether a probe must not be made, and reports it as skipped.
-func (j *judge) leftOut(p *probes.Probe) bool {
+func (j *peerChecker) leftOut(p *probes.Probe) bool {
 	why := ""
 	switch {
 	case slices.Contains(j.o.disable, p.Name):
 		why = "--disable"
-	case (p.Own || p.Bare) && j.endpoint.Turned == endpoint.Accept:
+	case (p.Own || p.Bare) && j.endpoint.Reversed == endpoint.Accept:
 		why = "it needs a connection of its own, and the peer connects to us"
 	case p.Intrusive != "" && !j.o.intrusive:
 		why = p.Intrusive + " (--intrusive)"
@@ -62,7 +62,7 @@ func (j *judge) leftOut(p *probes.Probe) bool {
 }
 
 // reopen opens the shared connection again if the last probe has ended it.
-func (j *judge) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) error {
+func (j *peerChecker) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) error {
 	if p.Own || p.Bare || t.Shared.Ended() == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (j *judge) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) e
 }
 
 // each returns the variables for each time that a probe is made.
-func (j *judge) each(p *probes.Probe) []map[string]json.RawMessage {
+func (j *peerChecker) each(p *probes.Probe) []map[string]json.RawMessage {
 	if p.For == "" {
 		return []map[string]json.RawMessage{nil}
 	}
@@ -83,7 +83,7 @@ func (j *judge) each(p *probes.Probe) []map[string]json.RawMessage {
 }
 
 // tell reports the result of a probe.
-func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probes.Result) error {
+func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res probes.Result) error {
 	c := report.Case{Name: p.Name, Class: j.endpoint.Dialect, Duration: res.Duration}
 	method := ""
 	if vars["method"] != nil {
@@ -110,7 +110,7 @@ func (j *judge) tell(p *probes.Probe, vars map[string]json.RawMessage, res probe
 
 // found reports the findings of a check, which is a case of the report; without
 // findings it has passed. Either all of them are warnings or none is.
-func (j *judge) found(c report.Case, all ...finding) error {
+func (j *peerChecker) found(c report.Case, all ...finding) error {
 	for _, f := range all {
 		f.into(&c, !f.warning)
 		if err := j.r.print(f); err != nil {
@@ -129,7 +129,7 @@ func (j *judge) found(c report.Case, all ...finding) error {
 }
 
 // skip reports a check as left out.
-func (j *judge) skip(name, why string) {
+func (j *peerChecker) skip(name, why string) {
 	j.count.skipped++
 	j.skipped.add(name, why)
 	j.r.add(report.Case{Name: name, Class: j.endpoint.Dialect, Skipped: why})
@@ -161,7 +161,7 @@ func brief(msg []byte) string {
 
 // sum prints how many checks there were and which were left out. It returns a
 // failure if one has failed. early says that not all checks could be made.
-func (j *judge) sum(early bool) error {
+func (j *peerChecker) sum(early bool) error {
 	for _, why := range j.skipped.whys {
 		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.skipped.names[why], ", "))
 	}

@@ -47,7 +47,7 @@ func (o *validateOptions) given() (all []call, err error) {
 }
 
 // tries calls the methods that may be called.
-func (j *judge) tries(ctx context.Context) error {
+func (j *peerChecker) tries(ctx context.Context) error {
 	spec := j.endpoint.Spec()
 	named := len(j.calls)
 	j.hinted()
@@ -77,7 +77,7 @@ func (j *judge) tries(ctx context.Context) error {
 
 // hinted adds the methods that only read, if the user's own catalog says so, or
 // if the peer is trusted to.
-func (j *judge) hinted() {
+func (j *peerChecker) hinted() {
 	if j.catalog == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func readOnly(m *catalog.Method) bool {
 
 // try calls a method and checks its results against its schema. An error that
 // the peer answers is a finding only if the user gave the params.
-func (j *judge) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
+func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
 	kind := dialect.Call
 	if m != nil {
@@ -156,7 +156,7 @@ const mostItems = 3
 
 // results makes a call and checks each result against its schema. It returns
 // how many had a schema. A stream is read until nothing comes for a while.
-func (j *judge) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
+func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
 	st, err := j.conv.Open(cl.Ctx, op)

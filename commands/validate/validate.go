@@ -150,7 +150,7 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 		return f
 	}
 	if o.role == "client" {
-		return o.judgeClient(ctx, r)
+		return o.checkClient(ctx, r)
 	}
 	if isPeer(run.Line.Args[0]) {
 		return o.live(ctx, r, run.Line.Args)

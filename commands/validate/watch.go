@@ -31,7 +31,7 @@ type watch struct {
 
 // newWatch returns a watch. For a dialect without rules it checks nothing, and
 // says so.
-func newWatch(j *judge) (*watch, error) {
+func newWatch(j *peerChecker) (*watch, error) {
 	w := &watch{started: time.Now(), us: j.us(), many: map[string]int{}}
 	if !rules.Has(j.endpoint.Dialect) {
 		j.skipped.add("the rules", j.endpoint.Dialect+" has none")
@@ -102,7 +102,7 @@ func (w *watch) note(found []rules.Finding) {
 }
 
 // end reports the findings: each rule is a case.
-func (w *watch) end(ctx context.Context, j *judge) error {
+func (w *watch) end(ctx context.Context, j *peerChecker) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.checker == nil || w.err != nil {
@@ -125,7 +125,7 @@ func (w *watch) end(ctx context.Context, j *judge) error {
 const mostOfRule = 20
 
 // rule reports the findings of one rule.
-func (w *watch) rule(j *judge, r *rules.Rule) error {
+func (w *watch) rule(j *peerChecker, r *rules.Rule) error {
 	if slices.Contains(j.o.disable, r.Name) {
 		j.skip(r.Name, "--disable")
 		return nil
@@ -147,7 +147,7 @@ func (w *watch) rule(j *judge, r *rules.Rule) error {
 }
 
 // us returns our side, whose violations are not reported.
-func (j *judge) us() string {
+func (j *peerChecker) us() string {
 	if j.o.role == "client" {
 		return "server"
 	}
@@ -155,7 +155,7 @@ func (j *judge) us() string {
 }
 
 // ofRule returns a broken rule as a finding.
-func (j *judge) ofRule(f rules.Finding, warning bool) finding {
+func (j *peerChecker) ofRule(f rules.Finding, warning bool) finding {
 	found := ofRule(j.endpoint.String(), f, warning)
 	found.dir, found.number = "recv", f.Line
 	if f.From == j.us() {

@@ -31,7 +31,7 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 			return nil, err
 		}
 	}
-	return []any{e.Dialect, e.Framing, e.Turned, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
+	return []any{e.Dialect, e.Framing, e.Reversed, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
 // environment returns the variables that a command is run with, since it may

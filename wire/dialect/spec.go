@@ -46,8 +46,8 @@ type Spec struct {
 
 	Asks string // a method that only servers of it answer, which makes no session; "": there is none
 	// Answered reports whether that is what such a server answers to Asks.
-	Answered func(result json.RawMessage) bool
-	Sign     string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
+	Answered  func(result json.RawMessage) bool
+	Signature string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
 
 	// Names of methods. A nil function keeps the name as it is.
 

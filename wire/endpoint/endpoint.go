@@ -16,16 +16,16 @@ import (
 
 // An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
-	Dialect string            // a name in the table of dialects
-	Framing string            // "": the transport's default
-	Turned  string            // Accept or Dial if the connection is made the other way round, else ""
-	Address transport.Address // zero for a demo, a tape and a socket
-	Demo    string            // the name of an embedded server, else ""
-	Tape    string            // the file of a tape that is played, else ""
-	Socket  string            // the path of the socket of another process's conversation, else ""
-	Hook    string            // with Socket: the id of the hook that asks, from its endpoint
-	Session string            // with Socket: the name of the session, else ""
-	Profile *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
+	Dialect  string            // a name in the table of dialects
+	Framing  string            // "": the transport's default
+	Reversed string            // Accept or Dial if the connection is made the other way round, else ""
+	Address  transport.Address // zero for a demo, a tape and a socket
+	Demo     string            // the name of an embedded server, else ""
+	Tape     string            // the file of a tape that is played, else ""
+	Socket   string            // the path of the socket of another process's conversation, else ""
+	Hook     string            // with Socket: the id of the hook that asks, from its endpoint
+	Session  string            // with Socket: the name of the session, else ""
+	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
 
 	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
 	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
@@ -37,8 +37,8 @@ const (
 	Dial   = "dial"   // of an endpoint to serve: we connect to the client
 )
 
-// turnable are the transports for which either side can connect.
-var turnable = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
+// reversible are the transports for which either side can connect.
+var reversible = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
 // String returns the endpoint as it may be shown, with secrets redacted.
 func (e Endpoint) String() string {
@@ -58,8 +58,8 @@ func (e Endpoint) String() string {
 			s = strings.ReplaceAll(s, secret, redact.Mark)
 		}
 	}
-	if e.Turned != "" {
-		s = e.Turned + "+" + s
+	if e.Reversed != "" {
+		s = e.Reversed + "+" + s
 	}
 	return e.Prefixed(s)
 }

@@ -53,7 +53,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 			word = name
 		}
 		switch _, isFraming := framing.ByName(word); {
-		case e.Turned != "":
+		case e.Reversed != "":
 			return e, rest, nil
 		case isDialect && e.Dialect == "" && e.Framing == "":
 			spec, err := all.Lookup(word)
@@ -64,7 +64,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 		case isFraming && e.Framing == "":
 			e.Framing = word
 		case word == Accept || word == Dial:
-			e.Turned = word
+			e.Reversed = word
 		default:
 			return e, rest, nil
 		}
@@ -75,8 +75,8 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 // target reads what follows the prefixes: the scheme and the address.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
-	if e.Turned != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(turnable, scheme) {
-		return wire.Usagef("%s+ goes before %s, not before %s:", e.Turned, strings.Join(turnable, ", "), scheme)
+	if e.Reversed != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(reversible, scheme) {
+		return wire.Usagef("%s+ goes before %s, not before %s:", e.Reversed, strings.Join(reversible, ", "), scheme)
 	}
 	switch scheme {
 	case "demo":

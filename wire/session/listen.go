@@ -81,7 +81,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, collectOften), exchanges: peer.NewExchanges(), alone: e.Turned == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, collectOften), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	}
 	switch {
 	case err != nil:
-	case e.Turned == endpoint.Dial:
+	case e.Reversed == endpoint.Dial:
 		s.listener, err = dialOut(ctx, e, cfg)
 	default:
 		s.listener, err = transport.Listen(ctx, e.Address, cfg)

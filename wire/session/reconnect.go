@@ -90,7 +90,7 @@ type redialer struct {
 // pause returns the time until the next attempt; none where the peer connects to us, and
 // must not find nobody.
 func (k *redialer) pause() time.Duration {
-	if k.d.endpoint.Turned == endpoint.Accept {
+	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0
 	}
 	k.most = min(max(2*k.most, firstPause), longestPause)

@@ -27,7 +27,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	if e.Turned != "" {
+	if e.Reversed != "" {
 		return nil, wire.Usagef("%s: a tape is played to who connects", e)
 	}
 	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)

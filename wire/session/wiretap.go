@@ -46,7 +46,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	if err := canListen(listen); err != nil {
 		return nil, err
 	}
-	if listen.Turned != "" {
+	if listen.Reversed != "" {
 		return nil, wire.Usagef("%s: who is recorded connects to us", listen)
 	}
 	if to.Socket != "" {

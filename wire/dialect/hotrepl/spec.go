@@ -35,7 +35,7 @@ func Spec() dialect.Spec {
 		Evals:        true,
 		LiveEval:     true,
 		OneClient:    true,
-		Sign:         `^\s*\{"type":\s*"handshake"`,
+		Signature:    `^\s*\{"type":\s*"handshake"`,
 
 		Bridge: dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
 

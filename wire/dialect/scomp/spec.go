@@ -14,7 +14,7 @@ var rules string
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:              "scomp",
-		Sign:              `"kind": *"HandshakeError"`,
+		Signature:         `"kind": *"HandshakeError"`,
 		Rules:             rules,
 		NewCodec:          NewCodec,
 		Shape:             Shape,

@@ -18,16 +18,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// InsideFlags makes the flags of a command whose answer holds its files itself.
-func (s *Flags) InsideFlags() []cmdline.Flag {
+// EmbeddedFlags makes the flags of a command whose answer holds its files itself.
+func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files that the result holds (images and the like) below `DIR`", &s.Dir),
 		cmdline.Generic(groupFiles, "max-artifact", "a file has at most `SIZE` bytes (1G)", &s.most),
 	}
 }
 
-// CheckInside refuses to save files of a dialect whose answers hold none.
-func (s *Flags) CheckInside(run *env.Env, e endpoint.Endpoint) error {
+// CheckEmbedded refuses to save files of a dialect whose answers hold none.
+func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || e.Dialect == "" || e.Spec().Files != nil {
 		return nil
 	}
@@ -38,9 +38,9 @@ func (s *Flags) CheckInside(run *env.Env, e endpoint.Endpoint) error {
 	return f
 }
 
-// SaveInside saves the files that the answer raw holds, a whole message, where that is
+// SaveEmbedded saves the files that the answer raw holds, a whole message, where that is
 // wanted.
-func (s *Flags) SaveInside(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
+func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
 	if e.Spec().Files == nil || raw == nil {
 		return nil
 	}

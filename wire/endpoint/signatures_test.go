@@ -31,8 +31,8 @@ func TestSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if s, _ := e.Shown([]byte(c.said)); s != nil {
-			got = s.Respelt(c.typed)
+		if s, _ := e.Recognize([]byte(c.said)); s != nil {
+			got = s.Rewrite(c.typed)
 		}
 		if got != c.want {
 			t.Errorf("%s, which says %q, is written %q", c.typed, c.said, got)

@@ -11,13 +11,13 @@ var (
 	dials   = []string{"header", "insecure", "connect-timeout", "wait", "token-command", "proxy", "resolve"}
 )
 
-// CheckTurned returns an error for flags that have no meaning in the way in
+// CheckReversed returns an error for flags that have no meaning in the way in
 // which e and its clients connect: a user who gives a token must not believe
 // that it is sent.
-func CheckTurned(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+func CheckReversed(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	flags, hint := dials, "it is for who connects"
 	switch {
-	case e.Turned == endpoint.Dial:
+	case e.Reversed == endpoint.Dial:
 		flags, hint = listens, "dial+ listens nowhere"
 	case l.Path[0] == "serve":
 		hint = "dial+ before the transport has us connect to the client"

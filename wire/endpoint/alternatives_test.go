@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 		{"lsp+lsp+exec:x", "lsp+header+exec:x (lsp header    )"},
 	} {
 		e, err := Parse(c.text, "")
-		got := fmt.Sprintf("%s (%s %s %s %s %s %s)", e, e.Dialect, e.Framing, e.Turned, e.Tape, e.Socket, e.Hook)
+		got := fmt.Sprintf("%s (%s %s %s %s %s %s)", e, e.Dialect, e.Framing, e.Reversed, e.Tape, e.Socket, e.Hook)
 		if f := wire.AsFault(err); f != nil {
 			got = string(f.Kind) + ": " + f.Message
 			if f.Hint != "" {
@@ -139,7 +139,7 @@ func TestOtherwise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sign, why := e.Otherwise(c.f)
+		sign, why := e.Alternative(c.f)
 		got := ""
 		if sign != nil {
 			if got = sign.Scheme; got == "" {
@@ -178,7 +178,7 @@ func TestSilence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Silence(); got != want {
+		if got := e.SilenceHint(); got != want {
 			t.Errorf("%s: %q", typed, got)
 		}
 	}

@@ -36,9 +36,9 @@ const defaultAwait = 10 * time.Second
 // time it waits where the first connection came in, and as long as ctx lets it.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
-	case e.Turned == endpoint.Dial:
+	case e.Reversed == endpoint.Dial:
 		return nil, wire.Usagef("%s: dial+ is for who serves: a client dials without being told", e)
-	case e.Turned == "":
+	case e.Reversed == "":
 		at, err := resolved(ctx, *e, cfg)
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return wire.Usagef("%s cannot be listened on", e)
 	}
-	if e.Turned == endpoint.Accept {
+	if e.Reversed == endpoint.Accept {
 		f := wire.Usagef("%s: accept+ is for a client whose peer connects to it", e)
 		f.Hint = "a listener is connected to without being told: leave accept+ out"
 		return f

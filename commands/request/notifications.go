@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A bystander prints the notifications that come while a call runs (call
+// A notificationPrinter prints the notifications that come while a call runs (call
 // --method). It stops before the answer is printed, so that everything that
 // came before the answer is printed before it.
-type bystander struct {
+type notificationPrinter struct {
 	consumer *Consumer
 	stream   dialect.Stream
 	stop     context.CancelFunc
@@ -19,18 +19,18 @@ type bystander struct {
 	err      error // why a line could not be printed, or did not meet an expectation; read after done
 }
 
-// watchBeside begins to print what matches Beside.
-func (c *Consumer) watchBeside() error {
-	if c.Beside == nil {
+// startNotifications begins to print the messages that ReadOptions.Notifications selects, if it is set.
+func (c *Consumer) startNotifications() error {
+	if c.Notifications == nil {
 		return nil
 	}
-	st, err := c.conv.Open(c.deadline.Ctx, *c.Beside)
+	st, err := c.conv.Open(c.deadline.Ctx, *c.Notifications)
 	if err != nil {
 		return env.Cause(c.deadline.Ctx, err)
 	}
 	ctx, stop := context.WithCancel(c.deadline.Ctx)
-	b := &bystander{consumer: c, stream: st, stop: stop, done: make(chan struct{})}
-	c.beside = b
+	b := &notificationPrinter{consumer: c, stream: st, stop: stop, done: make(chan struct{})}
+	c.notifications = b
 	go func() {
 		defer wire.Guard()
 		defer close(b.done)
@@ -49,7 +49,7 @@ func (c *Consumer) watchBeside() error {
 }
 
 // print prints one notification.
-func (b *bystander) print(m wire.Message) error {
+func (b *notificationPrinter) print(m wire.Message) error {
 	c := b.consumer
 	c.deadline.Touch()
 	ev, err := dialect.EventOf(c.conv, m)
@@ -60,14 +60,15 @@ func (b *bystander) print(m wire.Message) error {
 	return err
 }
 
-// besideFirst ends the bystander after it has printed everything that has come.
+// finishNotifications stops the notificationPrinter after it has printed all notifications that came before the answer.
+// It returns why one could not be printed.
 // It may be called again.
-func (c *Consumer) besideFirst() error {
-	b := c.beside
+func (c *Consumer) finishNotifications() error {
+	b := c.notifications
 	if b == nil {
 		return nil
 	}
-	c.beside = nil
+	c.notifications = nil
 	b.stop()
 	<-b.done
 	ctx := c.deadline.Ctx

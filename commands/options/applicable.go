@@ -12,8 +12,8 @@ import (
 // encrypted are the transports with TLS.
 var encrypted = []string{"wss", "https", "tls"}
 
-// A meaning lists the transports for which some flags have a meaning.
-type meaning struct {
+// An applicability lists the transports for which some flags have a meaning.
+type applicability struct {
 	flags, schemes []string
 	listening      []string // further transports if we listen
 	hint           string
@@ -21,17 +21,17 @@ type meaning struct {
 }
 
 // holds reports whether the flags have a meaning for the transport of e.
-func (m meaning) holds(e endpoint.Endpoint, listens bool) bool {
+func (m applicability) holds(e endpoint.Endpoint, listens bool) bool {
 	scheme := e.Address.Scheme
-	if m.dialling && e.Turned == endpoint.Accept {
+	if m.dialling && e.Reversed == endpoint.Accept {
 		return false
 	}
-	return slices.Contains(m.schemes, scheme) || (listens || e.Turned != "") && slices.Contains(m.listening, scheme)
+	return slices.Contains(m.schemes, scheme) || (listens || e.Reversed != "") && slices.Contains(m.listening, scheme)
 }
 
-// meanings are the flags of a connection that only have a meaning for some
+// applicabilities are the flags of a connection that only have a meaning for some
 // transports. --header and --ping are checked by the transports themselves.
-var meanings = []meaning{
+var applicabilities = []applicability{
 	{[]string{"cacert", "cert", "key", "insecure"}, encrypted, nil, "only wss, https and tls speak TLS", false},
 	{[]string{"subprotocol"}, []string{"ws", "wss", "ws+unix"}, []string{"http", "https", "http+unix"}, "subprotocols are WebSocket's", false},
 	{[]string{"noise"}, []string{"exec", "ipc"}, nil, "noise is tolerated from children only", false},
@@ -39,20 +39,20 @@ var meanings = []meaning{
 	{[]string{"proxy", "resolve"}, []string{"ws", "wss", "http", "https", "tcp", "tls"}, nil, "only what is connected to over the network has a proxy, or a name to look up", true},
 }
 
-// CheckMeaning returns an error for flags, and keys of the profile, that have
+// CheckApplicable returns an error for flags, and keys of the profile, that have
 // no meaning for the transport of e: a user who names certificates must not
 // believe that the connection is encrypted. Keys of [default] are for every
 // peer and are ignored where they have no meaning.
-func CheckMeaning(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) error {
+func CheckApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) error {
 	if e.Socket != "" || e.Session != "" { // another process makes the connection
 		return nil
 	}
-	for _, m := range meanings {
+	for _, m := range applicabilities {
 		if m.holds(e, listens) {
 			continue
 		}
 		for _, flag := range m.flags {
-			if f := pointless(l, e, flag); f != nil {
+			if f := notApplicable(l, e, flag); f != nil {
 				f.Hint = m.hint
 				return f
 			}
@@ -62,17 +62,17 @@ func CheckMeaning(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) err
 		return nil
 	}
 	if !e.TakesHeaders() { // a command that prints a secret is not even run then
-		if f := pointless(l, e, "token-command"); f != nil {
+		if f := notApplicable(l, e, "token-command"); f != nil {
 			f.Hint = "a token goes into a header, which ws, wss, http, https and the framing header have"
 			return f
 		}
 	}
-	return strayResolve(l, e)
+	return unusedResolve(l, e)
 }
 
-// counts reports whether a key of [default] has a meaning for e. One that has none is passed
+// applies reports whether a key of [default] has a meaning for e. One that has none is passed
 // over, as it is there for others.
-func counts(key string, e endpoint.Endpoint) bool {
+func applies(key string, e endpoint.Endpoint) bool {
 	switch key {
 	case "ping":
 		return transport.Pings(e.Address)
@@ -82,9 +82,9 @@ func counts(key string, e endpoint.Endpoint) bool {
 	return true
 }
 
-// pointless names a flag, or the profile's key of that name, as one that has no meaning for
+// notApplicable names a flag, or the profile's key of that name, as one that has no meaning for
 // e; nil: neither is given, or the command has no such flag.
-func pointless(l *cmdline.CommandLine, e endpoint.Endpoint, flag string) *wire.Fault {
+func notApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, flag string) *wire.Fault {
 	switch {
 	case l.Has(flag):
 		return l.Usage("--%s has no meaning for %s", flag, e)

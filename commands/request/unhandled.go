@@ -10,18 +10,18 @@ import (
 	"rpcx/wire"
 )
 
-// settleUntaken is how long the end of a command waits until its hooks have
+// settleUnhandled is how long the end of a command waits until its hooks have
 // seen the last notifications.
-const settleUntaken = 200 * time.Millisecond
+const settleUnhandled = 200 * time.Millisecond
 
-// untakenPatience is how long a stream may stay empty before AdviseWaiting says what came in its place.
-const untakenPatience = 5 * time.Second
+// unhandledTimeout is how long a stream may stay empty before AdviseWaiting says what came in its place.
+const unhandledTimeout = 5 * time.Second
 
 // AdviseWaiting gives the advice of AdviseUntaken, once, while c still waits: a stream without an end would wait for ever.
 // It returns when c has printed something, or with ctx.
 func (c *Consumer) AdviseWaiting(ctx context.Context) {
 	defer wire.Guard()
-	every := time.NewTicker(untakenPatience)
+	every := time.NewTicker(unhandledTimeout)
 	defer every.Stop()
 	for !c.said.data.Load() {
 		select {
@@ -29,7 +29,7 @@ func (c *Consumer) AdviseWaiting(ctx context.Context) {
 			return
 		case <-every.C:
 		}
-		if hint, fix := c.untaken(); hint != "" && !c.said.data.Load() {
+		if hint, fix := c.unhandled(); hint != "" && !c.said.data.Load() {
 			c.said.advised.Store(true)
 			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
 			return
@@ -37,10 +37,10 @@ func (c *Consumer) AdviseWaiting(ctx context.Context) {
 	}
 }
 
-// untaken returns what to say of the first notification that no hook took, and the command that takes it; "" if there
+// unhandled returns what to say of the first notification that no hook took, and the command that takes it; "" if there
 // was none.
-func (c *Consumer) untaken() (hint string, fix []string) {
-	method := c.env.Untaken.Load()
+func (c *Consumer) unhandled() (hint string, fix []string) {
+	method := c.env.Unhandled.Load()
 	if method == nil {
 		return "", nil
 	}
@@ -51,18 +51,18 @@ func (c *Consumer) untaken() (hint string, fix []string) {
 	return hint, c.env.Line.WithMore("--method=" + *method)
 }
 
-// AdviseUntaken tells the user of a notification that no hook took, and of the
+// AdviseUnhandled tells the user of a notification that no hook took, and of the
 // command that prints it, if c has printed nothing. If err is a failure it
 // returns err with that advice, else it prints the advice.
-func (c *Consumer) AdviseUntaken(err error) error {
+func (c *Consumer) AdviseUnhandled(err error) error {
 	if c.said.data.Load() {
 		return err
 	}
 	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
-	ctx, cancel := context.WithTimeout(context.Background(), settleUntaken)
+	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)
-	hint, fix := c.untaken()
+	hint, fix := c.unhandled()
 	switch {
 	case hint == "":
 		return err

@@ -28,16 +28,16 @@ func TestListen(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := &Env{Line: &cmdline.CommandLine{Args: []string{"tcp://h:1"}, Cmd: &cmdline.Command{Name: "describe"}}}
-			h := NewEar(run, e, NewDeadline(context.Background(), 0, 0))
+			h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0))
 			over, listened := make(chan time.Time), make(chan error, 1)
-			go func() { listened <- h.Listen(over) }()
+			go func() { listened <- h.AwaitMismatch(over) }()
 			for _, piece := range tt.pieces {
-				h.Hear([]byte(piece))
+				h.Sniff([]byte(piece))
 			}
 			if tt.better == "" {
 				over <- time.Time{}
 			}
-			var shown *Shown
+			var shown *Mismatch
 			switch err := <-listened; {
 			case tt.better == "" && err != nil:
 				t.Errorf("got %v", err)

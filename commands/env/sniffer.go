@@ -1,0 +1,167 @@
+package env
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/transport"
+)
+
+// A Sniffer looks at the first bytes that a peer sends. They may show that the peer
+// speaks another dialect or framing than its endpoint names: then the failure of the
+// request says so, and suggests the right endpoint.
+type Sniffer struct {
+	run *Env
+	e   endpoint.Endpoint
+	cl  *Deadline
+
+	mu      sync.Mutex
+	first   []byte
+	told    sync.Once     // for Unanswered, which tells once
+	arrived chan struct{} // receives a value when more bytes came; has a buffer of one, so that Sniff never blocks
+}
+
+// NewSniffer returns a Sniffer for a request to e whose deadline is cl.
+func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
+	return &Sniffer{run: run, e: e, cl: cl, arrived: make(chan struct{}, 1)}
+}
+
+// AwaitMismatch waits until over for bytes that the peer sends before it is asked anything. If
+// they show that it speaks another dialect, the error is the Protocol Fault that says so, and no
+// request need be sent.
+func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
+	for {
+		h.mu.Lock()
+		sig, sure := h.e.Recognize(h.first)
+		said := len(h.first) > 0
+		h.mu.Unlock()
+		if said && sig != nil && (sure || sig.Dialect != "") {
+			return h.mismatch(sig, wire.NewFault(wire.Protocol, "the peer has spoken first", nil))
+		}
+		select {
+		case <-h.arrived:
+		case <-over:
+			return nil
+		case <-h.cl.Ctx.Done():
+			return nil // the next step fails with the reason
+		}
+	}
+}
+
+// Sniff looks at the bytes b, which follow those of earlier calls. If they can only belong to
+// another framing it cancels the request, whose answer could never be read.
+func (h *Sniffer) Sniff(b []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = append(h.first, b[:min(len(b), maxSniffed)]...)
+	select {
+	case h.arrived <- struct{}{}:
+	default:
+	}
+	if h.e.LooksExpected(h.first) {
+		return
+	}
+	if sig, sure := h.e.Recognize(h.first); sig != nil && sure {
+		line, _, _ := bytes.Cut(h.first, []byte("\n"))
+		h.cl.Cancel(h.mismatch(sig, wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent what is not JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
+	}
+}
+
+// maxSniffed is how many bytes of each piece that comes are kept.
+const maxSniffed = 1 << 10
+
+// Explain adds to a failure which dialect, framing or transport the peer seems to speak, if its
+// bytes or the failure itself show that.
+func (h *Sniffer) Explain(err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}, f.Kind) {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sig, _ := h.e.Recognize(h.first)
+	if sig == nil && f.RPC != nil {
+		if sig, _ = h.e.Recognize(f.RPC.JSON()); sig != nil && sig.Dialect == "" {
+			sig = nil // an answer came, so the framing is right
+		}
+	}
+	if sig != nil {
+		return h.mismatch(sig, f)
+	}
+	if sig, why := h.e.Alternative(f); sig != nil && sig.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
+		return h.withAlternative(sig, f, why)
+	}
+	if f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized && f.Hint == "" {
+		g := *f
+		g.Hint = "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
+		return &g
+	}
+	if (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.Hint == "" && f.RPC == nil {
+		g := *f
+		g.Hint = h.e.SilenceHint()
+		return &g
+	}
+	return err
+}
+
+// Unanswered tells the user, once, that a POST has had no answer for a while, and which endpoint could be tried instead.
+// The request goes on: the answer may still come.
+func (h *Sniffer) Unanswered() {
+	h.told.Do(func() {
+		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no answer has come for %v, not even a status", transport.UnansweredAfter), nil)
+		if sig := h.e.AsWebSocket(); sig != nil {
+			f = h.withAlternative(sig, f, "a server of WebSockets may wait for an upgrade")
+		}
+		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint, Fix: f.Fix})
+	})
+}
+
+// hungUp reports whether f says that the peer closed a byte stream. A child process is left out: its exit status
+// says why it ended.
+func (h *Sniffer) hungUp(f *wire.Fault) bool {
+	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
+}
+
+// A Mismatch is the cause of a failure whose peer was found to speak another dialect, framing or transport.
+type Mismatch struct {
+	Better string // the endpoint with the right dialect or framing
+	err    error
+}
+
+// Error says what failed.
+func (s *Mismatch) Error() string {
+	if s.err == nil {
+		return "it speaks otherwise"
+	}
+	return s.err.Error()
+}
+
+// Unwrap returns the cause without it.
+func (s *Mismatch) Unwrap() error { return s.err }
+
+// mismatch returns f with a Mismatch as its cause, and the command with the endpoint that sig names as its fix.
+func (h *Sniffer) mismatch(sig *endpoint.Signature, f *wire.Fault) *wire.Fault {
+	g := h.withAlternative(sig, f, "it shows that it speaks "+sig.Prefix())
+	g.Err = &Mismatch{sig.Rewrite(h.run.Line.Args[0]), g.Err}
+	return g
+}
+
+// withAlternative returns f with a fix, the command line with the endpoint that sig names, and why as its hint.
+func (h *Sniffer) withAlternative(sig *endpoint.Signature, f *wire.Fault, why string) *wire.Fault {
+	g := *f
+	typed := h.run.Line.Args[0]
+	better := sig.Rewrite(typed)
+	g.Hint = why
+	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && sig.Dialect != "" {
+		return &g
+	}
+	g.Fix = h.run.Line.WithArgs(append([]string{better}, h.run.Line.Args[1:]...))
+	return &g
+}

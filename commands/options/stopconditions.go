@@ -1,0 +1,39 @@
+package options
+
+import (
+	"errors"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+)
+
+// StopConditions are the flags that end a stream before the peer does: after a number of
+// values, after a certain value, or after a time. Such an end is a success.
+type StopConditions struct {
+	Count int64
+	Until string
+	For   cmdline.Duration
+}
+
+// Flags makes the flags, which store into e.
+func (e *StopConditions) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
+		cmdline.Text("", "until", "", "stop after the value for which `EXPR` (jq) holds", &e.Until),
+		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
+	}
+}
+
+// Given reports whether one of the flags is given.
+func (e *StopConditions) Given() bool { return e.Count > 0 || e.Until != "" || e.For > 0 }
+
+// ErrForElapsed is the cause of a context that ended because the time of --for is over.
+var ErrForElapsed = errors.New("the time asked for is over")
+
+// StartTimer starts the time of --for. When it is over it cancels d with ErrForElapsed.
+func (e *StopConditions) StartTimer(d *env.Deadline) {
+	if e.For > 0 {
+		time.AfterFunc(time.Duration(e.For), func() { d.Cancel(ErrForElapsed) })
+	}
+}

@@ -1,0 +1,142 @@
+package endpoint
+
+import (
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/transport"
+)
+
+// An alternative is another endpoint that is worth a try after a certain failure to reach a peer or to be greeted by it.
+type alternative struct {
+	schemes []string // of the endpoints that it applies to; nil: all of them
+	applies func(f *wire.Fault, e Endpoint) bool
+	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in the default dialect
+	reason  string
+}
+
+// The schemes to try instead of others: without TLS, with it, HTTP POST in place of WebSocket, and the reverse;
+// and a plain byte stream in place of HTTP.
+var (
+	plain    = map[string]string{"https": "http", "wss": "ws", "tls": "tcp"}
+	secure   = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
+	posted   = map[string]string{"ws": "http", "wss": "https"}
+	upgraded = map[string]string{"http": "ws", "https": "wss"}
+
+	unframed = map[string]string{"http": "tcp", "ws": "tcp", "https": "tls", "wss": "tls"}
+)
+
+// wantsUpgrade and wantsTLS match the bodies of HTTP refusals. They are compiled when first needed.
+var (
+	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
+	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
+)
+
+// noMethod matches the messages of servers that answer an unknown method with another code than -32601.
+var noMethod = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
+})
+
+// alternatives is the table. The first that applies counts.
+var alternatives = []alternative{
+	{
+		to: plain, reason: "there is the same without TLS",
+		applies: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, "it does not speak TLS") },
+	},
+	{
+		to: plain, schemes: []string{"tls"}, reason: "a peer that does not speak TLS does that",
+		applies: func(f *wire.Fault, _ Endpoint) bool {
+			return f.Kind == wire.Unreachable && strings.HasSuffix(f.Message, "hung up without an answer")
+		},
+	},
+	{
+		to: secure, reason: "it wants TLS",
+		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, wantsTLS, http.StatusBadRequest) },
+	},
+	{
+		to: upgraded, reason: "it wants a WebSocket",
+		applies: func(f *wire.Fault, _ Endpoint) bool {
+			return refused(f, nil, http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
+		},
+	},
+	{
+		to: upgraded, reason: "a server of WebSockets refuses a POST",
+		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, nil, http.StatusMethodNotAllowed) },
+	},
+	{
+		to: posted, reason: "a server that takes a POST refuses an upgrade",
+		applies: func(f *wire.Fault, _ Endpoint) bool {
+			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusNotImplemented)
+		},
+	},
+	{
+		to: unframed, reason: "what it says is no HTTP",
+		applies: func(f *wire.Fault, e Endpoint) bool {
+			_, _, err := net.SplitHostPort(e.Address.Host)
+			return err == nil && strings.Contains(f.Message, "malformed HTTP")
+		},
+	},
+	{
+		reason: "it knows no such greeting",
+		applies: func(f *wire.Fault, e Endpoint) bool {
+			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
+				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
+		},
+	},
+}
+
+// SilenceHint returns what may be wrong, for people, when a peer of e never sent anything; "" if that is not known.
+func (e Endpoint) SilenceHint() string {
+	switch {
+	case e.IsHTTP():
+		return "no answer came to the request: " + upgraded[e.Address.Scheme] + ":// reaches a server of WebSockets, -vv shows what is sent"
+	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Greeted:
+		return "not one message came: -vv shows the frames"
+	case e.Spec().Greeted:
+		return "it has not greeted us, as a host of " + e.Dialect + " does at once: it may speak another dialect"
+	case e.IsBytes() && e.Framing == "" && e.Spec().Framing == "":
+		return "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes"
+	case e.IsBytes():
+		return "not a byte came: it may wait for messages in another framing; -vv shows the bytes"
+	}
+	return ""
+}
+
+// AsWebSocket returns the change that turns e from HTTP to WebSocket at the same address; nil if e is not HTTP.
+func (e Endpoint) AsWebSocket() *Signature {
+	if to := upgraded[e.Address.Scheme]; to != "" {
+		return &Signature{Scheme: to}
+	}
+	return nil
+}
+
+// Alternative returns the change to e that is worth a try after the failure f to reach its peer or to be greeted by it,
+// and why, for people; nil if there is none.
+func (e Endpoint) Alternative(f *wire.Fault) (sig *Signature, why string) {
+	if transport.OfProxy(f) {
+		return nil, ""
+	}
+	for _, d := range alternatives {
+		to := d.to[e.Address.Scheme]
+		switch {
+		case d.schemes != nil && !slices.Contains(d.schemes, e.Address.Scheme), d.to != nil && to == "", !d.applies(f, e):
+			continue
+		case d.to == nil:
+			return &Signature{Dialect: all.Default()}, d.reason
+		}
+		return &Signature{Scheme: to}, d.reason
+	}
+	return nil, ""
+}
+
+// refused reports whether f is an HTTP answer with one of these statuses and a body that matches says, which is nil for
+// any body.
+func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
+	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
+}
