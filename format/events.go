@@ -133,7 +133,7 @@ func row(name string, val json.RawMessage) string {
 // row writes a line of --errors json, in which control characters are escaped.
 func (c *Console) row(name string, val json.RawMessage) {
 	line := strings.TrimSuffix(row(name, val), "\n")
-	line = string(look{escape: true}.append(nil, []byte(line))) + "\n"
+	line = string(style{escape: true}.append(nil, []byte(line))) + "\n"
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()

@@ -22,8 +22,8 @@ type expectation struct {
 	met     bool // of --expect-any: a line has met it
 }
 
-// judge checks the user's expectations, of each line and of the whole output.
-type judge struct {
+// expectationChecker checks the user's expectations, of each line and of the whole output.
+type expectationChecker struct {
 	expectations []expectation
 	o            Options
 	lines        int64
@@ -31,7 +31,7 @@ type judge struct {
 	errorMet     bool
 }
 
-func (j *judge) compile(o Options) error {
+func (j *expectationChecker) compile(o Options) error {
 	j.o = o
 	for _, group := range []struct {
 		flag    string
@@ -49,7 +49,7 @@ func (j *judge) compile(o Options) error {
 }
 
 // line checks one line.
-func (j *judge) line(ctx context.Context, line []byte) error {
+func (j *expectationChecker) line(ctx context.Context, line []byte) error {
 	j.lines++
 	if len(j.expectations) == 0 && j.o.ExpectError == "" {
 		return nil
@@ -87,7 +87,7 @@ func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 }
 
 // rpcError checks the error that ended a call.
-func (j *judge) rpcError(e *wire.Error) error {
+func (j *expectationChecker) rpcError(e *wire.Error) error {
 	code := strings.Trim(string(e.Code), `"`)
 	if j.o.ExpectError == code || j.o.ExpectError == e.Kind || j.o.ExpectError == anyError {
 		j.errorMet = true
@@ -99,7 +99,7 @@ func (j *judge) rpcError(e *wire.Error) error {
 }
 
 // whole checks the expectations that can only be decided at the end.
-func (j *judge) whole(items int64) error {
+func (j *expectationChecker) whole(items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {
 			return unmet(e.flag, e.source, j.lastLine())
@@ -120,9 +120,9 @@ func (j *judge) whole(items int64) error {
 }
 
 // wantsNone reports whether --expect-count 0 is given.
-func (j *judge) wantsNone() bool { return j.o.ExpectCount != nil && *j.o.ExpectCount == 0 }
+func (j *expectationChecker) wantsNone() bool { return j.o.ExpectCount != nil && *j.o.ExpectCount == 0 }
 
-func (j *judge) lastLine() string {
+func (j *expectationChecker) lastLine() string {
 	switch j.lines {
 	case 0:
 		return "no value came"

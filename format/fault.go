@@ -16,7 +16,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 		c.text(f)
 		return
 	}
-	line := append(look{escape: true}.append(nil, FaultJSON(f, status)), '\n')
+	line := append(style{escape: true}.append(nil, FaultJSON(f, status)), '\n')
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()

@@ -85,17 +85,17 @@ const (
 	backlogBytes    = 32 << 10
 )
 
-// WorksAhead reports whether msgs are for Ahead: they are enough, and --jq's program takes long
+// UsesWorkers reports whether StartWorkers is worth while for msgs: they are enough, and --jq's program takes long
 // and can be run before its outputs are due.
-func (p *Pipeline) WorksAhead(msgs []wire.Message) bool {
-	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.Foreseeable() && isBacklog(msgs)
+func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
+	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }
 
-// Ahead begins to run --jq's program on msgs on other cores. Print has to get them in their
+// StartWorkers begins to run --jq's program on msgs on other cores. Print has to get them in their
 // order, as far as it gets any, and Printed has to be called before they change. event sets ev
 // to what a user sees of a message, and may be called from any goroutine. What is printed, and when
 // that ends, is the same as without.
-func (p *Pipeline) Ahead(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
+func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event
 		if event(&msgs[i], &ev) != nil {
@@ -117,8 +117,8 @@ func isBacklog(msgs []wire.Message) bool {
 	return runtime.GOMAXPROCS(0) > 1 && len(msgs) > 1 && (len(msgs) >= backlogMessages || size >= backlogBytes)
 }
 
-// Printed ends what Ahead began.
-func (p *Pipeline) Printed() {
+// StopWorkers ends the work that StartWorkers began.
+func (p *Pipeline) StopWorkers() {
 	p.mu.Lock()
 	b := p.backlog
 	p.backlog = nil

@@ -35,10 +35,10 @@ func printed(t *testing.T, o Options, together bool) string {
 		}
 		return nil
 	}
-	ahead := p.WorksAhead(msgs)
+	ahead := p.UsesWorkers(msgs)
 	if together && ahead {
-		p.Ahead(t.Context(), msgs, event)
-		defer p.Printed()
+		p.StartWorkers(t.Context(), msgs, event)
+		defer p.StopWorkers()
 	}
 	for i := range msgs {
 		var ev wire.Event
@@ -113,13 +113,13 @@ func TestWorksAhead(t *testing.T) {
 		for i := range msgs {
 			msgs[i].Raw = []byte(c.raw)
 		}
-		if p.WorksAhead(msgs) != c.want {
+		if p.UsesWorkers(msgs) != c.want {
 			t.Errorf("%+v, %d messages of %d bytes: %v", c.o, c.n, len(c.raw), !c.want)
 		}
 	}
 	runtime.GOMAXPROCS(1)
 	p, _ := New(&bytes.Buffer{}, Options{JQ: ".a + 1"})
-	if p.WorksAhead(make([]wire.Message, 100)) {
+	if p.UsesWorkers(make([]wire.Message, 100)) {
 		t.Error("there is one core")
 	}
 }

@@ -23,19 +23,19 @@ type output struct {
 
 func (o *output) init(w io.Writer, before func()) {
 	if before != nil {
-		w = heralded{w, before}
+		w = notifyWriter{w, before}
 	}
 	o.buf = bufio.NewWriterSize(w, bufferSize)
 }
 
-// heralded is a writer that calls before ahead of each write.
-type heralded struct {
+// notifyWriter is a writer that calls before ahead of each write.
+type notifyWriter struct {
 	io.Writer
-	before func()
+	beforeWrite func()
 }
 
-func (h heralded) Write(b []byte) (int, error) {
-	h.before()
+func (h notifyWriter) Write(b []byte) (int, error) {
+	h.beforeWrite()
 	return h.Writer.Write(b)
 }
 

@@ -26,12 +26,12 @@ type Pipeline struct {
 	mu      sync.Mutex
 	o       Options
 	out     output
-	look    look
+	look    style
 	sel     *jq.Program
 	until   *jq.Program
 	filter  *jq.Program
 	render  *render.Set
-	judge   judge
+	judge   expectationChecker
 	quick   jq.Scratch
 	backlog *backlog // nil: no messages are filtered ahead
 	scratch []byte   // reused for lines that have to be built
@@ -49,7 +49,7 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Strings == AsText && o.Template != "" {
 		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)
 	}
-	p := &Pipeline{o: o, look: look{indent: o.Pretty && !o.Raw, color: o.Color && !o.Raw, escape: o.Terminal}}
+	p := &Pipeline{o: o, look: style{indent: o.Pretty && !o.Raw, color: o.Color && !o.Raw, escape: o.Terminal}}
 	if err := p.compile(); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 			text = Clean(text)
 		}
 		p.out.text(text)
-	case p.look != (look{}):
+	case p.look != (style{}):
 		p.text = p.look.append(p.text[:0], val)
 		p.out.bytes(p.text)
 	case !p.o.Raw && hasBreak(val):

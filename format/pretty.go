@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// look says how a value is formatted. The zero look does not change it.
-type look struct {
+// style says how a value is formatted. The zero style does not change it.
+type style struct {
 	indent bool // as jq does, with two blanks a level
 	color  bool
 	escape bool // for a terminal: control characters become \uXXXX
@@ -30,7 +30,7 @@ const maxIndent = 100
 // append appends val, a valid JSON value, formatted. Keys keep their order,
 // numbers their digits and strings their escapes. Input that is not JSON is
 // formatted as far as possible.
-func (l look) append(dst, val []byte) []byte {
+func (l style) append(dst, val []byte) []byte {
 	depth := 0
 	for i := 0; i < len(val); {
 		switch c := val[i]; c {
@@ -81,7 +81,7 @@ func token(b []byte, i int) int {
 	return i
 }
 
-func (l look) newline(dst []byte, depth int) []byte {
+func (l style) newline(dst []byte, depth int) []byte {
 	if !l.indent {
 		return dst
 	}
@@ -92,7 +92,7 @@ func (l look) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-func (l look) mark(dst []byte, marks ...byte) []byte {
+func (l style) mark(dst []byte, marks ...byte) []byte {
 	if !l.color {
 		return append(dst, marks...)
 	}
@@ -101,7 +101,7 @@ func (l look) mark(dst []byte, marks ...byte) []byte {
 	return append(dst, colorOff...)
 }
 
-func (l look) token(dst, tok []byte, key bool) []byte {
+func (l style) token(dst, tok []byte, key bool) []byte {
 	if !l.color {
 		return l.plain(dst, tok)
 	}
@@ -119,7 +119,7 @@ func (l look) token(dst, tok []byte, key bool) []byte {
 }
 
 // plain appends a token's text.
-func (l look) plain(dst, tok []byte) []byte {
+func (l style) plain(dst, tok []byte) []byte {
 	if !l.escape {
 		return append(dst, tok...)
 	}
@@ -130,7 +130,7 @@ func (l look) plain(dst, tok []byte) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(tok[i:])
-		if obeyed(r) {
+		if isControl(r) {
 			dst = appendVisible(dst, r)
 		} else {
 			dst = utf8.AppendRune(dst, r)

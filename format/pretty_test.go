@@ -14,7 +14,7 @@ import (
 func TestPretty(t *testing.T) {
 	tests := []struct {
 		name, in, want string
-		look           look
+		look           style
 	}{
 		{"nested", `{"b":{"x":[1,{"y":[]}],"e":{ }},"a":null}`, `{
   "b": {
@@ -27,17 +27,17 @@ func TestPretty(t *testing.T) {
     "e": {}
   },
   "a": null
-}`, look{indent: true}},
-		{"scalars", " 1.10e+05 ", "1.10e+05", look{indent: true}},
-		{"strings keep their escapes", `["\u0041\/","{,:}\"]"]`, "[\n  \"\\u0041\\/\",\n  \"{,:}\\\"]\"\n]", look{indent: true}},
-		{"blanks of the input go", "[ 1 ,\n[ \t] ]", "[\n  1,\n  []\n]", look{indent: true}},
-		{"colour on one line", `{"a":[null,true,1,"s"]}`, "\x1b[1;39m{\x1b[0m\x1b[34;1m\"a\"\x1b[0m\x1b[1;39m:\x1b[0m\x1b[1;39m[\x1b[0m\x1b[0;90mnull\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39mtrue\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39m1\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;32m\"s\"\x1b[0m\x1b[1;39m]\x1b[0m\x1b[1;39m}\x1b[0m", look{color: true}},
-		{"colour and indent", `[[],1]`, "\x1b[1;39m[\x1b[0m\n  \x1b[1;39m[]\x1b[0m\x1b[1;39m,\x1b[0m\n  \x1b[0;39m1\x1b[0m\n\x1b[1;39m]\x1b[0m", look{indent: true, color: true}},
-		{"C1, DEL and bidi", "\"\u0085\u009b\x7f\u202a\u2069é\u2028\"", `"\u0085\u009b\u007f\u202a\u2069é` + "\u2028\"", look{escape: true}},
-		{"bytes that are no UTF-8", "\"a\x9bb\"", "\"a\ufffdb\"", look{escape: true}},
-		{"what is no JSON", "{\x1b[31m]}", "{\\u001b[31m]}", look{escape: true}},
-		{"open ends", `{"a`, "{\n  \"a", look{indent: true}},
-		{"too many closed", `]]}`, "\n]\n]\n}", look{indent: true}},
+}`, style{indent: true}},
+		{"scalars", " 1.10e+05 ", "1.10e+05", style{indent: true}},
+		{"strings keep their escapes", `["\u0041\/","{,:}\"]"]`, "[\n  \"\\u0041\\/\",\n  \"{,:}\\\"]\"\n]", style{indent: true}},
+		{"blanks of the input go", "[ 1 ,\n[ \t] ]", "[\n  1,\n  []\n]", style{indent: true}},
+		{"colour on one line", `{"a":[null,true,1,"s"]}`, "\x1b[1;39m{\x1b[0m\x1b[34;1m\"a\"\x1b[0m\x1b[1;39m:\x1b[0m\x1b[1;39m[\x1b[0m\x1b[0;90mnull\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39mtrue\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39m1\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;32m\"s\"\x1b[0m\x1b[1;39m]\x1b[0m\x1b[1;39m}\x1b[0m", style{color: true}},
+		{"colour and indent", `[[],1]`, "\x1b[1;39m[\x1b[0m\n  \x1b[1;39m[]\x1b[0m\x1b[1;39m,\x1b[0m\n  \x1b[0;39m1\x1b[0m\n\x1b[1;39m]\x1b[0m", style{indent: true, color: true}},
+		{"C1, DEL and bidi", "\"\u0085\u009b\x7f\u202a\u2069é\u2028\"", `"\u0085\u009b\u007f\u202a\u2069é` + "\u2028\"", style{escape: true}},
+		{"bytes that are no UTF-8", "\"a\x9bb\"", "\"a\ufffdb\"", style{escape: true}},
+		{"what is no JSON", "{\x1b[31m]}", "{\\u001b[31m]}", style{escape: true}},
+		{"open ends", `{"a`, "{\n  \"a", style{indent: true}},
+		{"too many closed", `]]}`, "\n]\n]\n}", style{indent: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestPretty(t *testing.T) {
 func TestPrettyOfDeepNesting(t *testing.T) {
 	const depth = 100000
 	val := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
-	if n := len(look{indent: true}.append(nil, val)); n > 2*depth*(2*maxIndent+2) {
+	if n := len(style{indent: true}.append(nil, val)); n > 2*depth*(2*maxIndent+2) {
 		t.Errorf("%d bytes of %d", n, len(val))
 	}
 }
@@ -65,22 +65,22 @@ func FuzzPretty(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, val []byte) {
-		pretty := look{indent: true}.append(nil, val)
-		shown := look{indent: true, escape: true}.append(nil, val)
+		pretty := style{indent: true}.append(nil, val)
+		shown := style{indent: true, escape: true}.append(nil, val)
 		if s := string(shown); Clean(s) != s {
 			t.Fatalf("a terminal would obey %q", s)
 		}
-		look{indent: true, color: true, escape: true}.append(nil, val)
+		style{indent: true, color: true, escape: true}.append(nil, val)
 		if scan.Valid(val, 1000) != nil {
 			return
 		}
-		if again := (look{indent: true}).append(nil, pretty); !bytes.Equal(again, pretty) {
+		if again := (style{indent: true}).append(nil, pretty); !bytes.Equal(again, pretty) {
 			t.Fatalf("laid out again\n%q became\n%q", pretty, again)
 		}
 		if got, want := compact(t, pretty), compact(t, val); !bytes.Equal(got, want) {
 			t.Fatalf("%q became %q", want, got)
 		}
-		if flat := (look{color: false}).append(nil, val); !bytes.Equal(flat, compact(t, val)) {
+		if flat := (style{color: false}).append(nil, val); !bytes.Equal(flat, compact(t, val)) {
 			t.Fatalf("%q is not compact", flat)
 		}
 		if utf8.Valid(val) && !scan.Equal(shown, val) {

@@ -92,7 +92,7 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	}
 	p.edit.SetBracketedPasteMode(true)
 	signal.Notify(p.signals, terminalSignals...)
-	go p.attend()
+	go p.handleSignals()
 	return p, nil
 }
 
@@ -205,15 +205,15 @@ func (p *Prompt) resize() {
 	}
 }
 
-// attend handles signals: a new size of the terminal, being stopped and
+// handleSignals handles signals: a new size of the terminal, being stopped and
 // continued, and SIGQUIT, whose dump needs the terminal restored.
-func (p *Prompt) attend() {
+func (p *Prompt) handleSignals() {
 	for {
 		select {
 		case <-p.done:
 			return
 		case s := <-p.signals:
-			p.told(s)
+			p.handleSignal(s)
 		}
 	}
 }

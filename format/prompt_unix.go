@@ -12,8 +12,8 @@ import (
 // terminalSignals are the signals that concern the terminal.
 var terminalSignals = []os.Signal{syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGQUIT}
 
-// told handles one of them.
-func (p *Prompt) told(s os.Signal) {
+// handleSignal handles one of them.
+func (p *Prompt) handleSignal(s os.Signal) {
 	switch s {
 	case syscall.SIGWINCH:
 		p.resize()

@@ -8,8 +8,8 @@ import (
 // terminalSignals are those of other systems: none ever comes here.
 var terminalSignals = []os.Signal{syscall.SIGQUIT}
 
-// told has nothing to do.
-func (p *Prompt) told(os.Signal) {}
+// handleSignal has nothing to do.
+func (p *Prompt) handleSignal(os.Signal) {}
 
 // stopGroup does nothing: there are no stopped processes here.
 func stopGroup() {}

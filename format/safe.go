@@ -9,10 +9,10 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// obeyed reports whether a terminal could take r for a command, or reorder the
+// isControl reports whether a terminal could take r for a command, or reorder the
 // text around it: C0 and C1 controls, DEL, and the bidirectional embeddings,
 // overrides and isolates.
-func obeyed(r rune) bool {
+func isControl(r rune) bool {
 	return r < 0x20 || 0x7f <= r && r <= 0x9f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
@@ -34,7 +34,7 @@ func Clean(s string) string {
 		case r == '\n' || r == '\t':
 			b = append(b, byte(r))
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
-		case obeyed(r):
+		case isControl(r):
 			b = appendVisible(b, r)
 		default:
 			b = utf8.AppendRune(b, r)
@@ -68,7 +68,7 @@ func safeRunes(s string) bool {
 		return false
 	}
 	for _, r := range s {
-		if obeyed(r) && r != '\n' && r != '\t' {
+		if isControl(r) && r != '\n' && r != '\t' {
 			return false
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 // peerOf returns the endpoint of the peer: of a session that it is connected to.
 func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	if run.Reached != nil {
-		return run.Reached.Far()
+		return run.Reached.RemoteEndpoint()
 	}
 	return e
 }

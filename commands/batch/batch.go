@@ -25,7 +25,7 @@ const (
 
 // A batch makes many calls, read as lines, over one connection, and prints one
 // line for each. The goroutine that reads stdin makes jobs of the lines; most of
-// them go by the lane, and then whoever reads the connection prints what is
+// them go through the pipeline, and then whoever reads the connection prints what is
 // answered and sends what is next. See flow.
 type batch struct {
 	env   *env.Env
@@ -94,17 +94,17 @@ func (b *batch) run(ctx context.Context) error {
 	var done func()
 	b.farewell, done = env.WithFarewell(b.ctx)
 	defer done()
-	b.roomy.L = &b.mu
-	if l, ok := b.conv.(session.Laner); ok && b.types.asksNothing() {
-		b.lane = l.Lane(b.jobs, b.answersCame)
+	b.changed.L = &b.mu
+	if l, ok := b.conv.(session.Pipeliner); ok && b.types.asksNothing() {
+		b.pipeline = l.Pipeline(b.jobs, b.onAnswers)
 	}
 	var printer sync.WaitGroup
 	over := make(chan struct{})
 	if !b.print.Light() || !b.env.Out.NeverWaits() {
 		b.wake = make(chan struct{}, 1)
-		printer.Go(func() { b.turns(over) })
+		printer.Go(func() { b.advanceLoop(over) })
 	}
-	if b.lane != nil && b.idle > 0 {
+	if b.pipeline != nil && b.idle > 0 {
 		b.mu.Lock()
 		b.timer = time.AfterFunc(b.idle, b.timeOut)
 		b.mu.Unlock()
@@ -118,13 +118,13 @@ func (b *batch) run(ctx context.Context) error {
 	return errors.Join(err, b.broken, b.fault, env.Cause(b.ctx, b.ctx.Err()))
 }
 
-// turns calls turn whenever it is asked to, until all is over.
-func (b *batch) turns(over <-chan struct{}) {
+// advanceLoop calls turn whenever it is asked to, until all is over.
+func (b *batch) advanceLoop(over <-chan struct{}) {
 	defer wire.Guard()
 	for {
 		select {
 		case <-b.wake:
-			b.turn()
+			b.advance()
 		case <-over:
 			return
 		}

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// call makes the call of j by itself.
+// call makes the call of j outside of the pipeline and waits for its end. It runs in a goroutine of its own.
 func (b *batch) call(j *job) {
 	defer wire.Guard()
 	if !j.isRead {
@@ -30,11 +30,11 @@ func (b *batch) call(j *job) {
 	}
 }
 
-// goOn is the rest of the call of j, which the lane has made one like others.
-func (b *batch) goOn(j *job, st dialect.Stream) {
+// finishAsStream reads the answer of j from st: the pipeline has promoted the call to one with a stream.
+func (b *batch) finishAsStream(j *job, st dialect.Stream) {
 	defer wire.Guard()
 	b.mu.Lock()
-	b.land(j)
+	b.removeInFlight(j)
 	waited := time.Since(j.sent)
 	b.mu.Unlock()
 	result, err := request.CollectFrom(b.ctx, b.env, b.conv, st, b.idle, waited)
@@ -53,11 +53,11 @@ func (b *batch) over(j *job, result []byte, err error) {
 	b.end(j)
 	b.start()
 	b.mu.Unlock()
-	b.show()
+	b.wakePrinter()
 }
 
-// failure makes the answer of j of the reason why it failed; there is none if the
-// batch has ended. The lock is held.
+// failure sets the answer of j to the error err; j has none if the batch has been
+// interrupted. The lock is held.
 func (b *batch) failure(j *job, err error) {
 	if cause := wire.AsFault(context.Cause(b.ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return
@@ -74,8 +74,8 @@ func (b *batch) failure(j *job, err error) {
 	j.answerWith("error", e.JSON())
 }
 
-// timeOut gives those up that were sent on the lane and have not been answered in
-// time.
+// timeOut promotes the pipelined calls that have not been answered within --idle, so that they end with that
+// failure. It is called by the timer, which it sets for the next one.
 func (b *batch) timeOut() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,16 +86,16 @@ func (b *batch) timeOut() {
 			next = left
 			break
 		}
-		b.land(j)
-		b.lane.Take(j)
+		b.removeInFlight(j)
+		b.pipeline.Promote(j)
 	}
 	if !b.stopped {
 		b.timer.Reset(next)
 	}
 }
 
-// stop is called when the batch has to end: of the lines that have not started one may
-// still get an answer, which says so.
+// stop is called when the batch has to end. Of the lines that have not started, the first
+// is answered with the reason, if its answer can still be printed; the others have none.
 func (b *batch) stop() {
 	b.mu.Lock()
 	b.stopped = true
@@ -111,10 +111,10 @@ func (b *batch) stop() {
 		b.end(j)
 		most = 0
 	}
-	if b.lane != nil {
-		b.lane.Take(nil)
+	if b.pipeline != nil {
+		b.pipeline.Promote(nil)
 	}
-	b.roomy.Broadcast()
+	b.changed.Broadcast()
 	b.mu.Unlock()
-	b.show()
+	b.wakePrinter()
 }

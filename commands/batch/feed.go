@@ -59,7 +59,7 @@ func (b *batch) take(n int64, line []byte) error {
 		return env.Cause(b.ctx, b.ctx.Err())
 	}
 	j.set(n, line)
-	if b.lane != nil {
+	if b.pipeline != nil {
 		j.read(b.ctx)
 	}
 	if !b.took(j) {
@@ -95,7 +95,7 @@ func (b *batch) handIn() bool {
 	if b.ahead(1) {
 		b.start()
 		for b.ahead(2) && !b.stopped {
-			b.roomy.Wait()
+			b.changed.Wait()
 		}
 	}
 	for len(b.spare) < readMost {

@@ -8,26 +8,26 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// flow is what a batch holds between stdin and stdout.
+// flow is the state of the jobs of a batch, from the line on stdin to the answer on stdout.
 //
 // Its rules:
 //   - A job is queued when its line has been read, started in the order of the lines, over
-//     when nothing more comes, and free when its answer has been printed.
-//   - At most --jobs are under way. What has started and is not printed yet is at most one
-//     more, or with --unordered none more: for who does not read nothing is asked.
-//   - Mostly one goroutine does all, the one that reads the connection: before it waits it
-//     takes what was answered, prints it, and starts what is next (turn). Where printing
-//     may take time another one does that, and is woken.
-//   - What is not plain, such as a notification or a line that has to be checked by what
-//     the peer says, has a goroutine.
+//     when its answer is known, and free for the next line when that has been printed.
+//   - At most --jobs are under way. At most one more, or with --unordered none, has started
+//     and is not printed yet: if nobody reads stdout, no more calls are made.
+//   - Most of the time a single goroutine does everything, the one that reads the
+//     connection: before it waits for input it takes the answers, prints them, and starts
+//     the next jobs (advance). If printing may block, another goroutine calls advance.
+//   - A job that is no plain call, such as a notification, or a line that can only be
+//     checked after asking the peer, has a goroutine of its own.
 type flow struct {
-	lane dialect.Lane // nil: every call is made as one that nothing is known of
+	pipeline dialect.CallPipeline // nil: every call has a goroutine of its own
 	answers
 	output
 	reader
 
 	mu       sync.Mutex
-	roomy    sync.Cond // fewer lines are queued, or all is over
+	changed  sync.Cond // fewer lines are queued, or no job is left
 	queued   fifo
 	bytes    int  // of the lines in queued
 	order    fifo // what has started, in the order of the lines; with --unordered nothing
@@ -38,41 +38,41 @@ type flow struct {
 	stopped  bool
 	failed   bool  // a line got an error
 	fault    error // another failure, such as a connection that ended
-	flight
+	inFlight
 }
 
-// answers are the jobs that were answered on the lane and that turn has not seen.
+// answers are the pipelined jobs that were answered and that advance has not handled yet.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
-	said wire.Event // by the one that comes in
+	said wire.Event // the event of the answer that is being read
 	took []*job     // the memory of came
 }
 
-// output is what prints.
+// output is the state of printing.
 type output struct {
-	wake     chan struct{} // has turn called on another goroutine; nil: whoever comes calls it
-	turning  sync.Mutex    // held during turn
-	printing []*job        // what turn prints, and the memory of ready
-	broken   error         // why no more could be printed
+	wake      chan struct{} // makes another goroutine call advance; nil: wakePrinter calls it itself
+	advancing sync.Mutex    // held during advance
+	printing  []*job        // the jobs that advance prints; their memory is that of ready
+	broken    error         // why no more could be printed
 }
 
-// flight are the jobs on the lane, the oldest first.
-type flight struct {
+// inFlight lists the jobs in the pipeline, the oldest first.
+type inFlight struct {
 	first, last *job
 	timer       *time.Timer // of the oldest; nil: none has to be answered in time
 }
 
-// startQueued starts what it can; it is called before stdin is waited for.
+// startQueued starts as many queued jobs as may run. It is called before stdin is waited for.
 func (b *batch) startQueued() {
 	b.mu.Lock()
 	b.queueRead()
 	b.start()
 	b.mu.Unlock()
-	b.show() // of what is over already
+	b.wakePrinter() // for jobs that ended at once
 }
 
-// start starts what is queued, as far as it may. The lock is held.
+// start starts queued jobs as far as the rules allow. The lock is held.
 func (b *batch) start() {
 	most, sent := b.jobs+1, false
 	var now time.Time
@@ -91,7 +91,7 @@ func (b *batch) start() {
 		case j.bad != nil:
 			b.failure(j, j.bad)
 			b.end(j)
-		case b.lane != nil && j.op.Kind == dialect.Call:
+		case b.pipeline != nil && j.op.Kind == dialect.Call:
 			if !sent {
 				now = time.Now()
 			}
@@ -104,34 +104,34 @@ func (b *batch) start() {
 		}
 	}
 	if sent {
-		b.lane.Flush()
+		b.pipeline.Flush()
 	}
 	if !b.ahead(2) {
-		b.roomy.Broadcast()
+		b.changed.Broadcast()
 	}
 }
 
-// send sends j on the lane, if that takes it. The lock is held.
+// send sends j through the pipeline; false if the pipeline does not take it. The lock is held.
 func (b *batch) send(j *job, now time.Time) bool {
 	j.sent = now
-	if !b.lane.Send(&j.op, j) {
-		b.lane.Flush() // there may be room then
-		if !b.lane.Send(&j.op, j) {
+	if !b.pipeline.Send(&j.op, j) {
+		b.pipeline.Flush() // there may be room then
+		if !b.pipeline.Send(&j.op, j) {
 			return false
 		}
 	}
-	b.takeOff(j)
+	b.addInFlight(j)
 	return true
 }
 
-// answered notes that j has been answered on the lane.
+// answered notes that the pipelined job j has been answered.
 func (a *answers) answered(j *job) {
 	a.mu.Lock()
 	a.came = append(a.came, j)
 	a.mu.Unlock()
 }
 
-// all returns what was answered since the last time.
+// all returns the jobs that were answered since its last call.
 func (a *answers) all() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,20 +139,20 @@ func (a *answers) all() []*job {
 	return a.took
 }
 
-// answersCame is called when jobs may have been answered on the lane.
-func (b *batch) answersCame() {
+// onAnswers is called by the peer when pipelined jobs may have been answered.
+func (b *batch) onAnswers() {
 	b.answers.mu.Lock()
 	none := len(b.came) == 0
 	b.answers.mu.Unlock()
 	if !none {
-		b.show()
+		b.wakePrinter()
 	}
 }
 
-// show has turn called.
-func (b *batch) show() {
+// wakePrinter makes advance run, here or in the goroutine that prints.
+func (b *batch) wakePrinter() {
 	if b.wake == nil {
-		b.turn()
+		b.advance()
 		return
 	}
 	select {
@@ -161,16 +161,16 @@ func (b *batch) show() {
 	}
 }
 
-// turn takes what is over, prints it in order, and starts what is next.
-func (b *batch) turn() {
-	b.turning.Lock()
-	defer b.turning.Unlock()
+// advance takes the jobs that are over, prints their answers in order, and starts the next jobs.
+func (b *batch) advance() {
+	b.advancing.Lock()
+	defer b.advancing.Unlock()
 	b.mu.Lock()
 	any := false
 	for {
 		for _, j := range b.answers.all() {
 			b.failed = b.failed || j.refused
-			b.land(j)
+			b.removeInFlight(j)
 			b.end(j)
 		}
 		if len(b.ready) == 0 {
@@ -189,15 +189,15 @@ func (b *batch) turn() {
 	}
 	b.start()
 	if b.held == 0 || b.stopped {
-		b.roomy.Broadcast()
+		b.changed.Broadcast()
 	}
 	b.mu.Unlock()
-	if any { // a user who waits for an answer before the next line must get it
+	if any { // flush: a user may wait for this answer before the next line
 		b.print.Idle()
 	}
 }
 
-// end notes that nothing more comes of j. The lock is held.
+// end notes that j is over: it can be printed, or waits for the jobs before it. The lock is held.
 func (b *batch) end(j *job) {
 	j.over = true
 	b.underWay--
@@ -210,9 +210,9 @@ func (b *batch) end(j *job) {
 	}
 }
 
-// takeOff puts j on the lane. The lock is held.
-func (b *batch) takeOff(j *job) {
-	j.lane, j.prev, j.next = true, b.last, nil
+// addInFlight adds j to the list of jobs in the pipeline. The lock is held.
+func (b *batch) addInFlight(j *job) {
+	j.pipelined, j.prev, j.next = true, b.last, nil
 	if b.last != nil {
 		b.last.next = j
 	} else {
@@ -221,9 +221,9 @@ func (b *batch) takeOff(j *job) {
 	b.last = j
 }
 
-// land takes j off the lane, if it is there. The lock is held.
-func (b *batch) land(j *job) {
-	if !j.lane {
+// removeInFlight removes j from the list of jobs in the pipeline, if it is there. The lock is held.
+func (b *batch) removeInFlight(j *job) {
+	if !j.pipelined {
 		return
 	}
 	if j.prev != nil {
@@ -236,15 +236,15 @@ func (b *batch) land(j *job) {
 	} else {
 		b.last = j.prev
 	}
-	j.lane, j.prev, j.next = false, nil, nil
+	j.pipelined, j.prev, j.next = false, nil, nil
 }
 
-// finish waits until all is over and printed.
+// finish waits until all jobs are over and printed.
 func (b *batch) finish() {
 	b.startQueued()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.held > 0 || b.queued.len() > 0 {
-		b.roomy.Wait()
+		b.changed.Wait()
 	}
 }

@@ -23,9 +23,9 @@ type job struct {
 	op     dialect.Op // what it asks for
 	bad    error      // what is wrong with it, as a peer would answer it
 
-	lane       bool // it is on the lane
+	pipelined  bool // it is in the pipeline, and in batch.inFlight
 	sent       time.Time
-	prev, next *job // on the lane
+	prev, next *job // in batch.inFlight
 
 	answer  []byte
 	hasOne  bool // false: the batch ended before it
@@ -63,7 +63,7 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 	j.answer, j.hasOne = line.End(), true
 }
 
-// Answered implements dialect.LaneCall.
+// Answered implements dialect.PipelinedCall.
 func (j *job) Answered(m *wire.Message) bool {
 	ev := &j.b.said
 	err := j.b.conv.Event(m, ev)
@@ -82,5 +82,5 @@ func (j *job) Answered(m *wire.Message) bool {
 	return true
 }
 
-// Opened implements dialect.LaneCall.
-func (j *job) Opened(st dialect.Stream) { go j.b.goOn(j, st) }
+// Opened implements dialect.PipelinedCall.
+func (j *job) Opened(st dialect.Stream) { go j.b.finishAsStream(j, st) }

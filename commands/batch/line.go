@@ -51,7 +51,7 @@ func (j *job) parse() error {
 	if id != nil {
 		j.id = id
 	}
-	name, ok := textLike(method, last)
+	name, ok := textReusing(method, last)
 	if !ok {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
 	}
@@ -69,8 +69,8 @@ func (j *job) parse() error {
 	return nil
 }
 
-// textLike is scan.Text, which returns like, if that is the text.
-func textLike(val []byte, like string) (string, bool) {
+// textReusing is scan.Text, which returns like, if that is the text.
+func textReusing(val []byte, like string) (string, bool) {
 	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
 		return like, true
 	}

@@ -116,7 +116,7 @@ func tells(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cl
 		}
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if at, ok := session.Told(ctx, e, o); ok {
+		if at, ok := session.ResolvedEndpoint(ctx, e, o); ok {
 			return &Finding{Endpoint: e, At: &at, Starts: 2}
 		}
 	}

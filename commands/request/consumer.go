@@ -163,9 +163,9 @@ func (c *Consumer) run() error {
 
 // backlog handles messages that came together.
 func (c *Consumer) backlog(msgs []wire.Message) (stop bool, err error) {
-	if c.print.WorksAhead(msgs) {
-		c.print.Ahead(c.deadline.Ctx, msgs, c.event)
-		defer c.print.Printed()
+	if c.print.UsesWorkers(msgs) {
+		c.print.StartWorkers(c.deadline.Ctx, msgs, c.event)
+		defer c.print.StopWorkers()
 	}
 	for i := 0; i < len(msgs) && !stop && err == nil; i++ {
 		stop, err = c.message(&msgs[i])

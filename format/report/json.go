@@ -53,7 +53,7 @@ type jsonFailure struct {
 
 func writeJSON(w io.Writer, suites []Suite) error {
 	doc := jsonReport{jsonTotals: jsonTotal(Count(suites...)), Suites: []jsonSuite{}}
-	var later later
+	var later placeholders
 	for _, s := range suites {
 		doc.Suites = append(doc.Suites, jsonOf(s, &later))
 	}
@@ -73,7 +73,7 @@ func jsonLine(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-func jsonOf(s Suite, later *later) jsonSuite {
+func jsonOf(s Suite, later *placeholders) jsonSuite {
 	out := jsonSuite{Name: s.Name, jsonTotals: jsonTotal(Count(s)), Cases: []jsonCase{}}
 	if !s.Started.IsZero() {
 		out.Started = &s.Started

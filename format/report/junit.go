@@ -53,7 +53,7 @@ type junitMessage struct {
 
 func writeJUnit(w io.Writer, suites []Suite) error {
 	doc := junitSuites{Name: "rpcx", junitTotals: junitTotal(Count(suites...))}
-	var later later
+	var later placeholders
 	for _, s := range suites {
 		doc.Suites = append(doc.Suites, junitOf(s, &later))
 	}
@@ -64,7 +64,7 @@ func writeJUnit(w io.Writer, suites []Suite) error {
 	return later.write(w, append(append([]byte(xml.Header), b...), '\n'))
 }
 
-func junitOf(s Suite, later *later) junitSuite {
+func junitOf(s Suite, later *placeholders) junitSuite {
 	out := junitSuite{Name: s.Name, junitTotals: junitTotal(Count(s))}
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
@@ -77,7 +77,7 @@ func junitOf(s Suite, later *later) junitSuite {
 
 // junitCaseOf returns one case. Readers sort cases into a tree by classname, so a
 // case that has no class gets the name of its suite.
-func junitCaseOf(suite string, c Case, later *later) junitCase {
+func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: junitTime(c.Duration), Stdout: c.Stdout}
 	if out.Class == "" {
 		out.Class = suite
@@ -95,7 +95,7 @@ func junitCaseOf(suite string, c Case, later *later) junitCase {
 
 // junitFailure puts all findings of a case into one element: the first is its
 // message, and all of them are its text.
-func junitFailure(c Case, later *later) *junitMessage {
+func junitFailure(c Case, later *placeholders) *junitMessage {
 	first := c.first()
 	m := &junitMessage{Message: first.Message, Type: first.Kind}
 	if m.Type == "" {

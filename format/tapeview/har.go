@@ -27,7 +27,7 @@ import (
 // memory, because the body of a response may come long after its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
-	if err := h.read(ctx, newReader(r, o), newChooser(o)); err != nil {
+	if err := h.read(ctx, newReader(r, o), newRowFilter(o)); err != nil {
 		return err
 	}
 	if len(h.entries) == 0 {
@@ -66,7 +66,7 @@ type harConn struct {
 	plain   bool              // its endpoint is HTTP
 }
 
-func (h *harBuilder) read(ctx context.Context, rows *reader, choose *chooser) error {
+func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) error {
 	for {
 		row, err := rows.read()
 		if err == io.EOF {

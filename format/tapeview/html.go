@@ -104,7 +104,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 		_ = w.WriteByte(',')
 	}
 	_, _ = w.WriteString(`"rows":[`)
-	err := pageRows(ctx, w, newReader(r, o), newChooser(o))
+	err := pageRows(ctx, w, newReader(r, o), newRowFilter(o))
 	_ = w.WriteByte(']')
 	if line, cut := r.Cut(); cut && err == nil {
 		_, _ = w.WriteString(`,"cut":` + strconv.Itoa(line))
@@ -113,7 +113,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 	return err
 }
 
-func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *chooser) error {
+func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) error {
 	separator := ""
 	for {
 		row, err := rows.read()

@@ -28,7 +28,7 @@ const (
 type printer struct {
 	w      *bufio.Writer
 	color  bool
-	choose *chooser
+	choose *rowFilter
 	width  int
 	lane   int // columns of each lane; 0: there is no room for two
 }

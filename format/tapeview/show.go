@@ -25,7 +25,7 @@ const DefaultWidth = 100
 // so that a tape of any length can be shown. If the tape has an error, what
 // precedes it is written first.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
-	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newChooser(o.Options)}
+	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newRowFilter(o.Options)}
 	p.lanes(o.Width)
 	p.head(headerOf(r))
 	err := p.rows(ctx, newReader(r, o.Options))

@@ -256,7 +256,7 @@ func TestChoose(t *testing.T) {
 			o.JQ = p
 		}
 		var names []string
-		choose, rows := newChooser(o.Options), newReader(open(t, "orders.tape"), Options{})
+		choose, rows := newRowFilter(o.Options), newReader(open(t, "orders.tape"), Options{})
 		for {
 			row, err := rows.read()
 			if err != nil {

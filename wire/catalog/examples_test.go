@@ -147,7 +147,7 @@ func TestMended(t *testing.T) {
 				})
 			}
 		}
-		Mend(&cat)
+		Normalize(&cat)
 		got, err := cat.Marshal()
 		if err != nil || string(got) != c.want {
 			t.Errorf("GOLD %q\n got %q\nwant %q (%v)", c.catalog, got, c.want, err)

@@ -7,7 +7,7 @@ func Received(c *Catalog, err error) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	Mend(c)
+	Normalize(c)
 	StripRun(c)
 	return c, nil
 }

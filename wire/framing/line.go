@@ -14,12 +14,12 @@ import (
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &lineSource{in: in, sentinel: o.Sentinel, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
+	src := &lineSource{in: in, sentinel: o.Sentinel, messageFilter: messageFilter{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
 }
 
 type lineSource struct {
-	judge
+	messageFilter
 	in       *input
 	sentinel bool // what stands before the last 0xFF of a line is no part of the message
 	begun    bool

@@ -14,13 +14,13 @@ const lengthMost = 10
 // a zero before it, a colon, so many bytes of message, a comma. Blanks between two
 // of them are skipped.
 func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	return newSized(rwc, o, &sizedSource{length: netstringLength, tail: ','}, wrap{tail: ",", head: func(dst []byte, size int) []byte {
+	return newLengthPrefixed(rwc, o, &lengthPrefixedSource{length: netstringLength, tail: ','}, wrap{tail: ",", head: func(dst []byte, size int) []byte {
 		dst = strconv.AppendInt(dst, int64(size), 10)
 		return append(dst, ':')
 	}})
 }
 
-// netstringLength reads the length that win begins with; see sizedSource.
+// netstringLength reads the length that win begins with; see lengthPrefixedSource.
 func netstringLength(win []byte) (size uint64, n int) {
 	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= lengthMost {
 		size = size*10 + uint64(win[n]-'0')

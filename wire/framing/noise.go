@@ -96,9 +96,9 @@ func plausible(b []byte) bool {
 	return b[min(end, len(b)-1)] == ':'
 }
 
-// A judge tells messages from noise where the framing has already found their
+// A messageFilter tells messages from noise where the framing has already found their
 // ends.
-type judge struct {
+type messageFilter struct {
 	noise
 	max     int
 	scalars bool // a value that is neither object nor array is a message too, for the dialect to answer
@@ -106,7 +106,7 @@ type judge struct {
 
 // last judges what is left when the input has ended with err. If the connection
 // broke, only what is whole is a message.
-func (j *judge) last(rest []byte, err error) ([]byte, error) {
+func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
 		if bad, _ := scan.Valid(rest, wire.DefaultMaxDepth).(*scan.Error); bad != nil && bad.Cut {
 			return nil, j.in.cutOff("%d bytes came", len(rest))
@@ -128,7 +128,7 @@ func (j *judge) last(rest []byte, err error) ([]byte, error) {
 
 // message returns b without the blanks around it if it is a message, nil if it
 // is blank or noise.
-func (j *judge) message(b []byte) ([]byte, error) {
+func (j *messageFilter) message(b []byte) ([]byte, error) {
 	msg := scan.Trim(b)
 	switch {
 	case len(msg) == 0:

@@ -13,12 +13,12 @@ import (
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &nulSource{in: in, judge: judge{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
+	src := &nulSource{in: in, messageFilter: messageFilter{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
 	return newConn(rwc, in, src, wrap{prepare: withoutNul, tail: "\x00"})
 }
 
 type nulSource struct {
-	judge
+	messageFilter
 	in    *input
 	begun bool
 }

@@ -10,7 +10,7 @@ import (
 // Varint returns the framing in which a message stands behind its length as an
 // unsigned LEB128 number, as in protobuf's delimited streams.
 func Varint(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	return newSized(rwc, o, &sizedSource{length: binary.Uvarint}, wrap{head: func(dst []byte, size int) []byte {
+	return newLengthPrefixed(rwc, o, &lengthPrefixedSource{length: binary.Uvarint}, wrap{head: func(dst []byte, size int) []byte {
 		return binary.AppendUvarint(dst, uint64(size))
 	}})
 }

@@ -27,7 +27,7 @@ type outcome struct {
 
 // answerCommand runs a command for one request.
 func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
-	id, release, err := b.hold(ctx, dialect.RoomOf(ctx))
+	id, release, err := b.hold(ctx, dialect.FlowControlOf(ctx))
 	if err != nil {
 		return nil, err
 	}

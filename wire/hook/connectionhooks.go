@@ -43,7 +43,7 @@ type ConnectionHooks struct {
 
 	mu      sync.Mutex
 	closed  bool
-	running map[string]*holder
+	running map[string]*runningCommand
 	cos     map[*Answer]*coprocess
 	warned  bool // that there is no endpoint
 
@@ -55,7 +55,7 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &ConnectionHooks{
 		t: t, binding: b, ctx: ctx, cancel: cancel,
-		running: map[string]*holder{}, cos: map[*Answer]*coprocess{},
+		running: map[string]*runningCommand{}, cos: map[*Answer]*coprocess{},
 	}
 }
 
@@ -138,7 +138,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 
 // answerJQ runs a jq expression. Where r is no stream, its last output counts.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
-	if err := b.t.computing.acquireWith(ctx, dialect.RoomOf(ctx)); err != nil {
+	if err := b.t.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
 	}
 	defer b.t.computing.release()

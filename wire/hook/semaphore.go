@@ -52,7 +52,7 @@ func (s *semaphore) acquire(ctx context.Context) error {
 
 // acquireWith waits for a slot at a time when there is room for an answer. The slot
 // is not held while waiting for room.
-func (s *semaphore) acquireWith(ctx context.Context, room dialect.Room) error {
+func (s *semaphore) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
 		if err := s.acquire(ctx); err != nil {
 			return err

@@ -86,19 +86,20 @@ func Names() []string {
 	return names
 }
 
-// seen are the functions that do more than make outputs of an input: they write, read the
+// impure lists the functions that do more than compute outputs from their input: they write, read the
 // clock, or take another input.
-var seen = []string{"debug", "stderr", "now", "input", "inputs"}
+var impure = []string{"debug", "stderr", "now", "input", "inputs"}
 
-// foreseeable reports whether src calls none of seen.
-func foreseeable(src string) bool {
+// isPure reports whether src calls none of the functions in impure.
+func isPure(src string) bool {
 	words := strings.FieldsFunc(src, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(seen, word) })
+	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(impure, word) })
 }
 
-// Foreseeable reports whether Run may be called before its outputs are due, on several
-// inputs at once, and whether it takes long enough: gojq has to run p, and nobody can see when.
-func (p *Program) Foreseeable() bool { return p.code != nil && p.plan == nil && p.silent }
+// RunsAhead reports whether it is allowed and worth while to run p on several inputs at once,
+// before their outputs are needed: p has no side effects and does not read the clock, and it
+// is slow enough, as gojq has to run it.
+func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.pure }
 
 // builtins returns the functions of jq that gojq leaves to its command.
 func builtins(w io.Writer) []gojq.CompilerOption {

@@ -17,7 +17,7 @@ func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values
 	if some, _, ok := p.judge(ctx, in); ok {
 		return some, nil
 	}
-	r := applied{vals: vals}
+	r := runState{vals: vals}
 	code, part, err := p.start(in, &r)
 	if err != nil {
 		return false, err
@@ -38,7 +38,7 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 	if some, every, ok := p.judge(ctx, in); ok {
 		return some && every, nil
 	}
-	r := applied{}
+	r := runState{}
 	code, part, err := p.start(in, &r)
 	if err != nil {
 		return false, err

@@ -69,37 +69,37 @@ type Values func(name string) json.RawMessage
 // given.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
-// An applied is the state of one run: the values of the declared variables, and
+// An runState is the state of one run: the values of the declared variables, and
 // the texts of the input's parts.
-type applied struct {
+type runState struct {
 	vals Values
 	source
 }
 
-// unused are states of runs that have ended, for their memory.
-var unused = sync.Pool{New: func() any { return new(applied) }}
+// freeRuns are states of runs that have ended, for their memory.
+var freeRuns = sync.Pool{New: func() any { return new(runState) }}
 
 // spansMost is the most texts for which memory is kept.
 const spansMost = 1 << 12
 
-func newApplied(vals Values) *applied {
-	r := unused.Get().(*applied)
+func newRunState(vals Values) *runState {
+	r := freeRuns.Get().(*runState)
 	r.vals = vals
 	return r
 }
 
 // free ends the use of r, and of what was decoded with it.
-func (r *applied) free() {
+func (r *runState) free() {
 	if cap(r.spans) > spansMost {
 		return
 	}
 	clear(r.spans)
-	*r = applied{source: source{spans: r.spans[:0]}}
-	unused.Put(r)
+	*r = runState{source: source{spans: r.spans[:0]}}
+	freeRuns.Put(r)
 }
 
 // value returns the value of a declared variable.
-func (r *applied) value(name string) json.RawMessage {
+func (r *runState) value(name string) json.RawMessage {
 	if r.vals != nil {
 		if v := r.vals(name); len(v) > 0 {
 			return v

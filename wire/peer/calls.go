@@ -25,11 +25,11 @@ import (
 //   - A message of the user's own that is no request, and has no id by which it could
 //     be answered, is in unshaped, in order: what comes next that is of no other call
 //     is its answer.
-//   - Many plain calls are in lane instead, until more is needed of them than that.
+//   - Calls of the pipeline are in pipeline instead, until they are promoted.
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
-	lane         *lane              // where many calls are with less; nil: none
+	pipeline     *callPipeline      // where many calls are with less; nil: none
 	byToken      map[string]*stream // the streams among them, and those whose call is over
 	latest       *stream            // the one among these that had an item last; nil: none
 	watches      []*stream          // see all that comes; they have no id
@@ -163,34 +163,34 @@ func (c *calls) abandon(s *stream) {
 // taken reports whether a response with this id may still come for a request of
 // ours.
 func (c *calls) taken(id wire.ID) bool {
-	return c.byID[string(id)] != nil || c.lane.has(id) || c.abandoned[string(id)] != nil
+	return c.byID[string(id)] != nil || c.pipeline.has(id) || c.abandoned[string(id)] != nil
 }
 
-// takeAllLocked makes all calls of the lane calls like others.
-func (c *calls) takeAllLocked() {
-	l := c.lane
+// promoteAllLocked gives all calls of the pipeline a stream.
+func (c *calls) promoteAllLocked() {
+	l := c.pipeline
 	if l == nil || l.open == 0 {
 		return
 	}
 	for i := range l.ring {
 		if at := &l.ring[i]; at.call != nil {
-			l.becomesLocked(at)
+			l.promoteLocked(at)
 		}
 	}
 }
 
 // find returns the call with that id; nil: there is none.
 func (c *calls) find(id wire.ID) *stream {
-	if s := c.byID[string(id)]; s != nil || !c.lane.has(id) {
+	if s := c.byID[string(id)]; s != nil || !c.pipeline.has(id) {
 		return s
 	}
 	n, _ := number(id)
-	return c.lane.becomesLocked(c.lane.place(n))
+	return c.pipeline.promoteLocked(c.pipeline.place(n))
 }
 
 // onlyOpen returns the one call that waits and may be answered by a stream; any of
 // them if there are several, nil if there is none.
-func (c *calls) onlyOpen() *stream { // none of a lane may be answered by a stream
+func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may be answered by a stream
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
 			return s
@@ -228,8 +228,8 @@ func (c *calls) watchesFor(method string) bool {
 // messages do not count.
 func (c *calls) count() int {
 	n := len(c.byID)
-	if c.lane != nil {
-		n += c.lane.open
+	if c.pipeline != nil {
+		n += c.pipeline.open
 	}
 	for _, s := range c.byToken {
 		if c.byID[s.id] != s {
@@ -262,7 +262,7 @@ func (c *calls) refused(in *stream, alone bool) []*stream {
 		}
 		return nil
 	}
-	c.takeAllLocked()
+	c.promoteAllLocked()
 	for _, s := range c.byID {
 		switch {
 		case !s.waiting:

@@ -104,18 +104,18 @@ func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && !p.outbox.running })
 }
 
-// Heard waits until all that the far side has sent so far was read and each
+// WaitReceived waits until all that the far side has sent so far was read and each
 // notification among it was handled, no longer than until ctx or the connection
 // ends. Where the connection can, it then reads no more.
-func (p *Peer) Heard(ctx context.Context) error {
+func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(interface{ CloseRead() error })
 	ok = ok && c.CloseRead() == nil
 	return p.until(ctx, func() bool { return !p.notifications.running && (p.state != open || !ok) })
 }
 
-// Told waits until every notification that has come was handled, no longer than
+// WaitNotified waits until every notification that has come was handled, no longer than
 // until ctx or the connection ends.
-func (p *Peer) Told(ctx context.Context) error {
+func (p *Peer) WaitNotified(ctx context.Context) error {
 	return p.until(ctx, func() bool { return !p.notifications.running })
 }
 

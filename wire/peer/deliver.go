@@ -105,7 +105,7 @@ func (p *Peer) throttleLocked(in *stream) {
 	if !p.mustStopLocked(in) {
 		return
 	}
-	p.laneLocked()
+	p.pipelineReadyLocked()
 	if p.exchanger == nil {
 		stopped, reads := context.WithCancel(context.Background())
 		defer reads()
@@ -133,7 +133,7 @@ const (
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.wakeDirtyLocked()
-	p.laneLocked()
+	p.pipelineReadyLocked()
 	late := time.NewTimer(easeFor)
 	defer late.Stop()
 	for p.calls.behind == s && !s.ended && !p.o.Lossy && p.state < closing && p.calls.waiting == 0 && p.inflight.unanswered == 0 {
@@ -185,7 +185,7 @@ func (p *Peer) wakeLocked(s *stream) {
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
 	p.wakeDirtyLocked()
-	p.laneLocked()
+	p.pipelineReadyLocked()
 	p.mu.Unlock()
 }
 

@@ -19,7 +19,7 @@ func (p *Peer) read() {
 	err := p.receiveAll()
 	p.wakeAll() // for what came with the end
 	gone := p.gone(err)
-	if err == io.EOF && p.asksInside() {
+	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
 		p.enterLocked(eof)
 		p.mu.Unlock()
@@ -34,7 +34,7 @@ func (p *Peer) read() {
 		p.settle(p.o.CloseTimeout, p.quietLocked)
 		p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	case isGoodbye(err):
-		p.finishNews()
+		p.finishNotifications()
 	}
 	p.mu.Lock()
 	p.enterLocked(ended)
@@ -105,7 +105,7 @@ func (p *Peer) failAll(err error) {
 		err = errOurs
 	}
 	p.closeErr = err
-	p.calls.takeAllLocked()
+	p.calls.promoteAllLocked()
 	for _, s := range p.calls.byID {
 		p.disconnectLocked(s, err)
 	}
@@ -157,7 +157,7 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	if err != nil {
 		select {
 		case <-gone:
-			p.finishNews()
+			p.finishNotifications()
 		default:
 		}
 		return
@@ -240,10 +240,10 @@ func isBroken(err error) bool {
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// finishNews lets the handler take, within bounds, the notifications that came
+// finishNotifications lets the handler take, within bounds, the notifications that came
 // before the far side went: a peer that notifies need not wait for the effect.
 // Requests cannot be answered any more, so their handlers are ended.
-func (p *Peer) finishNews() {
+func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.inflight.cancelAll()
 	p.mu.Unlock()

@@ -30,10 +30,10 @@ func (p *Peer) exchange(o outgoing) {
 		}
 	}
 	if in == nil {
-		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, fate: fate{ended: true}} // what comes back belongs to no one call
+		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, streamEnd: streamEnd{ended: true}} // what comes back belongs to no one call
 	}
 	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
-	err := p.exchangeAnew(wire.WithSent(ctx, sent), &o, func(msg []byte) {
+	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
 			return // nobody asked for it, and answers to it would only add to the crowd
@@ -164,16 +164,16 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInside reports whether requests of ours go out inside the exchange that this
+// asksInExchange reports whether requests of ours go out inside the exchange that this
 // connection is, and are answered in another.
-func (p *Peer) asksInside() bool {
+func (p *Peer) asksInExchange() bool {
 	return p.oneShot && p.o.Exchanges != nil && !p.OneAnswer()
 }
 
-// insideLocked gives a request of ours the id by which Exchanges finds its answer.
+// ownExchangeIDLocked gives a request of ours the id by which Exchanges finds its answer.
 // A message whose id is not its member "id" cannot be sent inside an exchange.
-func (p *Peer) insideLocked(msg wire.Message) wire.Message {
-	if !p.asksInside() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
+func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
+	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg
 	}
 	msg.ID = p.o.Exchanges.newID(p)
@@ -181,8 +181,8 @@ func (p *Peer) insideLocked(msg wire.Message) wire.Message {
 	return msg
 }
 
-// elsewhereLocked hands an answer to the exchange that asked for it, if one did.
-func (p *Peer) elsewhereLocked(m *wire.Message) bool {
+// passToAskerLocked hands an answer to the exchange that asked for it, if one did.
+func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false
 	}
@@ -205,12 +205,12 @@ func (p *Peer) HTTPSession() wire.HTTPSession {
 	if !ok {
 		return nil
 	}
-	return standing{s, p}
+	return renewableSession{s, p}
 }
 
-// A regreeting begins the conversation again where the far side has ended the session that
+// A sessionRenewal begins the conversation again where the far side has ended the session that
 // the exchanges were in: what was sent has not been taken.
-type regreeting struct {
+type sessionRenewal struct {
 	mu sync.Mutex // held while it is done
 
 	// Guarded by the Peer's lock:
@@ -222,10 +222,10 @@ type regreeting struct {
 // greetingKey marks the context of a greeting.
 type greetingKey struct{}
 
-// exchangeAnew is Exchange, once more where the session was over: the conversation is
+// exchangeRenewing is Exchange, once more where the session was over: the conversation is
 // greeted anew before. What the far side had kept for the old one is lost, and streams
 // that were open in it have ended.
-func (p *Peer) exchangeAnew(ctx context.Context, o *outgoing, recv func([]byte)) error {
+func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.regreet.count
 	p.mu.Unlock()
@@ -233,15 +233,15 @@ func (p *Peer) exchangeAnew(ctx context.Context, o *outgoing, recv func([]byte))
 	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(greetingKey{}) != nil {
 		return err
 	}
-	if !p.greetAnew(ctx, count, o.call) {
+	if !p.renewSession(ctx, count, o.call) {
 		return err
 	}
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// greetAnew greets once more for s, unless somebody has since there were count such
+// renewSession greets once more for s, unless somebody has since there were count such
 // greetings. It reports whether there is a session again.
-func (p *Peer) greetAnew(ctx context.Context, count int, s *stream) bool {
+func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.regreet.mu.Lock()
 	defer p.regreet.mu.Unlock()
 	p.mu.Lock()
@@ -261,15 +261,15 @@ func (p *Peer) greetAnew(ctx context.Context, count int, s *stream) bool {
 	return true
 }
 
-// standing is the session of a Peer, which knows whether the far side can say something
+// renewableSession is the session of a Peer, which knows whether the far side can say something
 // outside of our exchanges.
-type standing struct {
+type renewableSession struct {
 	wire.HTTPSession
 	p *Peer
 }
 
 // ReadEvents has streams go on whose items come outside of their exchange, until over.
-func (s standing) ReadEvents(over func()) {
+func (s renewableSession) ReadEvents(over func()) {
 	p := s.p
 	p.mu.Lock()
 	p.regreet.standing++

@@ -69,7 +69,7 @@ func (p *Peer) waitsLocked(g *group) bool {
 
 // startLocked runs the handler of in.
 func (p *Peer) startLocked(in *inbound) {
-	in.ctx, in.cancel = context.WithCancel(dialect.WithRoom(p.ctx, room{p, in}))
+	in.ctx, in.cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
 	p.inflight.start(in)
 	if in.cancelled {
@@ -154,7 +154,7 @@ func (p *Peer) serve(in *inbound) {
 		}
 		p.served(in, &ev)
 	}()
-	if err := (room{p, in}).Await(); err != nil {
+	if err := (flowControl{p, in}).Await(); err != nil {
 		ev = failure(wire.AsError(err))
 	} else {
 		ev = p.run(in)

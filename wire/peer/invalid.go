@@ -28,7 +28,7 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 		p.notificationLocked(m)
 		return
 	}
-	if !p.elsewhereLocked(m) && !p.incomingLocked(m) {
+	if !p.passToAskerLocked(m) && !p.incomingLocked(m) {
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
 	}
 }

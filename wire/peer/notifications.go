@@ -8,15 +8,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The limits of what waits for the handler of notifications.
+// The limits of the notifications that wait for the handler.
 const (
-	newsCount = 1024      // how many wait before the reader stops
-	newsBytes = 8 << 20   // the same in bytes
-	newsMost  = 8 * 1024  // how many wait, where the reader cannot stop, before the oldest are lost
-	newsLimit = 128 << 20 // the same in bytes
+	maxQueued          = 1024      // so many may wait before the reader stops
+	maxQueuedBytes     = 8 << 20   // the same in bytes
+	maxUnreadable      = 8 * 1024  // so many may wait if the reader must not stop; beyond, the oldest are lost
+	maxUnreadableBytes = 128 << 20 // the same in bytes
 )
 
-// An answering is who handles what the far side asks of us, or tells.
+// answering holds the handler of the far side's requests and notifications.
 type answering struct {
 	handler dialect.Handler // nil: nobody
 	ignorer dialect.Ignorer // handler, if it knows what it does not handle; else nil
@@ -28,9 +28,9 @@ type answering struct {
 // Its rules:
 //   - They are handled one after another, in the order in which they came, by
 //     one goroutine that runs only while there are any (running).
-//   - The reader stops while they are full, unless somebody waits for an answer
-//     that is still to be read. Then they grow up to further limits, beyond
-//     which the oldest are lost, and somebody is told.
+//   - The reader stops while full reports true, unless a call waits for an answer
+//     that is still to be read. Then the queue grows up to further limits, beyond
+//     which the oldest are dropped, with a note to the user.
 type notifications struct {
 	queue   []dialect.Inbound
 	bytes   int
@@ -38,13 +38,13 @@ type notifications struct {
 	lost    int64 // in all
 }
 
-// put queues a copy of m, which came as order says. It reports whether notifications were lost
-// for it that are the first.
+// put queues a copy of m; order is its number among all that came. It reports whether it has
+// dropped notifications for the first time on this connection.
 func (n *notifications) put(m *wire.Message, order uint64) (losing bool) {
 	before := n.lost
 	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})
 	n.bytes += len(m.Raw)
-	for len(n.queue) > newsMost || n.bytes > newsLimit && len(n.queue) > 1 {
+	for len(n.queue) > maxUnreadable || n.bytes > maxUnreadableBytes && len(n.queue) > 1 {
 		n.next()
 		n.lost++
 	}
@@ -52,9 +52,9 @@ func (n *notifications) put(m *wire.Message, order uint64) (losing bool) {
 }
 
 // full reports whether the reader should stop.
-func (n *notifications) full() bool { return len(n.queue) >= newsCount || n.bytes >= newsBytes }
+func (n *notifications) full() bool { return len(n.queue) >= maxQueued || n.bytes >= maxQueuedBytes }
 
-// next removes and returns the oldest; there must be one.
+// next removes and returns the oldest notification; there must be one.
 func (n *notifications) next() dialect.Inbound {
 	in := n.queue[0]
 	n.queue[0] = dialect.Inbound{}
@@ -63,7 +63,7 @@ func (n *notifications) next() dialect.Inbound {
 	return in
 }
 
-// stop forgets what waits: the goroutine that handles it ends.
+// stop drops the queue, as the goroutine that handles it ends.
 func (n *notifications) stop() { *n = notifications{lost: n.lost} }
 
 // notificationLocked queues a notification for the handler. The

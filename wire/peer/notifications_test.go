@@ -10,15 +10,15 @@ import (
 func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 	var n notifications
 	told := 0
-	for i := range newsMost + 5 {
+	for i := range maxUnreadable + 5 {
 		if n.put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}, uint64(i)) {
 			told++
 		}
-		if full := i+1 >= newsCount; n.full() != full {
+		if full := i+1 >= maxQueued; n.full() != full {
 			t.Fatalf("with %d it says full: %v", i+1, !full)
 		}
 	}
-	if told != 1 || n.lost != 5 || len(n.queue) != newsMost || n.bytes != 2*newsMost {
+	if told != 1 || n.lost != 5 || len(n.queue) != maxUnreadable || n.bytes != 2*maxUnreadable {
 		t.Fatalf("%d were lost, %d of %d bytes are kept", n.lost, len(n.queue), n.bytes)
 	}
 	for i := 5; i < 8; i++ {
@@ -30,7 +30,7 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 
 func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
 	var n notifications
-	big := &wire.Message{Raw: make([]byte, newsLimit+1)}
+	big := &wire.Message{Raw: make([]byte, maxUnreadableBytes+1)}
 	if n.put(big, 1) || n.lost != 0 || !n.full() {
 		t.Errorf("the only one was lost, or does not fill")
 	}

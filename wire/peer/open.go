@@ -48,7 +48,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		s.ended, s.err = true, io.EOF
 		return s, p.sendAndUnlock(ctx, o)
 	}
-	if p.state == eof && !p.asksInside() {
+	if p.state == eof && !p.asksInExchange() {
 		p.mu.Unlock()
 		return nil, p.noMoreLocked(s, io.EOF)
 	}
@@ -124,7 +124,7 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 		}
 	}
 	if err == nil {
-		msg = p.insideLocked(msg)
+		msg = p.ownExchangeIDLocked(msg)
 	}
 	return msg, err
 }

@@ -199,7 +199,7 @@ func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	if p.router == nil || len(op.About) > 0 {
 		return op.About
 	}
-	return dialect.RoomOf(ctx).Request()
+	return dialect.FlowControlOf(ctx).Request()
 }
 
 // onlyThis reports whether err concerns one message (too large, say, or one too

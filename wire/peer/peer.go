@@ -136,7 +136,7 @@ type Peer struct {
 	pendingNotes []Note // to be told once the mutex is released
 	memory
 
-	regreet       regreeting
+	regreet       sessionRenewal
 	calls         calls
 	outbox        outbox
 	inflight      inflight

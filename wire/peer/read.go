@@ -113,7 +113,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
 
 // responseLocked routes a response to the call of ours that it answers.
 func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
-	if p.calls.lane.plainLocked(m) {
+	if p.calls.pipeline.answerLocked(m) {
 		return
 	}
 	s := p.calls.byID[string(m.ID)]

@@ -23,7 +23,7 @@ type stream struct {
 	exchanged
 
 	queue
-	fate
+	streamEnd
 	asks  bool          // the consumer waits for wake
 	dirty bool          // in calls.dirty
 	wake  chan struct{} // gets a value when there is something for the consumer
@@ -60,9 +60,9 @@ type exchanged struct {
 	outside   bool               // it has ended, and more comes outside of it
 }
 
-// A fate records which messages a stream's consumer missed, and how the stream
+// A streamEnd records which messages a stream's consumer missed, and how the stream
 // ended.
-type fate struct {
+type streamEnd struct {
 	lost     int64 // messages that were dropped, and the consumer was not told
 	overfull bool  // it queues more than it should
 	stuck    bool  // the reader has waited for its consumer in vain, who has taken nothing since

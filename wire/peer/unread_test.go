@@ -33,7 +33,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 				turn <- struct{}{}
 				var made atomic.Int64
 				p := newPeer(t, near, peer.Options{Budget: c.budget, Handler: with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
-					room := dialect.RoomOf(ctx)
+					room := dialect.FlowControlOf(ctx)
 					for <-turn; !room.Free(); <-turn { // as one that waits for a slot
 						turn <- struct{}{}
 						if err := room.Await(); err != nil {
@@ -90,8 +90,8 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 			defer far.Close()
 			made[name] = new(atomic.Int64)
 			p := newPeer(t, near, peer.Options{Budget: budget, Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-				for !dialect.RoomOf(ctx).Free() {
-					if err := dialect.RoomOf(ctx).Await(); err != nil {
+				for !dialect.FlowControlOf(ctx).Free() {
+					if err := dialect.FlowControlOf(ctx).Await(); err != nil {
 						return nil, err
 					}
 				}

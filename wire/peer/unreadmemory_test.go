@@ -25,8 +25,8 @@ func TestUnreadAnswersAreHeldOnce(t *testing.T) {
 		budget := peer.NewBudget(bound)
 		var made atomic.Int64
 		handler := with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
-			for !dialect.RoomOf(ctx).Free() {
-				if err := dialect.RoomOf(ctx).Await(); err != nil {
+			for !dialect.FlowControlOf(ctx).Free() {
+				if err := dialect.FlowControlOf(ctx).Await(); err != nil {
 					return nil, err
 				}
 			}

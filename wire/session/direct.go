@@ -95,19 +95,19 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return d.openOnce(ctx, op)
 }
 
-// A Laner is a Conversation that may make many calls with little for each.
-type Laner interface {
-	// Lane is that of peer.Peer; nil where there is none.
-	Lane(most int, ready func()) dialect.Lane
+// A Pipeliner is a Conversation that may be able to pipeline calls (see dialect.CallPipeline).
+type Pipeliner interface {
+	// Pipeline is that of peer.Peer; nil if calls cannot be pipelined.
+	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
-// Lane implements Laner: for a connection that stays the same, and of which nothing but
+// Pipeline implements Laner: for a connection that stays the same, and of which nothing but
 // calls is wanted.
-func (d *Direct) Lane(most int, ready func()) dialect.Lane {
+func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.o.Reconnect != nil || d.o.First != nil || d.hub != nil {
 		return nil
 	}
-	return d.link.p.Lane(most, ready)
+	return d.link.p.Pipeline(most, ready)
 }
 
 // A Previewer is a Conversation that can show what it would send.
@@ -216,7 +216,7 @@ func (d *Direct) HookFailure() error { return d.responder.Failure() }
 
 func (d *Direct) Settle(ctx context.Context) {
 	if l := d.current(); l != nil {
-		_ = l.p.Told(ctx)
+		_ = l.p.WaitNotified(ctx)
 	}
 }
 

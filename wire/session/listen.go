@@ -30,28 +30,28 @@ const muchHeld = 32 << 20
 // garbage beside them is then a fourth of them at most, in place of as much again.
 const collectPercent = 25
 
-var collecting struct {
+var frequentGC struct {
 	mu    sync.Mutex
 	often int // servers that want it
 	usual int // the percentage without them
 }
 
-// collectOften begins or ends a time of that percentage, for one server.
-func collectOften(begin bool) {
-	collecting.mu.Lock()
-	defer collecting.mu.Unlock()
+// setFrequentGC begins or ends a time of that percentage, for one server.
+func setFrequentGC(begin bool) {
+	frequentGC.mu.Lock()
+	defer frequentGC.mu.Unlock()
 	switch {
-	case begin && collecting.often == 0:
-		if collecting.usual = debug.SetGCPercent(collectPercent); collecting.usual < collectPercent {
-			debug.SetGCPercent(collecting.usual) // somebody has said otherwise
+	case begin && frequentGC.often == 0:
+		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
+			debug.SetGCPercent(frequentGC.usual) // somebody has said otherwise
 		}
-	case !begin && collecting.often == 1:
-		debug.SetGCPercent(collecting.usual)
+	case !begin && frequentGC.often == 1:
+		debug.SetGCPercent(frequentGC.usual)
 	}
 	if begin {
-		collecting.often++
+		frequentGC.often++
 	} else {
-		collecting.often--
+		frequentGC.often--
 	}
 }
 
@@ -81,7 +81,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, collectOften), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, setFrequentGC), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (s *Server) Finish(ctx context.Context) {
 	var hearing sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {
-		hearing.Go(func() { _ = p.Heard(ctx) })
+		hearing.Go(func() { _ = p.WaitReceived(ctx) })
 	}
 	s.mu.Unlock()
 	hearing.Wait()

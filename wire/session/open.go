@@ -176,7 +176,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Sessions, spec.HTTPName
 	if len(cfg.Subprotocols) == 0 {
-		cfg.Subprotocols, cfg.NoneWillDo = spec.Subprotocols, true
+		cfg.Subprotocols, cfg.SubprotocolOptional = spec.Subprotocols, true
 	}
 	name := e.Framing
 	if name == "" {

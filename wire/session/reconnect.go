@@ -32,9 +32,9 @@ const (
 	defaultReconnect = 5 * time.Minute
 	firstPause       = 250 * time.Millisecond
 	longestPause     = 30 * time.Second
-	// steady is how long a connection lasts that was no chance: its end begins the
+	// stableAfter is how long a connection lasts that was no chance: its end begins the
 	// pauses anew.
-	steady = 10 * time.Second
+	stableAfter = 10 * time.Second
 )
 
 // redialled says whether a connection to e can be made again.
@@ -102,7 +102,7 @@ func (k *redialer) pause() time.Duration {
 // server that accepts and hangs up is not dialled for ever.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
-	lasted := time.Since(l.born) >= steady
+	lasted := time.Since(l.born) >= stableAfter
 	if lasted {
 		k.most = 0
 	}

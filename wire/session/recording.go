@@ -19,7 +19,7 @@ type recording struct {
 	to    *recorder.Conn // nil: it is not
 	lasts bool           // it has no end
 	brief bool           // it is one POST to a listener of ours, of whose end nobody is told
-	post  *answering     // the POST that it is; nil: it is none, or is not recorded
+	post  *postRecording // the POST that it is; nil: it is none, or is not recorded
 }
 
 // record begins to record a connection. open says how it comes about, server that we

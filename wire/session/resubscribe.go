@@ -68,7 +68,7 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if op := d.o.First; op != nil && d.codec == nil && d.onlyLooks(*op) && (op.Method != "" || !greets) {
+	if op := d.o.First; op != nil && d.codec == nil && d.isPassiveWatch(*op) && (op.Method != "" || !greets) {
 		l.preopened, _ = c.Open(ctx, *op)
 	}
 	l.watches = map[*resubscription]dialect.Stream{}
@@ -82,8 +82,8 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
-// onlyLooks reports whether nothing is sent for op.
-func (d *Direct) onlyLooks(op dialect.Op) bool {
+// isPassiveWatch reports whether nothing is sent for op.
+func (d *Direct) isPassiveWatch(op dialect.Op) bool {
 	follows := d.endpoint.Spec().Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }

@@ -95,9 +95,9 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// Told returns e with the address where the HTTP server of e tells that conversations in e's
+// ResolvedEndpoint returns e with the address where the HTTP server of e tells that conversations in e's
 // dialect are held; ok is false where it tells none. It is asked by GET, and nothing is begun.
-func Told(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
+func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Binary)
 	if err != nil || !e.Resolves() {
 		return e, false
@@ -140,8 +140,8 @@ func canListen(e endpoint.Endpoint) error {
 	return nil
 }
 
-// An outgoing is a listener whose one connection we have made.
-type outgoing struct {
+// An dialledListener is a listener whose one connection we have made.
+type dialledListener struct {
 	conn   chan wire.Conn
 	closed chan struct{}
 	once   sync.Once
@@ -154,13 +154,13 @@ func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (tr
 	if err != nil {
 		return nil, err
 	}
-	d := &outgoing{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
+	d := &dialledListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
 	d.conn <- conn
 	return d, nil
 }
 
 // Accept returns the connection, and then waits for Close.
-func (d *outgoing) Accept() (wire.Conn, error) {
+func (d *dialledListener) Accept() (wire.Conn, error) {
 	select {
 	case c := <-d.conn:
 		return c, nil
@@ -170,10 +170,10 @@ func (d *outgoing) Accept() (wire.Conn, error) {
 }
 
 // Endpoint is "": nobody can connect.
-func (d *outgoing) Endpoint() string { return "" }
+func (d *dialledListener) Endpoint() string { return "" }
 
 // Close ends the listener, and the connection if nobody has taken it.
-func (d *outgoing) Close() error {
+func (d *dialledListener) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	select {
 	case c := <-d.conn:

@@ -74,7 +74,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words = words[:n]
 	o := s.c.Options
 	o.Whole = true // what is cut off may go on
-	c, err := Config{Framing: s.c.Framing, Options: o}.frame(said{bytes.NewReader(words)}, "")
+	c, err := Config{Framing: s.c.Framing, Options: o}.frame(drainedStream{bytes.NewReader(words)}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	return words, nil
 }
 
-// said is a stream of bytes of which all has come.
-type said struct{ io.Reader }
+// drainedStream is a stream of bytes of which all has come.
+type drainedStream struct{ io.Reader }
 
-func (said) Write(b []byte) (int, error) { return len(b), nil }
-func (said) Close() error                { return nil }
+func (drainedStream) Write(b []byte) (int, error) { return len(b), nil }
+func (drainedStream) Close() error                { return nil }

@@ -25,8 +25,8 @@ type Exchange struct {
 	Remote   string         // the address of the other side; "": not known
 }
 
-// A served is the Exchange by which a connection came to a listener.
-type served struct {
+// A servedExchange is the Exchange by which a connection came to a listener.
+type servedExchange struct {
 	r     *http.Request
 	start time.Time
 	watch *Watch
@@ -36,11 +36,13 @@ type served struct {
 	tell func(Exchange) // nil: not asked for, or told
 }
 
-func serve(r *http.Request, w *Watch) *served { return &served{r: r, start: time.Now(), watch: w} }
+func serve(r *http.Request, w *Watch) *servedExchange {
+	return &servedExchange{r: r, start: time.Now(), watch: w}
+}
 
 // OnExchange has tell told of the exchange when the head of its response has gone, at
 // once where it has.
-func (s *served) OnExchange(tell func(Exchange)) {
+func (s *servedExchange) OnExchange(tell func(Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
@@ -55,7 +57,7 @@ func (w *wsConn) OnExchange(tell func(Exchange)) {
 }
 
 // answered notes the head of the response.
-func (s *served) answered(status int, header http.Header) {
+func (s *servedExchange) answered(status int, header http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watch.answered(s.r.RemoteAddr, status, s.r.Proto, header, time.Since(s.start))
@@ -63,7 +65,7 @@ func (s *served) answered(status int, header http.Header) {
 	s.told()
 }
 
-func (s *served) told() {
+func (s *servedExchange) told() {
 	if s.tell == nil || s.head == nil {
 		return
 	}
@@ -97,7 +99,7 @@ func (o observer) CloseIdleConnections() {
 }
 
 func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
-	m := &measured{x: Exchange{Request: req, Start: time.Now()}}
+	m := &measuredExchange{x: Exchange{Request: req, Start: time.Now()}}
 	trace := &httptrace.ClientTrace{
 		ConnectStart:      func(string, string) { m.note(func(now time.Time) { m.connecting = now }) },
 		ConnectDone:       func(string, string, error) { m.note(func(now time.Time) { m.x.Connect = now.Sub(m.connecting) }) },
@@ -117,16 +119,16 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// measured is an Exchange in the making. A connection that is not used after all may
+// measuredExchange is an Exchange in the making. A connection that is not used after all may
 // still be made when the exchange is over.
-type measured struct {
+type measuredExchange struct {
 	mu                        sync.Mutex
 	over                      bool
 	x                         Exchange
 	connecting, shaking, sent time.Time
 }
 
-func (m *measured) note(f func(now time.Time)) {
+func (m *measuredExchange) note(f func(now time.Time)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.over {
@@ -136,7 +138,7 @@ func (m *measured) note(f func(now time.Time)) {
 	m.over = m.x.Response != nil || m.x.Err != nil
 }
 
-func (m *measured) got(i httptrace.GotConnInfo) {
+func (m *measuredExchange) got(i httptrace.GotConnInfo) {
 	m.note(func(time.Time) {
 		if i.Conn != nil && i.Conn.RemoteAddr() != nil {
 			m.x.Remote = i.Conn.RemoteAddr().String()

@@ -7,14 +7,14 @@ import (
 	"rpcx/wire"
 )
 
-// plainly are the schemes by which a server of WebSocket is asked over HTTP.
-var plainly = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
+// httpSchemes are the schemes by which a server of WebSocket is asked over HTTP.
+var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
 
 // Get returns what the server at a, of HTTP or WebSocket, answers to a GET of path: the
 // body of a 200, with at most c.Options.MaxMessage bytes. Errors are Faults, as those of
 // a POST are.
 func Get(ctx context.Context, a Address, path string, c Config) ([]byte, error) {
-	if scheme, ok := plainly[a.Scheme]; ok {
+	if scheme, ok := httpSchemes[a.Scheme]; ok {
 		a.Scheme = scheme
 	}
 	if !a.IsHTTP() {

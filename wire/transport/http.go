@@ -156,7 +156,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
 	session := h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
-	var way atomic.Pointer[endNoter]
+	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
 			reached.Store(true)
@@ -178,7 +178,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return errAgain
 	}
 	err = h.resumed(ctx, msg, resp, recv)
-	if session == nil && h.older(ctx, err) {
+	if session == nil && h.speaksOlderSSE(ctx, err) {
 		return h.events.Load().exchange(ctx, msg, recv)
 	}
 	return err

@@ -166,7 +166,7 @@ func (d *httpDialer) dial(ctx context.Context, _, addr string) (net.Conn, error)
 	if d.a.webSocket() {
 		return &wsNet{Conn: conn}, nil
 	}
-	return &endNoter{Conn: conn}, nil
+	return &eofNoter{Conn: conn}, nil
 }
 
 func (d *httpDialer) under(ctx context.Context, addr string) (net.Conn, error) {

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// An endNoter notes that nothing more comes. net/http does not tell a head that was cut
+// An eofNoter notes that nothing more comes. net/http does not tell a head that was cut
 // off inside a line from one that is malformed.
-type endNoter struct {
+type eofNoter struct {
 	net.Conn
 	ended atomic.Bool
 }
 
 // Read implements io.Reader.
-func (e *endNoter) Read(b []byte) (int, error) {
+func (e *eofNoter) Read(b []byte) (int, error) {
 	n, err := e.Conn.Read(b)
 	if err != nil {
 		e.ended.Store(true)
@@ -22,13 +22,13 @@ func (e *endNoter) Read(b []byte) (int, error) {
 }
 
 // atEnd reports whether nothing more comes; false if e is nil.
-func (e *endNoter) atEnd() bool { return e != nil && e.ended.Load() }
+func (e *eofNoter) atEnd() bool { return e != nil && e.ended.Load() }
 
-// noterOf finds the endNoter below the layers of TLS; nil if there is none.
-func noterOf(c net.Conn) *endNoter {
+// noterOf finds the eofNoter below the layers of TLS; nil if there is none.
+func noterOf(c net.Conn) *eofNoter {
 	for {
 		switch t := c.(type) {
-		case *endNoter:
+		case *eofNoter:
 			return t
 		case interface{ NetConn() net.Conn }:
 			c = t.NetConn()

@@ -31,9 +31,9 @@ type awaited struct {
 	done chan struct{}
 }
 
-// older reports whether a server that has refused the first POST with err speaks the older
+// speaksOlderSSE reports whether a server that has refused the first POST with err speaks the older
 // way, and begins with that.
-func (h *httpConn) older(ctx context.Context, err error) bool {
+func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
 		return false

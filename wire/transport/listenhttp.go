@@ -61,7 +61,7 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln = wsNetListener{ln, newPlaces(c)}
+	ln = wsNetListener{ln, newConnLimit(c)}
 	l.serving.Go(func() {
 		if secure {
 			l.server.ServeTLS(ln, "", "")
@@ -280,7 +280,7 @@ func (l *httpListener) read(w http.ResponseWriter, r *http.Request) (msg []byte,
 }
 
 func (l *httpListener) post(w http.ResponseWriter, r *http.Request, msg []byte) {
-	c := newPosted(w, r, msg, l.c)
+	c := newPostConn(w, r, msg, l.c)
 	if !l.hand(r.Context(), c) {
 		c.abandon()
 		refuse(w, http.StatusServiceUnavailable, "the listener is closed")

@@ -12,7 +12,7 @@ type answerer struct {
 	c     *sessionConn
 	w     http.ResponseWriter
 	r     *http.Request
-	x     *served
+	x     *servedExchange
 	s     *eventLog
 	at    int  // the number of the last event that the client has
 	plain bool // one message may be the whole answer, as JSON

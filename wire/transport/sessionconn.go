@@ -257,7 +257,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 }
 
 // exchange is what is told of a request of the session.
-func (c *sessionConn) exchange(r *http.Request) *served {
+func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 	x := serve(r, c.in.c.Watch)
 	c.mu.Lock()
 	tell := c.tell

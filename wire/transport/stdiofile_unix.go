@@ -21,7 +21,7 @@ type fileStream struct {
 	fd         int
 	socket     bool        // a write can be asked not to wait
 	regular    bool        // a write never waits
-	waits      atomic.Bool // a write cannot be asked not to: see writeNow
+	waits      atomic.Bool // a write cannot be asked not to: see writeToPipeNonblocking
 	wake, woke *os.File
 	wakeFD     int
 
@@ -157,7 +157,7 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 		return unix.Write(s.fd, b)
 	}
 	if !s.waits.Load() {
-		n, err := writeNow(s.fd, b)
+		n, err := writeToPipeNonblocking(s.fd, b)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return n, err
 		}

@@ -45,7 +45,7 @@ func listenStream(ctx context.Context, a Address, c Config) (Listener, error) {
 type streamListener struct {
 	net.Listener
 	endpoint string
-	places   *places
+	places   *connLimit
 	c        Config
 	tls      *tls.Config
 
@@ -73,7 +73,7 @@ func (s *streamListener) Drain() {
 const maxHandshakes = 64
 
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c Config) *streamListener {
-	s := &streamListener{Listener: l, endpoint: endpoint, places: newPlaces(c), c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
+	s := &streamListener{Listener: l, endpoint: endpoint, places: newConnLimit(c), c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
 	if cfg != nil {
 		s.wg.Go(s.handshakes)
 	}
@@ -90,7 +90,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if leave := s.places.take(conn); leave != nil {
+		if leave := s.places.acquire(conn); leave != nil {
 			stream := newNetStream(conn)
 			stream.left = leave
 			return s.c.frame(stream, stream.Remote())

@@ -19,11 +19,11 @@ type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
 	Exchanges
-	Header       http.Header // of the HTTP request (http, ws)
-	Subprotocols []string    // offered, or as a listener accepted, in order of preference
-	NoneWillDo   bool        // a server that picks none of them is no surprise
-	TLS          TLS
-	Binary       wire.Binary
+	Header              http.Header // of the HTTP request (http, ws)
+	Subprotocols        []string    // offered, or as a listener accepted, in order of preference
+	SubprotocolOptional bool        // a server that picks none of them is no surprise
+	TLS                 TLS
+	Binary              wire.Binary
 
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
@@ -43,7 +43,7 @@ type Config struct {
 	Warn func(line string)
 	// Watch is told how connections come about and, where it wants that, of the bytes. May be nil.
 	Watch *Watch
-	Told
+	HTTPObserver
 	Route
 	Stdio
 	Listening
@@ -56,8 +56,8 @@ type Exchanges struct {
 	Gets     wire.HTTPGets      // what a listener answers to a GET; nil: nothing
 }
 
-// Told are who is told of the HTTP exchanges of what is dialled, by any goroutine. Each may be nil.
-type Told struct {
+// HTTPObserver are who is told of the HTTP exchanges of what is dialled, by any goroutine. Each may be nil.
+type HTTPObserver struct {
 	Exchanged  func(Exchange) // when the head of a response has come; keeps nothing
 	Unanswered func()         // when nothing has come for a POST for UnansweredAfter, not even a status
 }

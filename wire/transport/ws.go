@@ -30,7 +30,7 @@ type wsConn struct {
 	binary wire.Binary
 	limit  time.Duration   // of each step of Close
 	hurry  context.Context // Config.Hurry
-	from   *served         // how it came; nil: it was dialled
+	from   *servedExchange // how it came; nil: it was dialled
 
 	first func(b []byte) // gets the first message; nil: nobody wants it
 	buf   []byte         // of Recv alone

@@ -44,7 +44,7 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, d.notUpgraded(ctx, resp, err)
 	}
-	if len(opts.Subprotocols) > 0 && !c.NoneWillDo && ws.Subprotocol() == "" {
+	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
 		c.warn("%s: the far side picked none of the subprotocols offered: %s", d.where, strings.Join(opts.Subprotocols, ", "))
 	}
 	n := underlying(under)

@@ -32,8 +32,8 @@ type wsNet struct {
 	mu   sync.Mutex
 	out  []byte // what is held back
 	hold atomic.Int32
-	err  error  // of the first write that failed; nothing is written after it
-	now  atOnce // of flushNow
+	err  error            // of the first write that failed; nothing is written after it
+	now  nonblockingWrite // of flushNow
 }
 
 // Close closes the connection.
@@ -130,7 +130,7 @@ func (n *wsNet) flushNow() (done bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.out) > 0 && n.err == nil {
-		n.writeAtOnce()
+		n.writeNonblocking()
 	}
 	return len(n.out) == 0 || n.err != nil, n.err
 }
@@ -170,7 +170,7 @@ func (w *wsConn) heard(msg []byte) []byte {
 // A wsNetListener accepts connections that a WebSocket can be on.
 type wsNetListener struct {
 	net.Listener
-	places *places
+	places *connLimit
 }
 
 func (l wsNetListener) Accept() (net.Conn, error) {
@@ -179,7 +179,7 @@ func (l wsNetListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if leave := l.places.take(c); leave != nil {
+		if leave := l.places.acquire(c); leave != nil {
 			return &wsNet{Conn: c, left: leave}, nil
 		}
 	}

@@ -139,7 +139,7 @@ func FuzzCatalog(f *testing.F) {
 		if c == nil {
 			t.Fatal("what was written cannot be read")
 		}
-		catalog.Mend(c)
+		catalog.Normalize(c)
 		b, err := c.Marshal()
 		if err != nil {
 			t.Fatal(err)

@@ -111,7 +111,7 @@ func FuzzDescription(f *testing.F) {
 	f.Add(`[{"name":"user","verbs":[{"verb":"get","params":["a"],"result":5}]}]`)
 	f.Fuzz(func(t *testing.T, doc string) {
 		if c, err := catalogOf(doc); err == nil && c != nil {
-			catalog.Mend(c)
+			catalog.Normalize(c)
 			if _, err := c.Marshal(); err != nil {
 				t.Error(err)
 			}

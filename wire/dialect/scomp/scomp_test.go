@@ -324,7 +324,7 @@ func TestBindings(t *testing.T) {
 			if string(methods) != "["+tt.want+"]" || c.Defs != nil && string(defs) != tt.again {
 				t.Fatalf("methods %s\n  want [%s]\ndefs %s\nwant %s", methods, tt.want, defs, tt.again)
 			}
-			catalog.Mend(c)
+			catalog.Normalize(c)
 			var back json.RawMessage = append(append([]byte(`{"bindings":`), bindings(c)...), '}')
 			if got := fromGreeting(back, "server"); len(got.Methods) != len(c.Methods) || len(got.Defs) != len(c.Defs) {
 				t.Errorf("%s was read as\n%v", back, got)
@@ -362,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			c.refs.held()
 			cat := fromGreeting(m.Body, "server")
-			catalog.Mend(cat)
+			catalog.Normalize(cat)
 			if b := bindings(cat); !json.Valid(b) {
 				t.Fatalf("%s was written as %s", raw, b)
 			}

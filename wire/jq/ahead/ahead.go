@@ -52,7 +52,7 @@ type result struct {
 	err   error // with done
 }
 
-// Start begins to run program, which has to be Foreseeable, on n inputs. Workers call input, one
+// Start begins to run program, for which RunsAhead must be true, on n inputs. Workers call input, one
 // at a time, for those that they take; nil is none. The inputs have to stay as they are until
 // End, which has to be called.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {

@@ -29,7 +29,7 @@ func compiled(t *testing.T, src string) *jq.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Foreseeable() {
+	if !p.RunsAhead() {
 		t.Fatalf("%s is not for workers", src)
 	}
 	return p
@@ -86,7 +86,7 @@ func TestAnyProgramSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		if !p.Foreseeable() {
+		if !p.RunsAhead() {
 			continue
 		}
 		programs++
@@ -233,7 +233,7 @@ func TestForeseeable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Foreseeable() != want {
+		if p.RunsAhead() != want {
 			t.Errorf("%s: %v", src, !want)
 		}
 	}

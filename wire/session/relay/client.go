@@ -40,9 +40,9 @@ func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return Dial(ctx, e)
 }
 
-// Far returns the endpoint of the process that holds the conversation, as it may
+// RemoteEndpoint returns the endpoint of the process that holds the conversation, as it may
 // be shown.
-func (r *Client) Far() endpoint.Endpoint {
+func (r *Client) RemoteEndpoint() endpoint.Endpoint {
 	far, _ := endpoint.Parse(r.hello.Endpoint, "")
 	return far
 }

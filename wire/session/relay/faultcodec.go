@@ -9,16 +9,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// crossing is a failure as it crosses the socket, in an error's data.
-type crossing struct {
+// encodedFault is a failure as it crosses the socket, in an error's data.
+type encodedFault struct {
 	*wire.Fault
 	Unsupported bool `json:"unsupported,omitempty"` // it is wire.ErrUnsupported
 }
 
-// cross makes of err what crosses the socket: the Fault in it, with the text of
+// encodeFault makes of err what crosses the socket: the Fault in it, with the text of
 // the whole.
-func cross(err error) crossing {
-	c := crossing{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
+func encodeFault(err error) encodedFault {
+	c := encodedFault{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {
 	case f != nil:
@@ -38,7 +38,7 @@ func cross(err error) crossing {
 }
 
 // failure makes the failure again.
-func (c crossing) failure() error {
+func (c encodedFault) failure() error {
 	if c.Unsupported {
 		return wire.ErrUnsupported
 	}
@@ -47,11 +47,11 @@ func (c crossing) failure() error {
 
 // FaultJSON encodes a failure for another process of rpcx, where FaultFrom decodes
 // it.
-func FaultJSON(err error) json.RawMessage { return scan.JSON(cross(err)) }
+func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
 // FaultFrom makes the failure again.
 func FaultFrom(b json.RawMessage) error {
-	var c crossing
+	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent what is no failure", err)
 	}
@@ -63,9 +63,9 @@ func ToRPC(err error) error {
 	if err == nil {
 		return nil
 	}
-	c := cross(err)
+	c := encodeFault(err)
 	e := wire.NewError(wire.CodeServer, c.Message)
-	e.Data = scan.JSON(map[string]crossing{"fault": c})
+	e.Data = scan.JSON(map[string]encodedFault{"fault": c})
 	return e
 }
 
@@ -76,7 +76,7 @@ func FromRPC(err error) error {
 		return err
 	}
 	var data struct {
-		Fault crossing `json:"fault"`
+		Fault encodedFault `json:"fault"`
 	}
 	if json.Unmarshal(rpc.Data, &data) != nil || data.Fault.Fault == nil {
 		return err

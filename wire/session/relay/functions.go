@@ -53,8 +53,8 @@ func (f *Functions) forget(h *Process) {
 	delete(f.answering, h)
 }
 
-// answersRest notes that h's process answers what no hook does (see Client.AnswerRest).
-func answersRest(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
+// answersFallback notes that h's process answers what no hook does (see Client.AnswerRest).
+func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	f := h.socket.Functions
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,14 +160,14 @@ func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 		return catalog.Call, client != nil
 	}
 	kind, ok := r.Responder.Kind(method)
-	if !ok && r.rest(method) != nil {
+	if !ok && r.fallback(method) != nil {
 		return catalog.Call, true
 	}
 	return kind, ok
 }
 
-// rest returns the process that answers a method that no hook answers; nil if there is none.
-func (r functionResponder) rest(method string) dialect.Caller {
+// fallback returns the process that answers a method that no hook answers; nil if there is none.
+func (r functionResponder) fallback(method string) dialect.Caller {
 	if r.Denied(method) {
 		return nil
 	}
@@ -179,8 +179,8 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	switch {
 	case !ok:
 		if _, hooked := r.Responder.Kind(q.Method); !hooked {
-			if client = r.rest(q.Method); client != nil {
-				return askRest(ctx, client, q)
+			if client = r.fallback(q.Method); client != nil {
+				return askFallback(ctx, client, q)
 			}
 		}
 		return r.Responder.Respond(ctx, q)
@@ -197,8 +197,8 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	return out, err
 }
 
-// askRest asks a process what no hook answers.
-func askRest(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
+// askFallback asks a process what no hook answers.
+func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
 	if q.Notification {
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})
 	}

@@ -54,7 +54,7 @@ type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.Raw
 
 // socketMethods are those of every socket.
 var socketMethods = map[string]Method{
-	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersRest,
+	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersFallback,
 }
 
 func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {

@@ -122,7 +122,7 @@ func (k *checking) lost(c *conn, err error) bool {
 func Texts(t *transcript.Transcript, track int) map[string]bool {
 	k, texts := t.Tracks[track], map[string]bool{}
 	for i := range int32(k.Len()) {
-		if e := k.Entry(i); e.Dir == wire.Recv && e.Kind == wire.Invalid && !e.Hand {
+		if e := k.Entry(i); e.Dir == wire.Recv && e.Kind == wire.Invalid && !e.Handwritten {
 			if msg, err := k.Message(int(i)); err == nil && scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 				texts[string(msg)] = true
 			}

@@ -39,7 +39,7 @@ func newIndex(t *transcript.Track, side wire.Direction) *index {
 	for i := range int32(t.Len()) {
 		switch e := t.Entry(i); {
 		case e.Own != transcript.None, e.Dir == side:
-		case e.Hand:
+		case e.Handwritten:
 			x.hand = append(x.hand, i)
 		default:
 			hashes.Add(e.Hash, uint32(i))
@@ -61,7 +61,7 @@ func (x *index) loosely(t *transcript.Track) *loose {
 		var hashes, hidden spill.Sorter
 		for i := range int32(t.Len()) {
 			e := t.Entry(i)
-			if e.Own != transcript.None || e.Dir == x.side || e.Hand {
+			if e.Own != transcript.None || e.Dir == x.side || e.Handwritten {
 				continue
 			}
 			if msg, err := t.Message(int(i)); err != nil || e.Redacted {

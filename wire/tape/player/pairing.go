@@ -174,7 +174,7 @@ func (k *pairing) differs(i int32, found []Finding) {
 func (k *pairing) differences(i int32, got []byte) []Finding {
 	p := k.p
 	line, method := int(p.track.Entry(i).Line), p.track.Method(int(i))
-	hand := p.track.Hand(int(i))
+	hand := p.track.HandwrittenLine(int(i))
 	if hand != nil && hand.Match != "" {
 		if p.like(i, got) {
 			return nil

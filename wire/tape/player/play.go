@@ -199,7 +199,7 @@ func (p *play) nearestMethod(method string) string {
 func (p *play) accept(i int32, msg []byte) {
 	p.see(i)
 	p.furthest = max(p.furthest, i)
-	if line := p.track.Hand(int(i)); line != nil {
+	if line := p.track.HandwrittenLine(int(i)); line != nil {
 		bind(line, msg, p.vars)
 		if line.Match != "" {
 			return
@@ -223,7 +223,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		return msg, err
 	}
 	e := p.track.Entry(i)
-	line := p.track.Hand(int(i))
+	line := p.track.HandwrittenLine(int(i))
 	if line != nil && line.Vars {
 		msg = substitute(nil, msg, p.vars)
 	}

@@ -55,7 +55,7 @@ func (p *play) renamed(msg []byte) (int32, match.Difference) {
 	first := p.furthest + 1
 	for i := first; i < min(first+renamedMost, int32(p.track.Len())); i++ {
 		e := p.track.Entry(i)
-		if e.Dir == p.side || e.Kind == wire.Response || e.Hand || p.seen(i) > 0 {
+		if e.Dir == p.side || e.Kind == wire.Response || e.Handwritten || p.seen(i) > 0 {
 			continue
 		}
 		want, err := p.track.Message(int(i))
@@ -108,7 +108,7 @@ func (s *serving) strayed(msg []byte) (*play, int32, match.Difference) {
 		}
 		for call := range p.asked {
 			i := p.track.Entry(call).Answer
-			if i == transcript.None || p.track.Hand(int(i)) != nil {
+			if i == transcript.None || p.track.HandwrittenLine(int(i)) != nil {
 				continue
 			}
 			want, err := p.track.Message(int(i))

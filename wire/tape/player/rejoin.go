@@ -73,7 +73,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 			} else {
 				passed++
 			}
-		case !e.Hand && k.found.Get(int(i)) == 0:
+		case !e.Handwritten && k.found.Get(int(i)) == 0:
 			all = append(all, vacancy{i, i, passed > 0})
 		}
 		return passed <= passedMost && len(all) < gapMost
@@ -90,12 +90,12 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 // near.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
-	if e.Own != transcript.None || e.Hand || k.found.Get(int(i)) > 0 {
+	if e.Own != transcript.None || e.Handwritten || k.found.Get(int(i)) > 0 {
 		return transcript.None
 	}
 	for j := i + 1; j < min(i+gapMost, int32(k.p.track.Len())); j++ {
 		other := k.p.track.Entry(j)
-		if other.Dir == e.Dir && other.Kind == e.Kind && other.Hash == e.Hash && !other.Hand && k.vacant(j) {
+		if other.Dir == e.Dir && other.Kind == e.Kind && other.Hash == e.Hash && !other.Handwritten && k.vacant(j) {
 			return j
 		}
 	}

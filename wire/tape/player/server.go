@@ -174,7 +174,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 		return nil, transcript.None
 	}
 	fits := false
-	if p.track.Entry(next).Hand {
+	if p.track.Entry(next).Handwritten {
 		fits = p.like(next, msg)
 	} else {
 		fits = parsed.Method == p.track.Method(int(next)) && p.is(next, msg)
@@ -211,7 +211,7 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 			continue
 		}
 		want, err := p.track.Message(int(own))
-		if p.track.Hand(int(own)) == nil && err == nil && want != nil {
+		if p.track.HandwrittenLine(int(own)) == nil && err == nil && want != nil {
 			for _, f := range findings(int(p.track.Entry(own).Line), p.track.Method(int(i)), p.compare(own, p.withID(want, msg), msg)) {
 				s.o.Found(f)
 			}

@@ -117,7 +117,7 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 		case e.Batched():
 		case f.Kind == Missing:
 			missing = true
-		case !e.Hand:
+		case !e.Handwritten:
 			changed = append(changed, match.Difference{Pointer: f.Pointer, Want: f.Want, Got: f.Got})
 		}
 	}

@@ -8,21 +8,21 @@ import (
 
 // An Entry is one message of a track: a line, or an element of a batch.
 type Entry struct {
-	offset   int64
-	Hash     uint64 // of a request or notification: see match.Rules.Hash
-	length   uint32
-	Line     uint32 // its line's number on the tape
-	Method   uint32 // the number of its method: see Transcript.Number
-	Own      int32  // of a response: the entry that it answers; else None
-	Need     int32  // the last entry of the other side before it, or None
-	Answer   int32  // of a request: the first entry that answers it; None
-	More     int32  // of a response: the next one to the same request; None
-	latest   int32  // of a request: the last one; None
-	elem     int32  // its index in a batch; None: it is a message of its own
-	Dir      wire.Direction
-	Kind     wire.Kind // Request, Notification, Response; Invalid: anything else
-	Redacted bool      // it holds a redacted string
-	Hand     bool      // people wrote something into its line: see Track.Hand
+	offset      int64
+	Hash        uint64 // of a request or notification: see match.Rules.Hash
+	length      uint32
+	Line        uint32 // its line's number on the tape
+	Method      uint32 // the number of its method: see Transcript.Number
+	Own         int32  // of a response: the entry that it answers; else None
+	Need        int32  // the last entry of the other side before it, or None
+	Answer      int32  // of a request: the first entry that answers it; None
+	More        int32  // of a response: the next one to the same request; None
+	latest      int32  // of a request: the last one; None
+	elem        int32  // its index in a batch; None: it is a message of its own
+	Dir         wire.Direction
+	Kind        wire.Kind // Request, Notification, Response; Invalid: anything else
+	Redacted    bool      // it holds a redacted string
+	Handwritten bool      // people wrote something into its line: see Track.Hand
 }
 
 // Batched reports whether the entry is an element of a batch.
@@ -34,7 +34,7 @@ const entryBytes = 56
 // Bits of the last byte of an entry.
 const (
 	bitRedacted = 1 << iota
-	bitHand
+	bitHandwritten
 )
 
 // pack writes the entry to b.
@@ -51,8 +51,8 @@ func (e *Entry) pack(b []byte) {
 	if e.Redacted {
 		b[54] |= bitRedacted
 	}
-	if e.Hand {
-		b[54] |= bitHand
+	if e.Handwritten {
+		b[54] |= bitHandwritten
 	}
 }
 
@@ -63,7 +63,7 @@ func (e *Entry) unpack(b []byte) {
 	*e = Entry{
 		offset: int64(le.Uint64(b)), Hash: le.Uint64(b[8:]), length: at(0), Line: at(1), Method: at(2),
 		Own: int32(at(3)), Need: int32(at(4)), Answer: int32(at(5)), More: int32(at(6)), latest: int32(at(7)), elem: int32(at(8)),
-		Dir: wire.Direction(b[52]), Kind: wire.Kind(b[53]), Redacted: b[54]&bitRedacted != 0, Hand: b[54]&bitHand != 0,
+		Dir: wire.Direction(b[52]), Kind: wire.Kind(b[53]), Redacted: b[54]&bitRedacted != 0, Handwritten: b[54]&bitHandwritten != 0,
 	}
 }
 

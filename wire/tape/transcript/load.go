@@ -69,12 +69,12 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 	var length int
 	e.offset, length = r.Span()
 	e.length = uint32(length)
-	e.Hand = line.Match != "" || line.Bind != nil || line.Vars || line.Name != "" || line.Re != ""
+	e.Handwritten = line.Match != "" || line.Bind != nil || line.Vars || line.Name != "" || line.Re != ""
 	parts, batch := [][]byte{line.Msg}, false
 	if line.Msg != nil {
 		parts, batch = match.Elements(l.t.Rules.Shape(), line.Msg)
 	}
-	if batch && e.Hand {
+	if batch && e.Handwritten {
 		return errors.New("a batch cannot be matched, bound or named: write its messages as lines of their own")
 	}
 	if batch && len(parts) == 0 {
@@ -141,8 +141,8 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		}
 		k.named[line.Name] = i
 	}
-	if e.Hand {
-		k.hand[i] = clone(line)
+	if e.Handwritten {
+		k.handwritten[i] = clone(line)
 	}
 	k.add(&e)
 	return nil

@@ -43,11 +43,11 @@ type Track struct {
 	Close  *tape.Close // how the connection ended; nil: not on the tape
 	Closer wire.Direction
 
-	of      *Transcript
-	entries *spill.Records
-	n       int32
-	streams spill.Map            // the streams that items belong to, by the hash of their JSON
-	hand    map[int32]*tape.Line // lines with something that people wrote, by entry
+	of          *Transcript
+	entries     *spill.Records
+	n           int32
+	streams     spill.Map            // the streams that items belong to, by the hash of their JSON
+	handwritten map[int32]*tape.Line // lines with something that people wrote, by entry
 }
 
 // Shapes returns how the messages of a dialect are read; "" is the default
@@ -200,8 +200,8 @@ func (t *Transcript) Number(method string) (uint32, bool) {
 	return n, ok
 }
 
-// Hand returns the line of entry i if people wrote something into it, else nil.
-func (t *Track) Hand(i int) *tape.Line { return t.hand[int32(i)] }
+// HandwrittenLine returns the line of entry i if people wrote something into it, else nil.
+func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
 // Message returns the message of entry i, JSON or not; nil if the line has
 // none.
@@ -260,7 +260,7 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, entries: spill.NewRecords(entryBytes), hand: map[int32]*tape.Line{}}
+	return &Track{Conn: conn, of: t, entries: spill.NewRecords(entryBytes), handwritten: map[int32]*tape.Line{}}
 }
 
 // Err returns why the index could not be written to its file or read from it, or nil.

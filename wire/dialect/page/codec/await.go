@@ -15,9 +15,9 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// heard holds the messages that came before the greeting was over, for the
+// awaitedMessages holds the messages that came before the greeting was over, for the
 // steps that await one.
-type heard struct {
+type awaitedMessages struct {
 	over     bool // the greeting is over: nothing is kept any more
 	messages []json.RawMessage
 	bytes    int
@@ -27,14 +27,14 @@ type heard struct {
 // The limits of what is kept for the steps that await a message: a peer decides
 // how much it sends.
 const (
-	heardMost  = 256
-	heardBytes = 1 << 20
+	maxAwaited      = 256
+	maxAwaitedBytes = 1 << 20
 )
 
-// hear keeps m for the steps of the greeting that await a message. A message
+// keepForGreeting keeps m for the steps of the greeting that await a message. A message
 // that is not one of the dialect, but fits the condition of such a step,
 // becomes a Greeting.
-func (c *Codec) hear(m *wire.Message) error {
+func (c *Codec) keepForGreeting(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.heard.over || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
@@ -57,7 +57,7 @@ func (c *Codec) hear(m *wire.Message) error {
 			}
 		}
 	}
-	if len(c.heard.messages) < heardMost && c.heard.bytes+len(m.Raw) <= heardBytes {
+	if len(c.heard.messages) < maxAwaited && c.heard.bytes+len(m.Raw) <= maxAwaitedBytes {
 		c.heard.messages = append(c.heard.messages, bytes.Clone(m.Raw))
 		c.heard.bytes += len(m.Raw)
 	}
@@ -70,11 +70,11 @@ func (c *Codec) hear(m *wire.Message) error {
 	return nil
 }
 
-// endHearing forgets the messages that were kept for the greeting.
-func (c *Codec) endHearing() {
+// endAwaiting forgets the messages that were kept for the greeting.
+func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = heard{over: true}
+	c.heard = awaitedMessages{over: true}
 }
 
 // await waits for a message for which cond holds and takes it out of those that

@@ -29,13 +29,13 @@ type Codec struct {
 	dropped       map[string]bool // requests of the peer that it has cancelled, where the page says what they get
 
 	pendings  pendings
-	own       own
+	own       manualStep
 	prepared  prepared
 	described atomic.Pointer[catalog.Catalog] // what the peer said last that it offers; nil: it was not asked
 
 	mu      sync.Mutex // for all below, which flows use too
 	conn    program.Conn
-	heard   heard
+	heard   awaitedMessages
 	leaves  bool // the greeting is over: a goodbye is said in the end
 	tasks   tasks
 	related map[string]*Related // tasks of ours, by the ids of the requests that began them

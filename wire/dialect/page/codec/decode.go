@@ -49,7 +49,7 @@ func (c *Codec) refusesBatches() bool {
 // it.
 func (c *Codec) message(m *wire.Message) error {
 	if c.d.awaits {
-		if err := c.hear(m); err != nil {
+		if err := c.keepForGreeting(m); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		return err
 	}
 	c.out = append(c.out, *m)
-	c.taskTold(m)
+	c.taskStatusCame(m)
 	return c.during(m)
 }
 

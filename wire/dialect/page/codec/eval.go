@@ -72,7 +72,7 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 		if !slices.Contains(step.For, kind) || c.prepared.steps[step] {
 			continue
 		}
-		ahead := load.Ahead{
+		ahead := load.EvalPrelude{
 			Call: step.Call, Notify: step.Notify, Params: step.Params, When: step.When,
 			Optional: step.Optional, Accept: step.Accept, Keep: step.Keep,
 		}
@@ -87,7 +87,7 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 	return nil
 }
 
-func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ahead, extra json.RawMessage) error {
+func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.EvalPrelude, extra json.RawMessage) error {
 	sc := c.Scope()
 	sc.Extra = extra
 	if ok, err := step.When.Holds(c.kept(), sc.Value); err != nil || !ok {

@@ -20,7 +20,7 @@ import (
 // Greet carries out the steps of the page's greeting. It returns a Fault of
 // kind Protocol if an answer is an error or is not accepted by the page.
 func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
-	defer c.endHearing()
+	defer c.endAwaiting()
 	switch {
 	case c.o.Serving:
 		return nil

@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// own is what the user says himself of the greeting and the goodbye, which then is not said
+// manualStep is what the user says himself of the greeting and the goodbye, which then is not said
 // twice.
-type own struct {
+type manualStep struct {
 	step atomic.Pointer[load.Step] // of the greeting, whose call is the user's; nil: none
 	id   wire.ID                   // of that call, until it is answered
 

@@ -199,7 +199,7 @@ func TestHeardIsBounded(t *testing.T) {
 	for _, some := range []struct {
 		n, size int
 		found   bool
-	}{{heardMost - 1, 1, true}, {heardMost, 1, false}, {1, heardBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`), true}, {1, heardBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`) + 1, false}} {
+	}{{maxAwaited - 1, 1, true}, {maxAwaited, 1, false}, {1, maxAwaitedBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`), true}, {1, maxAwaitedBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`) + 1, false}} {
 		c := d.newCodec(dialect.CodecOptions{})
 		for range some.n {
 			add(c, `{"method":"m","params":["`+strings.Repeat("x", some.size)+`"]}`)
@@ -218,7 +218,7 @@ func TestHeardIsBounded(t *testing.T) {
 		t.Error("a server keeps what it hears")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
-	c.endHearing()
+	c.endAwaiting()
 	if add(c, `{"method":"last"}`); len(c.heard.messages) > 0 {
 		t.Error("what comes after the greeting is kept")
 	}

@@ -146,8 +146,8 @@ func (to *Related) mark(op *dialect.Op) {
 	}
 }
 
-// taskTold tells the calls that began the task how it stands.
-func (c *Codec) taskTold(m *wire.Message) {
+// taskStatusCame tells the calls that began the task how it stands.
+func (c *Codec) taskStatusCame(m *wire.Message) {
 	if !c.d.HasTasks() || c.o.Serving || m.Method != taskStatus {
 		return
 	}

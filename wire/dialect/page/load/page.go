@@ -142,8 +142,8 @@ type Goodbye struct {
 	When   Prog   `toml:"when" says:"the step is left out where this does not hold; its input is $kept"`
 }
 
-// An Ahead is one message that is said before code is evaluated.
-type Ahead struct {
+// An EvalPrelude is one message that is said before code is evaluated.
+type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method that is called, and answered before the next step"`
 	Notify   string           `toml:"notify" says:"the notification that is sent"`
 	Params   Prog             `toml:"params" says:"its params, made of $kept (the input)"`
@@ -164,12 +164,12 @@ type Call struct {
 
 // Eval says how code is evaluated.
 type Eval struct {
-	First  []Ahead `toml:"first" says:"what is said before it, each time: steps in order, each one of call and notify"`
-	Call   string  `toml:"call" says:"the method that is called"`
-	Params Prog    `toml:"params" says:"its params, made of $code"`
-	Extra  Prog    `toml:"extra" says:"members beside, an object, made of $extra, which the user gave"`
-	Result Prog    `toml:"result" says:"the value, of its result"`
-	Error  Prog    `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
+	First  []EvalPrelude `toml:"first" says:"what is said before it, each time: steps in order, each one of call and notify"`
+	Call   string        `toml:"call" says:"the method that is called"`
+	Params Prog          `toml:"params" says:"its params, made of $code"`
+	Extra  Prog          `toml:"extra" says:"members beside, an object, made of $extra, which the user gave"`
+	Result Prog          `toml:"result" says:"the value, of its result"`
+	Error  Prog          `toml:"error" says:"the error that its result is: an object with code and message; nothing where it is none"`
 }
 
 // After is what a client says after a notification.

@@ -182,7 +182,7 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 		in = toml.Key{Path: k.Path[:i]}.Name()
 	}
 	f := wire.Usagef("%s:%d: %s: %s has no member %q", file, k.Line, toml.Key{Path: k.Path[:i+1]}.Name(), in, k.Path[i])
-	if other := insteadOf(k.Path[:i+1]); other != "" {
+	if other := hintFor(k.Path[:i+1]); other != "" {
 		f.Hint = other
 	} else if near := catalog.Nearest(k.Path[i], names); near != "" {
 		f.Hint = "did you mean " + near + "?"

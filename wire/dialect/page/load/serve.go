@@ -8,7 +8,7 @@ type Serve struct {
 	Get       map[string]Prog            `toml:"get" says:"PATH = a program that makes what a GET of that path is answered with, over http and ws; its input is {url}, the URL of the WebSocket that is listened on. The guards of the listener hold"`
 	Calls     map[string]Wrapped         `toml:"calls" says:"a method that wraps the calls of hooks: [serve.calls.METHOD]"`
 	Subscribe map[string]Items           `toml:"subscribe" says:"how the stream of [subscribe.METHOD] is written: [serve.subscribe.METHOD]"`
-	During    Told                       `toml:"during" says:"how progress and logs of a hook are told"`
+	During    HookEvents                 `toml:"during" says:"how progress and logs of a hook are told"`
 	Stop      *Stop                      `toml:"stop" says:"a notification of the client that ends wrapped calls which run, other than by their id"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[serve.keep.METHOD] NAME = a program on the params: its value is $kept.NAME once that call is answered, and for all that comes behind a notification"`
 	Can       Prog                       `toml:"can" says:"the names of the methods that the client answers, an array, of what was kept ($kept) when it has called first"`
@@ -51,8 +51,8 @@ type Items struct {
 	Params Prog `toml:"params" says:"the params of an item, made of what the hook says (the input), of $params and of $result"`
 }
 
-// Told says how a server sends the events of a hook.
-type Told struct {
+// HookEvents says how a server sends the events of a hook.
+type HookEvents struct {
 	Token    Prog `toml:"token" says:"what stands for the call, of the params of the request; without it no progress is told"`
 	Begin    *Say `toml:"begin" says:"what is said before the first progress of a call, made of $token"`
 	Progress *Say `toml:"progress" says:"progress, made of $event and $token"`

@@ -185,7 +185,7 @@ func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got resu
 		got, err = run(context.Background(), prog, in, vals)
 		return got, p.failed(err, Limit)
 	case p.sudden():
-		got, err = apart(prog, in, vals, run)
+		got, err = runDetached(prog, in, vals, run)
 		return got, p.failed(err, Limit)
 	}
 	for range tries {

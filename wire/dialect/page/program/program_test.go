@@ -99,12 +99,12 @@ func oneLongStep(t *testing.T) string {
 // What is left behind as it took too long is counted, and no more than a few are.
 func TestLeftBehind(t *testing.T) {
 	slow := New(oneLongStep(t))
-	for range 2 * leftMost {
+	for range 2 * maxDetachedRuns {
 		if _, err := slow.First(nil, (&Scope{}).Value); err == nil {
 			t.Fatal("it was in time")
 		}
 	}
-	if n := left.Load(); n > leftMost {
+	if n := detachedRuns.Load(); n > maxDetachedRuns {
 		t.Errorf("%d are left behind", n)
 	}
 	quick := New(`"aXb" | sub("X"; "-")`)

@@ -33,7 +33,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 		return h.answers(ctx, in, r)
 	}
 	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
-	told, items := h.teller(ctx, &in.Msg), r.Emit
+	told, items := h.newProgressSender(ctx, &in.Msg), r.Emit
 	defer told.end()
 	r.Emit = func(ev wire.Event) error {
 		if ev.Kind == wire.Progress || ev.Kind == wire.Log {
@@ -58,7 +58,7 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error
-	told := h.teller(ctx, &in.Msg)
+	told := h.newProgressSender(ctx, &in.Msg)
 	defer told.end()
 	r.Stream = true
 	r.Emit = func(ev wire.Event) error {

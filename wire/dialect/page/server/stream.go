@@ -28,7 +28,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg), cancel: cancel}
-	told := h.teller(ctx, &in.Msg)
+	told := h.newProgressSender(ctx, &in.Msg)
 	defer told.end()
 	defer h.remove(s)
 	r.Stream = true

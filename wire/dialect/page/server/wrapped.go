@@ -111,7 +111,7 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 		last   json.RawMessage
 		failed error
 	}
-	told := h.teller(ctx, m)
+	told := h.newProgressSender(ctx, m)
 	told.task = t
 	defer told.end()
 	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
@@ -142,8 +142,8 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 	return result, err
 }
 
-// A teller sends the progress and the log lines of one call to the peer.
-type teller struct {
+// A progressSender sends the progress and the log lines of one call to the peer.
+type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
@@ -158,8 +158,8 @@ type teller struct {
 	begun bool    // it was
 }
 
-func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
-	t := &teller{h: h, ctx: ctx, m: m}
+func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progressSender {
+	t := &progressSender{h: h, ctx: ctx, m: m}
 	if prog := h.d.Page.Serve.During.Token; prog != nil {
 		if token, err := prog.First(m.Params, h.of(m).Value); err == nil && string(token) != "null" {
 			t.token = token
@@ -170,7 +170,7 @@ func (h *handler) teller(ctx context.Context, m *wire.Message) *teller {
 
 // event sends one event, if the page has a notification for it and the peer
 // wants it.
-func (t *teller) event(ev wire.Event) error {
+func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
 	t.task.says(ev)
 	switch {
@@ -193,7 +193,7 @@ func (t *teller) event(ev wire.Event) error {
 
 // begin tells that progress begins, where the page has a word for that. Without it nothing
 // can follow.
-func (t *teller) begin(ev wire.Event) (begun bool, err error) {
+func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tried {
@@ -208,7 +208,7 @@ func (t *teller) begin(ev wire.Event) (begun bool, err error) {
 }
 
 // end tells that progress has ended, where it began.
-func (t *teller) end() {
+func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
 	t.mu.Unlock()
@@ -226,7 +226,7 @@ const step = 1e-6
 // Without fractions it counts the events, from 0, behind which a fraction can
 // still follow. ok is false for a fraction that is not higher in an event
 // without a message, which need not be sent.
-func (t *teller) rising(ev wire.Event) (more []byte, ok bool) {
+func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var o scan.Object
@@ -259,7 +259,7 @@ func rounded(x float64) []byte {
 
 // say sends a notification. The program sees the event as $event, with the
 // members of the object more added.
-func (t *teller) say(rule *load.Say, ev wire.Event, more []byte) error {
+func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	sc := t.h.of(t.m)
 	var o scan.Object
 	o.Members(ev.AppendJSON(nil))

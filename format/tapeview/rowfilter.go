@@ -6,22 +6,22 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A chooser decides which rows --jq and --grep keep. The answer to a call that
+// A rowFilter decides which rows --jq and --grep keep. The answer to a call that
 // is kept is kept, too, since neither says much alone. Rows that are not
 // messages are left out if anything is asked for.
-type chooser struct {
+type rowFilter struct {
 	o     Options
 	calls map[int]bool // the Numbers of calls that were kept and have no answer yet
 }
 
-func newChooser(o Options) *chooser { return &chooser{o: o, calls: map[int]bool{}} }
+func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
 
 // all reports whether every row is kept.
-func (c *chooser) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
+func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
 // keeps reports whether row is kept. A row on which a program fails is not: a
 // program for one method's messages seldom suits all.
-func (c *chooser) keeps(ctx context.Context, row *Row) bool {
+func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {
 	case c.all():
 		return true
@@ -38,7 +38,7 @@ func (c *chooser) keeps(ctx context.Context, row *Row) bool {
 	return keep
 }
 
-func (c *chooser) greps(row *Row) bool {
+func (c *rowFilter) greps(row *Row) bool {
 	return c.o.Grep == nil || c.o.Grep.MatchString(row.Name) || c.o.Grep.Match(row.Raw)
 }
 

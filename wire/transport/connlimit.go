@@ -9,26 +9,26 @@ import (
 // defaultClients is Config.MaxClients where that is 0.
 const defaultClients = 1000
 
-// places bounds the connections that a listener has at once. One that comes when
+// connLimit bounds the connections that a listener has at once. One that comes when
 // there is no place is closed.
-type places struct {
+type connLimit struct {
 	most  int64
 	taken atomic.Int64
 	warn  func(format string, args ...any)
 	told  sync.Once
 }
 
-func newPlaces(c Config) *places {
+func newConnLimit(c Config) *connLimit {
 	most := c.MaxClients
 	if most <= 0 {
 		most = defaultClients
 	}
-	return &places{most: int64(most), warn: c.warn}
+	return &connLimit{most: int64(most), warn: c.warn}
 }
 
-// take gives conn a place, which leave gives back; nil if there is none, and conn is
+// acquire gives conn a place, which leave gives back; nil if there is none, and conn is
 // closed.
-func (p *places) take(conn net.Conn) (leave func()) {
+func (p *connLimit) acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })
 	}

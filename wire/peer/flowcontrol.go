@@ -7,31 +7,31 @@ import (
 	"rpcx/wire"
 )
 
-// A Budget bounds what the peers that share it hold together to be sent. While it
-// is spent, a peer that holds more than a little starts no further handler. The
-// zero value has no bound.
+// A Budget bounds the bytes that wait to be sent on all the connections that share it,
+// such as those of one listener. While it is exceeded, a peer that has more than a little
+// (roomBytes) waiting starts no further handler. The zero value has no bound.
 type Budget struct {
 	most int
-	much int        // of bytes that are held, from which on told is told
-	told func(bool) // that it is much, or no more; nil: nobody
+	much int        // bytes held from which on told is called with true
+	told func(bool) // nil: nobody is told
 
 	mu   sync.Mutex
 	held int
-	high bool          // told was told that it is much
-	free chan struct{} // closed when there is room again; nil: nobody waits
+	high bool          // the last call of told was with true
+	free chan struct{} // closed when held is within the bound again; nil: nobody waits
 }
 
-// NewBudget returns one of that many bytes.
+// NewBudget returns a Budget of that many bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch has told called when more than much bytes are held, and when it is less than half of that again. It is called with
-// the Budget locked.
+// WhenMuch makes b call told with true when more than much bytes are held, and with false when it is less than half of that
+// again. told is called while the Budget is locked. WhenMuch returns b.
 func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	b.much, b.told = much, told
 	return b
 }
 
-// hold takes n bytes, or gives -n back.
+// hold counts n more bytes as held; a negative n gives bytes back.
 func (b *Budget) hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +46,8 @@ func (b *Budget) hold(n int) {
 	}
 }
 
-// spent returns, while too much is held, a channel that is closed when that is
-// over; else nil.
+// spent returns nil while no more bytes are held than the bound; else a channel that is
+// closed when that is so again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,25 +60,26 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free
 }
 
-// memory is the part of a Peer that knows how much of ours the far side has not read.
+// memory is the part of a Peer that counts the bytes of ours that the far side has not read.
 type memory struct {
 	held         int       // bytes that wait to be sent, those of arrays that are not complete included
 	mostHeld     int       // the most that held has been
-	awaitsBudget bool      // somebody passes outbox.room when the budget has room
-	awaitsTurn   bool      // somebody passes it when the next handler may begin (turnLocked)
-	begunAt      time.Time // when turnLocked last let one begin
+	awaitsBudget bool      // a goroutine will pass outbox.room when the Budget is within its bound
+	awaitsTurn   bool      // a timer will pass outbox.room when the next handler may begin (turnLocked)
+	begunAt      time.Time // when turnLocked last let a handler begin
 	lastAnswer   int       // the size of the last answer; 0: there was none
 }
 
-// While the Budget is spent and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers begin
-// one after the other, at intervals in which most will have answered: of many that begin at once, each would add an answer
-// beyond the bound. (That one waits for another's answer could be a deadlock, as they may depend on each other.)
+// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers begin
+// one after the other, turnEvery apart, a time in which most will have answered: if many began at once, each would add an
+// answer beyond the bound. (A handler does not wait for the answer of the one before, which could be a deadlock: handlers
+// may depend on each other.)
 const (
 	smallAnswer = 64 << 10
 	turnEvery   = 100 * time.Millisecond
 )
 
-// turnLocked reports whether the handler of in may begin while the Budget is spent.
+// turnLocked reports whether the handler of in may begin while the Budget is exceeded.
 func (p *Peer) turnLocked(in *inbound) bool {
 	if in.begun || p.lastAnswer > 0 && p.lastAnswer <= smallAnswer {
 		return true
@@ -102,14 +103,14 @@ func (p *Peer) nextTurn() {
 	p.outbox.room.pass()
 }
 
-// learnLocked notes the size of an answer, by which it is told how those to come may be.
+// learnLocked notes the size of an answer, from which the size of the next ones is guessed.
 func (p *Peer) learnLocked(n int) {
 	if p.lastAnswer = n; p.awaitsTurn && n <= smallAnswer {
 		p.outbox.room.pass()
 	}
 }
 
-// holdLocked notes that n bytes more, or -n less, wait to be sent.
+// holdLocked notes that n more bytes wait to be sent; a negative n, that bytes were sent.
 func (p *Peer) holdLocked(n int) {
 	p.held += n
 	p.mostHeld = max(p.mostHeld, p.held)
@@ -118,10 +119,9 @@ func (p *Peer) holdLocked(n int) {
 	}
 }
 
-// holdsTooMuchLocked reports whether the answer to in must wait until the far side
-// has read more. What waits for room then goes on when that may have changed. What
-// is held of the same array as in, which is not sent before it is whole, is no
-// reason to wait.
+// holdsTooMuchLocked reports whether the answer to in must wait until the far side has
+// read more. If so, outbox.room is passed when that may have changed. The other answers to
+// the array that in came in are not counted: they are sent only with the answer to in.
 func (p *Peer) holdsTooMuchLocked(in *inbound) bool {
 	held := p.held
 	if in.group != nil && !in.group.sent {
@@ -154,7 +154,7 @@ func (p *Peer) MostHeld() int {
 	return p.mostHeld
 }
 
-// awaitBudget lets those go on who wait for room, once others hold less.
+// awaitBudget passes outbox.room once free is closed, so that handlers that wait look again.
 func (p *Peer) awaitBudget(free <-chan struct{}) {
 	select {
 	case <-free:
@@ -166,14 +166,15 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 	p.outbox.room.pass()
 }
 
-// room is the memory for the answer to one request.
-type room struct {
+// flowControl is the dialect.FlowControl of one request.
+type flowControl struct {
 	p  *Peer
 	in *inbound
 }
 
-// Await waits while answers fill the memory that the far side does not read.
-func (r room) Await() error {
+// Await waits while too many bytes of answers wait for the far side to read them. The error
+// is for an array of requests whose answers together are too large.
+func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
 	defer p.unlockAndTell()
@@ -184,18 +185,18 @@ func (r room) Await() error {
 	return nil
 }
 
-// Free reports whether there is room now.
-func (r room) Free() bool {
+// Free reports whether Await would return at once, without an error.
+func (r flowControl) Free() bool {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	return r.p.state >= closing || !r.p.holdsTooMuchLocked(r.in) && !r.in.overlong(r.p.o)
 }
 
-// Request returns the id of the request.
-func (r room) Request() wire.ID { return r.in.Msg.ID }
+// Request returns the id of the request that is being answered.
+func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
-// overlong reports whether the answer to the array that in came in, which is sent
-// when it is whole, has its full length already, or more than there is room for.
+// overlong reports whether the answers to the array that in came in, which are sent
+// together, are already longer than a message may be, or than the exceeded Budget allows.
 func (in *inbound) overlong(o Options) bool {
 	g := in.group
 	if g == nil || g.sent {

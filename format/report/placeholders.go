@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// A later holds what is written into a document in place of marks, when the document has
+// A placeholders holds what is written into a document in place of marks, when the document has
 // been made: it may be too long for memory.
-type later []part
+type placeholders []part
 
 // A part stands in a document as mark.
 type part struct {
@@ -19,17 +19,17 @@ type part struct {
 
 // add returns a text that nobody else can have put into the document. It has to stand
 // there once, behind those that add returned before.
-func (l *later) add(write func(w io.Writer) error) string {
+func (l *placeholders) add(write func(w io.Writer) error) string {
 	mark := "later-" + rand.Text()
 	*l = append(*l, part{[]byte(mark), write})
 	return mark
 }
 
 // stands says what is replaced: more of the document than the mark that add returned last.
-func (l later) stands(all []byte) { l[len(l)-1].mark = all }
+func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
 
 // write writes the document.
-func (l later) write(to io.Writer, doc []byte) error {
+func (l placeholders) write(to io.Writer, doc []byte) error {
 	w := bufio.NewWriterSize(to, 64<<10)
 	for _, p := range l {
 		before, after, _ := bytes.Cut(doc, p.mark)

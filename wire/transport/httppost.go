@@ -23,11 +23,11 @@ const settle = 20 * time.Millisecond
 // POST, because its client accepts one answer and no event stream.
 var ErrNoStream = errors.New("the far side accepts one answer and no event stream")
 
-// A posted is one POST to our listener: Recv gives its body and then io.EOF,
+// A postConn is one POST to our listener: Recv gives its body and then io.EOF,
 // and what is sent until Close is the answer. It is a wire.OneShot and a
 // wire.Batcher.
-type posted struct {
-	*served
+type postConn struct {
+	*servedExchange
 	body   []byte
 	w      http.ResponseWriter
 	gone   context.Context // ends when the far side hangs up
@@ -50,35 +50,35 @@ type posted struct {
 	read bool // by Recv alone
 }
 
-func newPosted(w http.ResponseWriter, r *http.Request, body []byte, c Config) *posted {
+func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c Config) *postConn {
 	taken := http.StatusNoContent
 	if c.Sessions != nil { // as where they are one
 		taken = http.StatusAccepted
 	}
-	return &posted{
-		served: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
+	return &postConn{
+		servedExchange: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
 		stream: takesEvents(r), plain: takesPlain(r),
 		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
 	}
 }
 
 // OneShot is the mark of wire.OneShot.
-func (p *posted) OneShot() {}
+func (p *postConn) OneShot() {}
 
 // OneAnswer reports whether the far side takes one message and no event stream.
-func (p *posted) OneAnswer() bool { return !p.stream }
+func (p *postConn) OneAnswer() bool { return !p.stream }
 
 // Remote returns the address of the far side; "" if it has none.
-func (p *posted) Remote() string { return p.from }
+func (p *postConn) Remote() string { return p.from }
 
 // Gone returns a channel that is closed when the client has hung up, so that no
 // answer will be read. Work for this exchange may be given up then.
-func (p *posted) Gone() <-chan struct{} { return p.gone.Done() }
+func (p *postConn) Gone() <-chan struct{} { return p.gone.Done() }
 
 // Recv returns the body of the POST, also of a far side that has not waited
 // for the answer, then io.EOF, and a *wire.CloseError when the far side has
 // hung up or after Close.
-func (p *posted) Recv() ([]byte, error) {
+func (p *postConn) Recv() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.read && !p.closed {
@@ -92,7 +92,7 @@ func (p *posted) Recv() ([]byte, error) {
 }
 
 // over says why nothing can be sent any more; nil: it can.
-func (p *posted) over() error {
+func (p *postConn) over() error {
 	switch {
 	case p.closed:
 		return &wire.CloseError{Clean: true, Err: net.ErrClosed}
@@ -105,7 +105,7 @@ func (p *posted) over() error {
 }
 
 // Send adds a message to the answer.
-func (p *posted) Send(msg []byte) error {
+func (p *postConn) Send(msg []byte) error {
 	if err := p.SendBuffered(msg); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (p *posted) Send(msg []byte) error {
 
 // SendBuffered holds the first message back for a moment, since an answer of
 // one message needs no event stream.
-func (p *posted) SendBuffered(msg []byte) error {
+func (p *postConn) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.over(); err != nil {
@@ -144,7 +144,7 @@ func (p *posted) SendBuffered(msg []byte) error {
 
 // late makes the answer an event stream, as there is more to come, or as it
 // takes its time.
-func (p *posted) late() {
+func (p *postConn) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed && !p.events {
@@ -153,7 +153,7 @@ func (p *posted) late() {
 	}
 }
 
-func (p *posted) startEvents() {
+func (p *postConn) startEvents() {
 	p.events = true
 	h := p.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -168,7 +168,7 @@ func (p *posted) startEvents() {
 }
 
 // Flush writes the events that are held back.
-func (p *posted) Flush() error {
+func (p *postConn) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.events || p.closed {
@@ -177,7 +177,7 @@ func (p *posted) Flush() error {
 	return p.flush()
 }
 
-func (p *posted) flush() error {
+func (p *postConn) flush() error {
 	if p.err == nil && len(p.out) > 0 {
 		if _, p.err = p.w.Write(p.out); p.err == nil {
 			p.err = http.NewResponseController(p.w).Flush()
@@ -193,7 +193,7 @@ func (p *posted) flush() error {
 // Close ends the answer. It waits for it to be written, but no longer than the
 // Config's CloseTimeout: the rest is between the far side and the handler. A
 // Send that the far side has kept waiting for that long is cut off.
-func (p *posted) Close() error {
+func (p *postConn) Close() error {
 	cut := time.AfterFunc(p.limit, func() {
 		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
 	})
@@ -215,14 +215,14 @@ func (p *posted) Close() error {
 }
 
 // abandon marks the exchange as over before anyone had it.
-func (p *posted) abandon() {
+func (p *postConn) abandon() {
 	p.closed = true
 	close(p.finished)
 }
 
 // serve is the handler's goroutine. The response must not be used after it returns;
 // after Close nothing else uses it.
-func (p *posted) serve() {
+func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	if p.err == nil { // else there may be a deadline that has cut it off

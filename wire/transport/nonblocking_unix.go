@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atOnce is what a write without waiting needs, made once.
-type atOnce struct {
+// nonblockingWrite holds what a write without blocking needs, made once for each connection.
+type nonblockingWrite struct {
 	raw   syscall.RawConn
 	none  bool // the connection has no descriptor of its own
 	wrote int
@@ -17,9 +17,9 @@ type atOnce struct {
 	try   func(fd uintptr) bool
 }
 
-// writeAtOnce writes what the system takes at once, and leaves the rest, with whatever is
-// wrong, to Flush.
-func (n *wsNet) writeAtOnce() {
+// writeNonblocking writes as much of n.out as the system takes at once. The rest, and any
+// error, are left to Flush.
+func (n *wsNet) writeNonblocking() {
 	a := &n.now
 	if a.raw == nil && !a.none {
 		c, ok := n.Conn.(syscall.Conn)

@@ -6,11 +6,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Mend makes of what a far side said a catalog that Parse takes and the JSON
+// Normalize makes of what a far side said a catalog that Parse takes and the JSON
 // Schema in this folder allows: of methods with one name the first stays, and a
 // member that is not what a catalog has there goes to extra, on its level, so
 // that nothing is lost.
-func Mend(c *Catalog) {
+func Normalize(c *Catalog) {
 	if c == nil {
 		return
 	}
@@ -19,7 +19,7 @@ func Mend(c *Catalog) {
 	seen := map[string]bool{}
 	kept := c.Methods[:0]
 	for _, m := range c.Methods {
-		mendMethod(&m)
+		normalizeMethod(&m)
 		if m.Name != "" && !seen[m.Name] {
 			seen[m.Name] = true
 			kept = append(kept, m)
@@ -28,7 +28,7 @@ func Mend(c *Catalog) {
 		}
 	}
 	c.Methods = kept
-	var odd oddments
+	var odd misplaced
 	odd.put("methods", again)
 	var classes, others []json.RawMessage
 	for _, class := range c.Classes {
@@ -43,11 +43,11 @@ func Mend(c *Catalog) {
 	odd.object("constants", &c.Constants)
 	c.Defs = odd.schemas("$defs", c.Defs)
 	c.Extra = odd.into(c.Extra)
-	c.Info.Extra = new(oddments).into(c.Info.Extra)
+	c.Info.Extra = new(misplaced).into(c.Info.Extra)
 }
 
-func mendMethod(m *Method) {
-	var odd oddments
+func normalizeMethod(m *Method) {
+	var odd misplaced
 	if m.Kind != "" && kind("", scan.AppendQuoted(nil, string(m.Kind)), new(Kind)) != nil {
 		odd.add("kind", scan.AppendQuoted(nil, string(m.Kind)))
 		m.Kind = ""
@@ -64,12 +64,12 @@ func mendMethod(m *Method) {
 	m.Extra = odd.into(m.Extra)
 }
 
-// oddments are members that are not what a catalog has in their place.
-type oddments []member
+// misplaced are members that are not what a catalog has in their place.
+type misplaced []member
 
-func (o *oddments) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
+func (o *misplaced) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
 
-func (o *oddments) put(key string, list []json.RawMessage) {
+func (o *misplaced) put(key string, list []json.RawMessage) {
 	if len(list) > 0 {
 		b, _ := scan.Marshal(list)
 		o.add(key, b)
@@ -77,7 +77,7 @@ func (o *oddments) put(key string, list []json.RawMessage) {
 }
 
 // object takes out what must be an object and is none.
-func (o *oddments) object(key string, val *json.RawMessage) {
+func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
 		o.add(key, *val)
 		*val = nil
@@ -85,7 +85,7 @@ func (o *oddments) object(key string, val *json.RawMessage) {
 }
 
 // schema takes out what must be a schema and is none.
-func (o *oddments) schema(key string, val *json.RawMessage) {
+func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
 		o.add(key, *val)
 		*val = nil
@@ -93,7 +93,7 @@ func (o *oddments) schema(key string, val *json.RawMessage) {
 }
 
 // schemas returns all of have that are schemas.
-func (o *oddments) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
+func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
 	bad := map[string]json.RawMessage{}
 	for name, val := range have {
 		if !isSchema(val) {
@@ -111,8 +111,8 @@ func (o *oddments) schemas(key string, have map[string]json.RawMessage) map[stri
 	return have
 }
 
-// into adds the oddments to an extra, which is made an object if it is none.
-func (o oddments) into(extra json.RawMessage) json.RawMessage {
+// into adds the misplaced members to an extra, which is made an object if it is none.
+func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 	if len(extra) > 0 && !isObject(extra) {
 		o.add("extra", extra)
 		extra = nil

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A holder is a command that runs, with the slot that it holds.
-type holder struct {
+// A runningCommand is a command that runs, with the slot that it holds.
+type runningCommand struct {
 	slots     *semaphore
 	request   wire.ID // that it answers; nil: none
 	mu        sync.Mutex
@@ -20,11 +20,11 @@ type holder struct {
 
 // hold waits for a slot and makes an id for the command that gets it. No slot is
 // held while there is no room for the answer.
-func (b *ConnectionHooks) hold(ctx context.Context, room dialect.Room) (id string, release func(), err error) {
+func (b *ConnectionHooks) hold(ctx context.Context, room dialect.FlowControl) (id string, release func(), err error) {
 	if err := b.t.slots.acquireWith(ctx, room); err != nil {
 		return "", nil, err
 	}
-	h := &holder{slots: &b.t.slots, request: room.Request()}
+	h := &runningCommand{slots: &b.t.slots, request: room.Request()}
 	id = b.newID()
 	b.mu.Lock()
 	b.running[id] = h
@@ -64,7 +64,7 @@ func (b *ConnectionHooks) Request(hook string) wire.ID {
 	return nil
 }
 
-func (h *holder) change(by int) {
+func (h *runningCommand) change(by int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.suspended
@@ -78,7 +78,7 @@ func (h *holder) change(by int) {
 	}
 }
 
-func (h *holder) end() {
+func (h *runningCommand) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.ended && h.suspended == 0 {

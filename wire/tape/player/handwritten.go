@@ -33,7 +33,7 @@ func check(t *transcript.Transcript, side wire.Direction, set map[string]json.Ra
 		for i := range track.Len() {
 			e := track.Entry(int32(i))
 			var err error
-			if line := track.Hand(i); line != nil {
+			if line := track.HandwrittenLine(i); line != nil {
 				err = checkLine(line, e.Dir == side, known)
 			}
 			if err == nil && e.Redacted && e.Dir == side && side == wire.Send {
@@ -184,7 +184,7 @@ func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 // like reports whether the condition on the line of entry i, which people
 // wrote, accepts msg.
 func (p *play) like(i int32, msg []byte) bool {
-	line := p.track.Hand(int(i))
+	line := p.track.HandwrittenLine(int(i))
 	switch {
 	case line.Match != "":
 		return truth(line.Match, msg, p.vars)

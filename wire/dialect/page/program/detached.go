@@ -29,16 +29,16 @@ var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index)\b|\*`)
 })
 
-// leftMost bounds the runs that were left behind and have not ended.
-const leftMost = 4
+// maxDetachedRuns bounds the runs that were left behind and have not ended.
+const maxDetachedRuns = 4
 
-// left counts them.
-var left atomic.Int64
+// detachedRuns counts them.
+var detachedRuns atomic.Int64
 
-// apart runs a program for at most 2*Limit, in a goroutine of its own that is left behind where
+// runDetached runs a program for at most 2*Limit, in a goroutine of its own that is left behind where
 // that was not enough.
-func apart(prog *jq.Program, in json.RawMessage, vals jq.Values, run runs) (result, error) {
-	if left.Load() >= leftMost {
+func runDetached(prog *jq.Program, in json.RawMessage, vals jq.Values, run runs) (result, error) {
+	if detachedRuns.Load() >= maxDetachedRuns {
 		return result{}, errors.New("others of its kind that took too long are still running")
 	}
 	type outcome struct {
@@ -54,7 +54,7 @@ func apart(prog *jq.Program, in json.RawMessage, vals jq.Values, run runs) (resu
 		defer wire.Guard()
 		got, err := run(ctx, prog, in, vals)
 		if done <- (outcome{got, err}); !late.CompareAndSwap(false, true) {
-			left.Add(-1)
+			detachedRuns.Add(-1)
 		}
 	}()
 	select {
@@ -67,8 +67,8 @@ func apart(prog *jq.Program, in json.RawMessage, vals jq.Values, run runs) (resu
 		return o.result, o.err
 	case <-time.After(Limit / 10):
 	}
-	if left.Add(1); !late.CompareAndSwap(false, true) { // it has just ended
-		left.Add(-1)
+	if detachedRuns.Add(1); !late.CompareAndSwap(false, true) { // it has just ended
+		detachedRuns.Add(-1)
 	}
 	return result{}, context.DeadlineExceeded
 }

@@ -12,9 +12,9 @@ import (
 // quote them, where such lines are not tolerated.
 const garbageShown = 80
 
-// A sizedSource reads messages whose length stands before them. A message is an
+// A lengthPrefixedSource reads messages whose length stands before them. A message is an
 // array or an object, or empty; a child's lines that are not that are noise.
-type sizedSource struct {
+type lengthPrefixedSource struct {
 	noise
 	in *input
 	// length reads the length that win begins with, and the n bytes that it takes.
@@ -23,14 +23,14 @@ type sizedSource struct {
 	tail   byte // stands behind a message, and blanks may follow; 0: nothing does
 }
 
-func newSized(rwc io.ReadWriteCloser, o wire.Options, s *sizedSource, w wrap) wire.Conn {
+func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
 	o = o.WithDefaults()
 	s.in = newInput(rwc, o)
 	s.noise = newNoise(o, s.in)
 	return newConn(rwc, s.in, s, w)
 }
 
-func (s *sizedSource) next() ([]byte, error) {
+func (s *lengthPrefixedSource) next() ([]byte, error) {
 	for {
 		if s.tail != 0 {
 			s.in.drop(scan.Skip(s.in.window(), 0))
@@ -78,7 +78,7 @@ func begins(part []byte, size uint64) (known, message bool) {
 }
 
 // take waits for a message of that size and what stands behind it.
-func (s *sizedSource) take(size int) ([]byte, error) {
+func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 	all := size
 	if s.tail != 0 {
 		all++
@@ -98,13 +98,13 @@ func (s *sizedSource) take(size int) ([]byte, error) {
 	return scan.Trim(msg[:size]), nil
 }
 
-func (s *sizedSource) cutOff(came int, size uint64) error {
+func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
 	return s.in.cutOff("%d of %d bytes came", came, size)
 }
 
 // garbage drops the line that the window begins with and that is no message. Where
 // the connection broke in it, it says how.
-func (s *sizedSource) garbage() error {
+func (s *lengthPrefixedSource) garbage() error {
 	seen := 0
 	for {
 		win := s.in.window()

@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An answering records what goes on in one POST to a listener. The line of the HTTP
+// An postRecording records what goes on in one POST to a listener. The line of the HTTP
 // exchange stands before the answer's messages, as it does where the client records:
 // they are held back for the moment in which it is not known yet.
-type answering struct {
+type postRecording struct {
 	recording
 	answers wire.Direction // of the messages of the answer
 
@@ -21,7 +21,7 @@ type answering struct {
 }
 
 // message records a message, as a wire.Tap.
-func (a *answering) message(d wire.Direction, msg []byte) {
+func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if d == a.answers && !a.told {
@@ -32,7 +32,7 @@ func (a *answering) message(d wire.Direction, msg []byte) {
 }
 
 // messages is message for several; it is a wire.Record.
-func (a *answering) messages(d wire.Direction, msg []byte, more ...[]byte) {
+func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	a.message(d, msg)
 	for _, msg := range more {
 		a.message(d, msg)
@@ -40,13 +40,13 @@ func (a *answering) messages(d wire.Direction, msg []byte, more ...[]byte) {
 }
 
 // exchange records the exchange.
-func (a *answering) exchange(x transport.Exchange) {
+func (a *postRecording) exchange(x transport.Exchange) {
 	a.exchanged()(x)
 	a.over()
 }
 
 // over records what was held back.
-func (a *answering) over() {
+func (a *postRecording) over() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.told = true
@@ -69,7 +69,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 		by.OnExchange(r.exchanged())
 		return r
 	}
-	r.post = &answering{recording: r, answers: answers}
+	r.post = &postRecording{recording: r, answers: answers}
 	by.OnExchange(r.post.exchange)
 	return r
 }

@@ -66,20 +66,20 @@ func (m *mirror) FlushNow() (bool, error) { return true, m.Flush() }
 
 func (m *mirror) Close() error { return nil }
 
-// laneCall keeps what comes of a call.
-type laneCall struct {
+// pipelineSlot keeps what comes of a call.
+type pipelineSlot struct {
 	got   chan string
 	plain bool // its answer is taken as it is
 }
 
-func (c *laneCall) Answered(m *wire.Message) bool {
+func (c *pipelineSlot) Answered(m *wire.Message) bool {
 	if c.plain {
 		c.got <- string(m.Body)
 	}
 	return c.plain
 }
 
-func (c *laneCall) Opened(st dialect.Stream) {
+func (c *pipelineSlot) Opened(st dialect.Stream) {
 	go func() {
 		m, err := st.Next(context.Background())
 		if err != nil {
@@ -90,16 +90,16 @@ func (c *laneCall) Opened(st dialect.Stream) {
 	}()
 }
 
-// TestLane: a call on the lane gets its answer, whatever the order; where that is not
+// TestPipeline: a call in the pipeline gets its answer, whatever the order; where that is not
 // plain, or the connection ends, it gets a stream.
-func TestLane(t *testing.T) {
+func TestPipeline(t *testing.T) {
 	for name, conn := range map[string]func(m *mirror) wire.Conn{
 		"one by one": func(m *mirror) wire.Conn { return m },
 		"many":       func(m *mirror) wire.Conn { return &runs{m} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &mirror{come: make(chan [][]byte, 8)}
-			useLane(t, m, conn(m))
+			usePipeline(t, m, conn(m))
 		})
 	}
 }
@@ -127,7 +127,7 @@ func (p picky) SendBuffered(msg []byte) error {
 }
 
 // TestLaneRefusesOne: a call whose message is not taken fails, and the others go on.
-func TestLaneRefusesOne(t *testing.T) {
+func TestPipelineRefusesOne(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8)}
 	m.answer = func(request []byte) []byte {
 		_, id, _ := strings.Cut(string(request), `"id":`)
@@ -136,10 +136,10 @@ func TestLaneRefusesOne(t *testing.T) {
 	}
 	p := peer.New(picky{m}, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 	defer p.Close()
-	l := p.Lane(4, func() {})
-	var calls []*laneCall
+	l := p.Pipeline(4, func() {})
+	var calls []*pipelineSlot
 	for _, method := range []string{"a", "big", "b", "big"} {
-		c := &laneCall{got: make(chan string, 2), plain: true}
+		c := &pipelineSlot{got: make(chan string, 2), plain: true}
 		calls = append(calls, c)
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
 			t.Fatal("not sent")
@@ -157,9 +157,9 @@ func TestLaneRefusesOne(t *testing.T) {
 	close(m.come)
 }
 
-// TestLaneIsRecorded: whoever records sees each request of a lane, also where the connection
+// TestPipelineIsRecorded: whoever records sees each request of a pipeline, also where the connection
 // takes many together.
-func TestLaneIsRecorded(t *testing.T) {
+func TestPipelineIsRecorded(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
 	var sent []string
 	record := func(d wire.Direction, msg []byte, _ ...[]byte) {
@@ -168,9 +168,9 @@ func TestLaneIsRecorded(t *testing.T) {
 		}
 	}
 	p := peer.New(&runs{m}, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Record: record})
-	l := p.Lane(4, func() {})
+	l := p.Pipeline(4, func() {})
 	for range 2 {
-		l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, &laneCall{got: make(chan string, 2)})
+		l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, &pipelineSlot{got: make(chan string, 2)})
 	}
 	l.Flush()
 	if want := `[{"jsonrpc":"2.0","id":1,"method":"a"} {"jsonrpc":"2.0","id":2,"method":"a"}]`; fmt.Sprint(sent) != want {
@@ -180,7 +180,7 @@ func TestLaneIsRecorded(t *testing.T) {
 	_ = p.Close()
 }
 
-func useLane(t *testing.T, m *mirror, conn wire.Conn) {
+func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	m.answer = func(request []byte) []byte {
 		id := string(request[strings.Index(string(request), `"id":`)+5:])
 		id = id[:strings.IndexByte(id, ',')]
@@ -191,13 +191,13 @@ func useLane(t *testing.T, m *mirror, conn wire.Conn) {
 	}
 	p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 	defer p.Close()
-	l := p.Lane(4, func() {})
-	if l == nil || p.Lane(4, func() {}) != nil {
-		t.Fatal("there is one lane")
+	l := p.Pipeline(4, func() {})
+	if l == nil || p.Pipeline(4, func() {}) != nil {
+		t.Fatal("there is one pipeline")
 	}
-	var calls []*laneCall
+	var calls []*pipelineSlot
 	send := func(method string, plain bool) {
-		c := &laneCall{got: make(chan string, 2), plain: plain}
+		c := &pipelineSlot{got: make(chan string, 2), plain: plain}
 		calls = append(calls, c)
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
 			t.Fatal("not sent")
@@ -219,7 +219,7 @@ func useLane(t *testing.T, m *mirror, conn wire.Conn) {
 			t.Errorf("call %d: %s, not %s", i+1, got, want)
 		}
 	}
-	l.Take(calls[1])
+	l.Promote(calls[1])
 	m.come <- [][]byte{[]byte(`{"jsonrpc":"2.0","id":2,"result":"late"}`)}
 	if got := <-calls[1].got; got != `stream: "late"` {
 		t.Error(got)
@@ -296,9 +296,9 @@ func spoken(tb testing.TB, text string) dialect.Codec {
 	return d.NewCodec(dialect.CodecOptions{})
 }
 
-// TestLaneAllocates: a call on the lane costs no memory, one at a time or many, in
+// TestPipelineAllocates: a call in the pipeline costs no memory, one at a time or many, in
 // JSON-RPC and in a page of names.
-func TestLaneAllocates(t *testing.T) {
+func TestPipelineAllocates(t *testing.T) {
 	const n = 20_000
 	for _, jobs := range []int{1, 64, -64} {
 		c := jsonrpc.NewCodec(jsonrpc.Options{})
@@ -310,8 +310,8 @@ func TestLaneAllocates(t *testing.T) {
 		<-e.asleep
 		done, asked := &counted{}, 0
 		op := dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte("[1]")}
-		var l dialect.Lane
-		l = p.Lane(jobs, func() {
+		var l dialect.CallPipeline
+		l = p.Pipeline(jobs, func() {
 			for asked < e.target && asked-done.n < jobs {
 				l.Send(&op, done)
 				asked++

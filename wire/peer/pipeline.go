@@ -9,24 +9,24 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// lane is the part of a Peer that makes many calls with little for each: no stream, no
-// goroutine, no entry in a table.
+// callPipeline is the part of a Peer that keeps many calls in flight at little cost each: a call
+// has no stream, no goroutine and no entry in the table of calls.
 //
 // Its rules:
-//   - A call is in ring, at the place of its id's number, from before its request is sent
-//     until it is answered, and counts in calls.waiting meanwhile. A call whose place is
-//     taken, as an earlier one is not answered yet, is made as others are.
-//   - Whatever needs more of it than its one plain answer makes it a call like others: a
-//     stream in byID, which is given to whoever made the call.
-//   - Requests collect in out until Flush. If nobody writes, whoever flushes does, as far
-//     as that goes without waiting; the rest is the writer's.
-//   - ready is called without the lock, on the reader's goroutine before it waits.
+//   - A call is in ring, in the slot that its id gives, from before its request is sent until
+//     it is answered, and counts in calls.waiting meanwhile. If the slot is taken by an
+//     earlier call that is not answered yet, the call gets a stream at once.
+//   - A call that needs more than one plain answer is promoted: it gets a stream in
+//     calls.byID, which is given to whoever made the call.
+//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what
+//     the connection takes without blocking, and leaves the rest to the writer's goroutine.
+//   - ready is called without the lock, by the reader's goroutine before it waits for input.
 //   - Send and Flush belong to one goroutine at a time.
-type lane struct {
+type callPipeline struct {
 	p     *Peer
 	codec dialect.CallAppender
 	ready func()
-	ring  []laneCall
+	ring  []pipelineSlot
 	open  int // calls in ring
 	out   []byte
 	ends  []int   // of the messages in out
@@ -35,28 +35,29 @@ type lane struct {
 	runs  runSender // nil: messages are sent one by one
 }
 
-// laneCall is a place in the ring; call is nil where it is free.
-type laneCall struct {
+// A pipelineSlot is a place in the ring; call is nil if it is free.
+type pipelineSlot struct {
 	id   int64
 	op   *dialect.Op
-	call dialect.LaneCall
+	call dialect.PipelinedCall
 }
 
-// A nowFlusher is a wire.Batcher that can flush as far as that goes without waiting.
+// A nowFlusher is a wire.Batcher that can flush what the system takes without blocking; done: nothing is left.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
-// A runSender is a wire.Batcher that takes many messages at once, as far as it can.
+// A runSender is a wire.Batcher that takes many messages with one call. They lie one after the other in all, from start
+// on, and end at ends; taken is how many it has taken.
 type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// laneBytes bounds what is written by whoever flushes: a connection's buffer takes it.
-const laneBytes = 32 << 10
+// pipelineBytes bounds the requests that wait for Flush: so much fits into the buffer of a connection.
+const pipelineBytes = 32 << 10
 
-// Lane returns a way to make many calls, most of them at once. ready is called when
-// answers have come. It is nil where the dialect or the connection has none; there is one
-// at most.
-func (p *Peer) Lane(most int, ready func()) dialect.Lane {
+// Pipeline returns a CallPipeline for about most calls in flight. ready is called when answers
+// have come. It returns nil if the dialect or the connection cannot pipeline calls, or if the
+// Peer has a pipeline already.
+func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	codec, ok := p.codec.(dialect.CallAppender)
 	if !ok || p.exchanger != nil || p.router != nil || p.oneShot || p.batcher == nil || !p.idler {
 		return nil
@@ -65,29 +66,29 @@ func (p *Peer) Lane(most int, ready func()) dialect.Lane {
 	for size < 2*most {
 		size *= 2
 	}
-	l := &lane{p: p, codec: codec, ready: ready, ring: make([]laneCall, size)}
+	l := &callPipeline{p: p, codec: codec, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
 	if p.o.Tap == nil && p.o.Record == nil { // each of which sees every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls.lane != nil {
+	if p.calls.pipeline != nil {
 		return nil
 	}
-	p.calls.lane = l
+	p.calls.pipeline = l
 	return l
 }
 
-// place returns where a call with that number is, or would be.
-func (l *lane) place(id int64) *laneCall { return &l.ring[id&int64(len(l.ring)-1)] }
+// place returns the slot of the call with that id.
+func (l *callPipeline) place(id int64) *pipelineSlot { return &l.ring[id&int64(len(l.ring)-1)] }
 
-// Send implements dialect.Lane.
-func (l *lane) Send(op *dialect.Op, c dialect.LaneCall) bool {
+// Send implements dialect.CallPipeline.
+func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != open || p.outbox.full() || len(l.out) > laneBytes {
+	if p.state != open || p.outbox.full() || len(l.out) > pipelineBytes {
 		return false
 	}
 	start := len(l.out)
@@ -102,7 +103,7 @@ func (l *lane) Send(op *dialect.Op, c dialect.LaneCall) bool {
 		p.registerLocked(s, wire.Message{ID: strconv.AppendInt(nil, id, 10), Final: true})
 		c.Opened(s)
 	} else {
-		*at = laneCall{id, op, c}
+		*at = pipelineSlot{id, op, c}
 		l.open++
 		p.calls.waiting++
 		if p.calls.waiting == 1 {
@@ -114,8 +115,8 @@ func (l *lane) Send(op *dialect.Op, c dialect.LaneCall) bool {
 	return true
 }
 
-// Flush implements dialect.Lane.
-func (l *lane) Flush() {
+// Flush implements dialect.CallPipeline.
+func (l *callPipeline) Flush() {
 	p := l.p
 	p.mu.Lock()
 	if p.outbox.running || l.now == nil || len(l.ends) == 0 {
@@ -139,8 +140,8 @@ func (l *lane) Flush() {
 	p.wg.Go(func() { p.writeRest(n, err) })
 }
 
-// write writes what is in out, as far as that goes without waiting.
-func (l *lane) write() (done bool, err error) {
+// write writes the requests in out as far as the connection takes them without blocking; done: nothing is left.
+func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
 	for i, start := 0, 0; i < len(l.ends); i++ {
 		if l.runs != nil {
@@ -168,8 +169,8 @@ func (l *lane) write() (done bool, err error) {
 	return l.now.FlushNow()
 }
 
-// fail ends one call, whose message was not taken.
-func (l *lane) fail(id int64, err error) {
+// fail ends one call whose request the connection did not take.
+func (l *callPipeline) fail(id int64, err error) {
 	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,16 +179,16 @@ func (l *lane) fail(id int64, err error) {
 	}
 }
 
-// clear forgets what was in out, of which little memory is kept.
-func (l *lane) clear() {
+// clear empties out. It keeps its memory unless that has grown large.
+func (l *callPipeline) clear() {
 	l.ends, l.ids = l.ends[:0], l.ids[:0]
-	if l.out = l.out[:0]; cap(l.out) > 2*laneBytes {
+	if l.out = l.out[:0]; cap(l.out) > 2*pipelineBytes {
 		l.out = nil
 	}
 }
 
-// queueLocked hands what is in out to the writer.
-func (l *lane) queueLocked() {
+// queueLocked moves the requests in out to the outbox, whose goroutine writes them.
+func (l *callPipeline) queueLocked() {
 	p, start := l.p, 0
 	all := bytes.Clone(l.out)
 	for i, end := range l.ends {
@@ -200,8 +201,8 @@ func (l *lane) queueLocked() {
 	l.clear()
 }
 
-// writeRest goes on where Flush would have had to wait, or has failed: n bytes are on
-// their way.
+// writeRest goes on where Flush would have had to wait, or ended with err. n is the number of
+// bytes that Flush has counted as being written.
 func (p *Peer) writeRest(n int, err error) {
 	defer wire.Guard()
 	if err == nil {
@@ -218,23 +219,23 @@ func (p *Peer) writeRest(n int, err error) {
 	p.write()
 }
 
-// Take implements dialect.Lane.
-func (l *lane) Take(c dialect.LaneCall) {
+// Promote implements dialect.CallPipeline.
+func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
 	if c == nil {
-		l.p.calls.takeAllLocked()
+		l.p.calls.promoteAllLocked()
 		return
 	}
-	if i := slices.IndexFunc(l.ring, func(at laneCall) bool { return at.call == c }); i >= 0 {
-		l.becomesLocked(&l.ring[i])
+	if i := slices.IndexFunc(l.ring, func(at pipelineSlot) bool { return at.call == c }); i >= 0 {
+		l.promoteLocked(&l.ring[i])
 	}
 }
 
-// becomesLocked makes the call at a place one like others: it has a stream.
-func (l *lane) becomesLocked(at *laneCall) *stream {
+// promoteLocked gives the call in a slot a stream, which it returns.
+func (l *callPipeline) promoteLocked(at *pipelineSlot) *stream {
 	was := *at
-	*at = laneCall{}
+	*at = pipelineSlot{}
 	l.open--
 	l.p.calls.waiting--
 	s := newStream(l.p, *was.op)
@@ -244,8 +245,9 @@ func (l *lane) becomesLocked(at *laneCall) *stream {
 	return s
 }
 
-// plainLocked gives the plain answer m to its call; false: it is of none, or not plain.
-func (l *lane) plainLocked(m *wire.Message) bool {
+// answerLocked gives the answer m to the pipelined call that it belongs to. It returns false if there is no such call, or
+// if the call needs a stream for this answer.
+func (l *callPipeline) answerLocked(m *wire.Message) bool {
 	if l == nil || m.Kind != wire.Response || !l.has(m.ID) {
 		return false
 	}
@@ -254,17 +256,17 @@ func (l *lane) plainLocked(m *wire.Message) bool {
 	m.Final = true
 	if !at.call.Answered(m) {
 		m.Final = was
-		l.becomesLocked(at)
+		l.promoteLocked(at)
 		return false
 	}
-	*at = laneCall{}
+	*at = pipelineSlot{}
 	l.open--
 	l.p.calls.waiting--
 	return true
 }
 
 // has reports whether a call with that id is in the ring.
-func (l *lane) has(id wire.ID) bool {
+func (l *callPipeline) has(id wire.ID) bool {
 	if l == nil || l.open == 0 {
 		return false
 	}
@@ -273,17 +275,17 @@ func (l *lane) has(id wire.ID) bool {
 	return ok && at.call != nil && at.id == n
 }
 
-// laneLocked tells whoever uses the lane that answers may have come. The mutex is
-// released meanwhile.
-func (p *Peer) laneLocked() {
-	if l := p.calls.lane; l != nil {
+// pipelineReadyLocked calls the ready function of the pipeline, as answers may have come. The
+// mutex is released meanwhile.
+func (p *Peer) pipelineReadyLocked() {
+	if l := p.calls.pipeline; l != nil {
 		p.mu.Unlock()
 		l.ready()
 		p.mu.Lock()
 	}
 }
 
-// number reads an id that AppendCall can have written.
+// number returns the value of an id, if AppendCall can have written it.
 func number(id wire.ID) (n int64, ok bool) {
 	if len(id) == 0 || len(id) > 18 || id[0] == '0' {
 		return 0, false

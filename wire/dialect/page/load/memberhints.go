@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// An instead is a word that one may look for in a page, and what says it.
-type instead struct{ path, says string }
+// A memberHint helps an author who wrote a member that no page has: path is the member, and says names the
+// member that means it.
+type memberHint struct{ path, says string }
 
-// insteads are such words. In a path a star stands for any part.
-func insteads() []instead {
-	return []instead{
+// memberHints returns the table. In a path a star stands for any one part.
+func memberHints() []memberHint {
+	return []memberHint{
 		{"names.notify", "it is event: what is notified by either side"},
 		{"names.notification", "it is event: what is notified by either side"},
 		{"names.*.extra", "it is extra in names, for all messages"},
@@ -35,9 +36,9 @@ func insteads() []instead {
 	}
 }
 
-// insteadOf returns what says what the member at path would; "" if it is no such word.
-func insteadOf(path []string) string {
-	for _, w := range insteads() {
+// hintFor returns the hint for an unknown member at path; "" if there is none.
+func hintFor(path []string) string {
+	for _, w := range memberHints() {
 		parts := strings.Split(w.path, ".")
 		if slices.EqualFunc(parts, path, func(want, got string) bool { return want == "*" || want == got }) {
 			return w.says

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// TestByHand: what is written and read by hand is what encoding/json writes and reads.
-func TestByHand(t *testing.T) {
+// TestHandWrittenCodecs: the hand-written encoders and decoders agree with encoding/json.
+func TestHandWrittenCodecs(t *testing.T) {
 	since := int64(7)
 	for _, op := range []wireOp{
 		{},

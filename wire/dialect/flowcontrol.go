@@ -1,0 +1,51 @@
+package dialect
+
+import (
+	"context"
+
+	"rpcx/wire"
+)
+
+// FlowControl bounds the memory of answers that the far side has not read yet. Whoever
+// answers a request calls Await before it makes the answer, and again if it has waited for
+// something else since.
+type FlowControl interface {
+	// Await waits until an answer may be made. If that will never be, the error, a
+	// *wire.Error, is the answer.
+	Await() error
+	// Free reports whether Await would return at once, without an error.
+	Free() bool
+	// Request is the id of the request that is being answered; nil: none.
+	Request() wire.ID
+}
+
+// flowControlKey is the key of a context's FlowControl.
+type flowControlKey struct{}
+
+// WithFlowControl returns a copy of ctx from which FlowControlOf returns r.
+func WithFlowControl(ctx context.Context, r FlowControl) context.Context {
+	return context.WithValue(ctx, flowControlKey{}, r)
+}
+
+// FlowControlOf returns the FlowControl for the answer to the request that ctx belongs to; one
+// that never waits if none was set.
+func FlowControlOf(ctx context.Context) FlowControl {
+	if r, ok := ctx.Value(flowControlKey{}).(FlowControl); ok {
+		return r
+	}
+	return unlimited{}
+}
+
+type unlimited struct{}
+
+func (unlimited) Await() error     { return nil }
+func (unlimited) Free() bool       { return true }
+func (unlimited) Request() wire.ID { return nil }
+
+// Commands are the commands that hooks of a connection run, each by its hook id.
+type Commands interface {
+	// Suspend frees the slot of one that waits for a nested call; resume takes it again.
+	Suspend(hook string) (resume func())
+	// Request is the id of the request that one answers; nil: none.
+	Request(hook string) wire.ID
+}

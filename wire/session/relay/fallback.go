@@ -1,0 +1,38 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// answersMethod is the socket's method with which a process offers to answer the requests that no
+// hook of the connection answers.
+const answersMethod = "answers"
+
+// AnswerFallback makes answer handle the requests of the far side that no hook of the connection
+// answers, as long as this process is the only one with a fallback that has a call in flight.
+// Another version of rpcx may not know this; then nothing happens.
+func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
+	r.AnswerBy(fallbackAnswerer(answer))
+	_, err := r.Call(ctx, answersMethod, nil)
+	if wire.AsFault(err) == nil { // an error that is no Fault: the method is unknown there
+		return nil
+	}
+	return err
+}
+
+// A fallbackAnswerer answers requests of the far side that no hook answers.
+type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
+
+func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler { return answer }
+
+func (answer fallbackAnswerer) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	return answer(ctx, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Notification: in.Msg.Kind != wire.Request})
+}
+
+func (answer fallbackAnswerer) Failure() error { return nil }
+
+func (answer fallbackAnswerer) Close() error { return nil }

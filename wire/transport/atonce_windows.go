@@ -1,7 +1,0 @@
-package transport
-
-// atOnce is nothing here.
-type atOnce struct{}
-
-// writeAtOnce leaves everything to Flush.
-func (n *wsNet) writeAtOnce() {}
