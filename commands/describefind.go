@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// findPatience is how long a peer whose dialect is not known may be silent
+// findTimeout is how long a peer whose dialect is not known may be silent
 // before it is probed.
-const findPatience = 5 * time.Second
+const findTimeout = 5 * time.Second
 
 // listens is how long a peer whose dialect is not known may speak first, before it is asked
 // anything: a handshake or a greeting shows who it is.
@@ -47,7 +47,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	}
 	idle := o.Time.Idle
 	if !run.Line.Has("idle") {
-		o.Time.Idle = cmdline.Duration(findPatience)
+		o.Time.Idle = cmdline.Duration(findTimeout)
 	}
 	if !e.Address.IsHTTP() { // where nobody speaks first
 		o.Listen = listens

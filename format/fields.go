@@ -106,16 +106,16 @@ func (p parameter) remarks() string {
 	}
 	if given := scan.List(scan.Get(schema, "examples")); len(parts) == 0 && len(given) > 0 {
 		more := ""
-		if len(given) > examplesMost {
-			given, more = given[:examplesMost], ", …"
+		if len(given) > maxExamples {
+			given, more = given[:maxExamples], ", …"
 		}
 		parts = append(parts, "such as "+list(scan.ArrayOf(given...))+more)
 	}
 	return strings.Join(parts, "; ")
 }
 
-// examplesMost is how many examples of a value a listing shows.
-const examplesMost = 8
+// maxExamples is how many examples of a value a listing shows.
+const maxExamples = 8
 
 // bounds are the keywords of a schema that a listing shows.
 var bounds = []struct{ keyword, says string }{

@@ -67,7 +67,7 @@ func TestRowsOnANarrowScreen(t *testing.T) {
 
 // A method with very many parameters is listed with the first of them, whatever its forms add.
 func TestRowsMost(t *testing.T) {
-	for _, members := range []int{rowsMost - 2, rowsMost - 1, rowsMost, rowsMost + 1} {
+	for _, members := range []int{maxRows - 2, maxRows - 1, maxRows, maxRows + 1} {
 		for _, forms := range []int{0, 1, 4} {
 			var properties scan.Object
 			for i := range members {
@@ -83,7 +83,7 @@ func TestRowsMost(t *testing.T) {
 				schema.Add("oneOf", all)
 			}
 			c := &catalog.Catalog{}
-			if got, want := len(inside(c, schema.End(), "", 1)), min(members+forms, rowsMost); got != want {
+			if got, want := len(inside(c, schema.End(), "", 1)), min(members+forms, maxRows); got != want {
 				t.Errorf("%d members, %d forms: %d rows, want %d", members, forms, got, want)
 			}
 		}

@@ -9,30 +9,30 @@ import (
 	"rpcx/wire/scan"
 )
 
-// nestedMost bounds the depth at which parameters inside parameters are listed:
+// maxNested bounds the depth at which parameters inside parameters are listed:
 // schemas may refer to themselves.
-const nestedMost = 3
+const maxNested = 3
 
-// rowsMost bounds the rows that are listed for one method.
-const rowsMost = 500
+// maxRows bounds the rows that are listed for one method.
+const maxRows = 500
 
 // inside returns the parameters in an object, under the dotted names that they
 // have on a command line, each followed by those inside it. If the object has
 // several forms, each parameter says which form it belongs to.
 func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
-	if depth > nestedMost {
+	if depth > maxNested {
 		return nil
 	}
 	schema = definition(c, schema)
 	all := nested(c, parameters(c, schema), prefix, depth)
-	looks := looksMost
+	looks := maxExamined
 	forms := formsOf(c, schema, &looks)
-	forms = slices.DeleteFunc(forms[:min(len(forms), rowsMost)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // null, say
+	forms = slices.DeleteFunc(forms[:min(len(forms), maxRows)], func(form json.RawMessage) bool { return len(parameters(c, form)) == 0 }) // null, say
 	if which, ok := telling(c, forms, prefix); ok {
 		all = append(all, which)
 	}
 	for i, form := range forms {
-		if len(all) >= rowsMost {
+		if len(all) >= maxRows {
 			return all
 		}
 		when := ""
@@ -66,7 +66,7 @@ func formsOf(c *catalog.Catalog, schema json.RawMessage, looks *int) []json.RawM
 func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []parameter {
 	var all []parameter
 	for _, p := range params {
-		if len(all) >= rowsMost {
+		if len(all) >= maxRows {
 			return all
 		}
 		p.name = prefix + p.name

@@ -31,13 +31,13 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 		}
 		return params
 	}
-	looks := looksMost
+	looks := maxExamined
 	return members(c, schema, nil, &looks)
 }
 
-// looksMost bounds the parts of a schema that are examined, since references
+// maxExamined bounds the parts of a schema that are examined, since references
 // may go in circles.
-const looksMost = 100
+const maxExamined = 100
 
 // members adds to params the properties of an object and of the parts that it
 // is composed of, each name once.

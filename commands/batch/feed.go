@@ -14,8 +14,8 @@ type reader struct {
 	spare  []*job // for the lines to come
 }
 
-// readMost is how many lines are queued together.
-const readMost = 32
+// maxReadAtOnce is how many lines are queued together.
+const maxReadAtOnce = 32
 
 // How far lines are read ahead of the calls: so many, and no more bytes than that but for
 // the last of them.
@@ -83,7 +83,7 @@ func (b *batch) newJob() *job {
 func (b *batch) took(j *job) bool {
 	b.read = append(b.read, j)
 	b.length += len(j.line)
-	return len(b.read) < readMost && b.length < aheadBytes || b.handIn()
+	return len(b.read) < maxReadAtOnce && b.length < aheadBytes || b.handIn()
 }
 
 // handIn queues what was read and gets what it takes to read on, for which it waits while
@@ -98,7 +98,7 @@ func (b *batch) handIn() bool {
 			b.changed.Wait()
 		}
 	}
-	for len(b.spare) < readMost {
+	for len(b.spare) < maxReadAtOnce {
 		if n := len(b.free); n > 0 {
 			b.spare, b.free = append(b.spare, b.free[n-1]), b.free[:n-1]
 		} else {

@@ -76,7 +76,7 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 		names, err = t.fits(ctx, method, given)
 	}
 	for _, n := range names {
-		if text := request.Misspelt(method, n); text != "" && !t.warned[text] && len(t.warned) < warningsMost {
+		if text := request.Misspelt(method, n); text != "" && !t.warned[text] && len(t.warned) < maxWarnings {
 			t.warned[text] = true
 			t.warn(text)
 		}
@@ -84,8 +84,8 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	return err
 }
 
-// warningsMost bounds the warnings about misspelt parameters of one batch.
-const warningsMost = 100
+// maxWarnings bounds the warnings about misspelt parameters of one batch.
+const maxWarnings = 100
 
 // fits checks params by the catalog's method, and returns the params that it
 // does not describe.

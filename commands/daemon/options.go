@@ -23,11 +23,11 @@ import (
 // hostOptions returns the options of the session.
 func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOptions, error) {
 	k := daemon.HostOptions{
-		Name:         o.Session.session,
-		Version:      env.Version(),
-		Patience:     o.Time.Timeout.Or(options.DefaultIdle),
-		IdleExit:     max(o.Session.idleExit.Or(defaultIdleExit), 0),
-		InboxTimeout: max(o.Session.inboxTimeout.Or(defaultInboxTimeout), 0),
+		Name:               o.Session.session,
+		Version:            env.Version(),
+		FirstAnswerTimeout: o.Time.Timeout.Or(options.DefaultIdle),
+		IdleExit:           max(o.Session.idleExit.Or(defaultIdleExit), 0),
+		InboxTimeout:       max(o.Session.inboxTimeout.Or(defaultInboxTimeout), 0),
 	}
 	if err := rundir.CheckName(k.Name); err != nil {
 		return k, err

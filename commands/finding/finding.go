@@ -20,8 +20,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// patience is how long the answer to one probe is awaited.
-const patience = time.Second
+// probeTimeout is how long the answer to one probe is awaited.
+const probeTimeout = time.Second
 
 // A probe is a cheap question that servers are known to answer. Probes do not
 // begin a session or end anything.
@@ -114,7 +114,7 @@ func tells(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cl
 		if e.Dialect = name; e.Spec().Resolve == nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
 		if at, ok := session.ResolvedEndpoint(ctx, e, o); ok {
 			return &Finding{Endpoint: e, At: &at, Starts: 2}
@@ -167,7 +167,7 @@ func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 
 // answer returns the first answer to a probe.
 func answer(ctx context.Context, conv session.Conversation, p probe) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	var params json.RawMessage
 	if p.params != "" {

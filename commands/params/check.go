@@ -185,7 +185,7 @@ func misfit(err error, arg string) *wire.Fault {
 	}
 	f := fault(fmt.Sprintf("%s: %s (rule %q of the schema)", subject, m, m.Rule), arg, "--no-check sends it all the same")
 	f.Err = &ArgError{Arg: arg, Err: err}
-	if m.Rule == "required" && len(m.Value) <= exampleMost {
+	if m.Rule == "required" && len(m.Value) <= maxExample {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
 			example = append(example, ':')
@@ -196,8 +196,8 @@ func misfit(err error, arg string) *wire.Fault {
 	return f
 }
 
-// exampleMost bounds, in bytes, the example of a value that lacks.
-const exampleMost = 1000
+// maxExample bounds, in bytes, the example of a value that lacks.
+const maxExample = 1000
 
 // dotted returns the key, as a user types it, of a property of the object at
 // pointer; "" if no key can name it.

@@ -182,7 +182,7 @@ func awaits(to string) bool {
 func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
 	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
 	if o.idle > 0 {
-		po.Patience = duration(o.idle)
+		po.AnswerTimeout = duration(o.idle)
 	}
 	if o.speed != "" {
 		speed, err := strconv.ParseFloat(o.speed, 64)

@@ -123,9 +123,9 @@ type printed struct {
 	More    int                `json:"more,omitempty"` // so many more of this kind and place are not printed
 }
 
-// extrasMost bounds the lines about messages that came one after the other and are not on
+// maxExtras bounds the lines about messages that came one after the other and are not on
 // the tape: a peer may flood.
-const extrasMost = 100
+const maxExtras = 100
 
 // print writes a line for each finding: JSON, on a terminal words. Of a flood it tells the
 // first, and how many more there are.
@@ -133,7 +133,7 @@ func print(run *env.Env, tape string, all *player.Findings) error {
 	var last player.Finding
 	extras := 0 // in a row, at one place
 	more := func() error {
-		n := extras - extrasMost
+		n := extras - maxExtras
 		if extras = 0; n <= 0 {
 			return nil
 		}
@@ -148,7 +148,7 @@ func print(run *env.Env, tape string, all *player.Findings) error {
 		}
 		last = player.Finding{Kind: f.Kind, Line: f.Line}
 		if f.Kind == player.Extra {
-			if extras++; extras > extrasMost {
+			if extras++; extras > maxExtras {
 				continue
 			}
 		}

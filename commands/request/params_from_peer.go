@@ -124,17 +124,17 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 	return cat, env.Cause(ctx, err)
 }
 
-// patience bounds how long the peer's description of a method is waited for where it is not
+// descriptionTimeout bounds how long the peer's description of a method is waited for where it is not
 // what the command is about.
-const patience = 3 * time.Second
+const descriptionTimeout = 3 * time.Second
 
 // dryTyping is typing for a dry run, which waits for at most patience.
 func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
-	patient, done := context.WithTimeout(ctx, patience)
+	patient, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()
 	cat, err := conv.Typing(patient, r.Args[0])
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
-		r.Env.Console.Warn("the peer has not said within " + patience.String() + " what " + format.CleanLine(r.Args[0]) + " takes: parameters are neither typed nor checked")
+		r.Env.Console.Warn("the peer has not said within " + descriptionTimeout.String() + " what " + format.CleanLine(r.Args[0]) + " takes: parameters are neither typed nor checked")
 		return nil, nil
 	}
 	return cat, env.Cause(ctx, err)

@@ -54,7 +54,7 @@ func (c *Consumer) jobs(f *wire.Fault) *catalog.Catalog {
 	if !wantsJob(f) || all.Named(c.conv.Dialect()).JobCall == nil {
 		return nil
 	}
-	ctx, done := context.WithTimeout(c.deadline.Ctx, patience)
+	ctx, done := context.WithTimeout(c.deadline.Ctx, descriptionTimeout)
 	defer done()
 	cat, err := c.conv.Typing(ctx, f.Method)
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// defaultPatience is how long an answer of the peer is awaited.
-const defaultPatience = 5 * time.Second
+// defaultAnswerTimeout is how long an answer of the peer is awaited.
+const defaultAnswerTimeout = 5 * time.Second
 
 // A peerChecker checks a live peer against its dialect's rules and its own catalog.
 type peerChecker struct {
@@ -85,7 +85,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 	}
 	j := &peerChecker{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
 	if j.patience <= 0 {
-		j.patience = defaultPatience
+		j.patience = defaultAnswerTimeout
 	}
 	if j.shape, err = all.ShapeOf(e.Dialect); err != nil {
 		return nil, err

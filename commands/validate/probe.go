@@ -17,7 +17,7 @@ import (
 
 // probe makes those probes of set that wanted selects.
 func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func(*probes.Probe) bool) error {
-	t := &probes.Target{Shared: j.shared, Dial: j.dial, Patience: j.patience}
+	t := &probes.Target{Shared: j.shared, Dial: j.dial, AnswerTimeout: j.patience}
 	for i := range set {
 		p := &set[i]
 		if !wanted(p) || j.leftOut(p) {
@@ -151,12 +151,12 @@ func (s *skips) add(name, why string) {
 	s.names[why] = append(s.names[why], name)
 }
 
-// mostShown bounds, in bytes, what a finding shows of a message.
-const mostShown = 400
+// maxShown bounds, in bytes, what a finding shows of a message.
+const maxShown = 400
 
 // brief returns a message on one line, shortened.
 func brief(msg []byte) string {
-	return format.Cut(format.CleanLine(string(msg)), mostShown)
+	return format.Cut(format.CleanLine(string(msg)), maxShown)
 }
 
 // sum prints how many checks there were and which were left out. It returns a

@@ -144,7 +144,7 @@ func (c *ruleCases) add(r *rules.Rule, f finding) {
 		c.failures++
 	}
 	one := c.cases[r.Name]
-	if c.count[r.Name]++; c.count[r.Name] <= mostOfRule {
+	if c.count[r.Name]++; c.count[r.Name] <= maxOfRule {
 		f.into(one, !f.warning)
 	}
 }
@@ -156,7 +156,7 @@ func (c *ruleCases) tell(r *outcome, disabled []string) {
 		if slices.Contains(disabled, rule.Name) {
 			one.Skipped = "--disable"
 		}
-		if more := c.count[rule.Name] - mostOfRule; more > 0 {
+		if more := c.count[rule.Name] - maxOfRule; more > 0 {
 			one.Stdout += fmt.Sprintf("and %d more\n", more)
 		}
 		r.add(*one)

@@ -150,9 +150,9 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	})
 }
 
-// mostItems bounds the items of a stream that are checked, since they may come
+// maxItems bounds the items of a stream that are checked, since they may come
 // slowly.
-const mostItems = 3
+const maxItems = 3
 
 // results makes a call and checks each result against its schema. It returns
 // how many had a schema. A stream is read until nothing comes for a while.
@@ -164,7 +164,7 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 		return 0, env.Cause(cl.Ctx, err)
 	}
 	defer dialect.CancelAnyway(ctx, st)
-	for n := 0; n < mostItems; {
+	for n := 0; n < maxItems; {
 		m, err := st.Next(cl.Ctx)
 		if err == io.EOF || err != nil && n > 0 && ctx.Err() == nil && wire.AsFault(context.Cause(cl.Ctx)) != nil {
 			return checked, nil

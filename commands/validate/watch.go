@@ -95,7 +95,7 @@ func (w *watch) note(found []rules.Finding) {
 		if f.From == w.us {
 			continue
 		}
-		if w.many[f.Rule.Name]++; w.many[f.Rule.Name] <= mostOfRule {
+		if w.many[f.Rule.Name]++; w.many[f.Rule.Name] <= maxOfRule {
 			w.found = append(w.found, f)
 		}
 	}
@@ -121,8 +121,8 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 	return nil
 }
 
-// mostOfRule bounds the findings of a rule that are reported.
-const mostOfRule = 20
+// maxOfRule bounds the findings of a rule that are reported.
+const maxOfRule = 20
 
 // rule reports the findings of one rule.
 func (w *watch) rule(j *peerChecker, r *rules.Rule) error {
@@ -140,8 +140,8 @@ func (w *watch) rule(j *peerChecker, r *rules.Rule) error {
 	}
 	j.count.all++
 	err := j.found(c, found...)
-	if n := w.many[r.Name]; n > mostOfRule && err == nil {
-		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-mostOfRule))
+	if n := w.many[r.Name]; n > maxOfRule && err == nil {
+		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", r.Name, n-maxOfRule))
 	}
 	return err
 }

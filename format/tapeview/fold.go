@@ -20,8 +20,8 @@ type fold struct {
 // folds are the runs that are not over, in the order of their first items.
 type folds struct{ runs []*fold }
 
-// foldsMost bounds the number of streams that are folded at once.
-const foldsMost = 100
+// maxFolds bounds the number of streams that are folded at once.
+const maxFolds = 100
 
 // add adds an item to the run of its stream; false if there are too many runs.
 func (f *folds) add(row *Row) bool {
@@ -29,7 +29,7 @@ func (f *folds) add(row *Row) bool {
 	kept := keep(row)
 	i := slices.IndexFunc(f.runs, func(r *fold) bool { return r.stream == key })
 	switch {
-	case i < 0 && len(f.runs) >= foldsMost:
+	case i < 0 && len(f.runs) >= maxFolds:
 		return false
 	case i < 0:
 		f.runs = append(f.runs, &fold{stream: key, first: kept, count: 1})
@@ -43,7 +43,7 @@ func (f *folds) add(row *Row) bool {
 // keep returns a copy of a row, with no more of its message than a line shows.
 func keep(row *Row) Row {
 	r := *row
-	r.Body = bytes.Clone(row.Body[:min(len(row.Body), briefMost)])
+	r.Body = bytes.Clone(row.Body[:min(len(row.Body), maxBrief)])
 	r.Raw = nil
 	return r
 }

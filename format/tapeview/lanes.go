@@ -40,7 +40,7 @@ const (
 	arrowWidth  = 4
 	leastLane   = 24
 	nestWidth   = 2
-	nestMost    = 8
+	maxNest     = 8
 )
 
 func (p *printer) lanes(width int) {
@@ -73,7 +73,7 @@ func (p *printer) across(color, text string) {
 // lanes.
 func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.margin(row)
-	nest := strings.Repeat("│ ", min(row.Depth, nestMost))
+	nest := strings.Repeat("│ ", min(row.Depth, maxNest))
 	if row.Conn != 0 {
 		mark = fmt.Sprintf("[%d] ", row.Conn) + mark
 	}
@@ -154,8 +154,8 @@ func (p *printer) end() { _ = p.w.WriteByte('\n') }
 
 // compact returns JSON on one line, cut to the length of a line.
 func compact(val []byte) string {
-	if len(val) > briefMost {
-		val = val[:briefMost]
+	if len(val) > maxBrief {
+		val = val[:maxBrief]
 	}
 	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
 }

@@ -132,8 +132,8 @@ func name(row *Row) string {
 	return format.CleanLine(row.Name)
 }
 
-// briefMost bounds the bytes of a body that are read for one line.
-const briefMost = 4 << 10
+// maxBrief bounds the bytes of a body that are read for one line.
+const maxBrief = 4 << 10
 
 // brief returns a body on one line, or the text that is shown instead.
 func brief(row *Row) string {
@@ -141,7 +141,7 @@ func brief(row *Row) string {
 	case row.Kind == Broken && row.Raw == nil: // the tape only says what the message must be like
 		return format.CleanLine(row.Text)
 	case row.Kind == Broken && !row.Valid:
-		return format.CleanLine(row.Text + ": " + string(row.Raw[:min(len(row.Raw), briefMost)]))
+		return format.CleanLine(row.Text + ": " + string(row.Raw[:min(len(row.Raw), maxBrief)]))
 	case row.Kind == Broken:
 		return format.CleanLine(row.Text + " " + compact(row.Raw))
 	case row.Failed:

@@ -31,8 +31,8 @@ type openCall struct {
 // The limits of the calls that are remembered: of those without an answer, and
 // of those that may still have items.
 const (
-	openMost = 1_000
-	doneMost = 10_000
+	maxOpen = 1_000
+	maxDone = 10_000
 )
 
 func (r *reader) thread(conn int) *thread {
@@ -50,7 +50,7 @@ func (t *thread) place(row *Row) {
 	case Call:
 		row.Depth = t.inside(row.Dir)
 		t.open = append(t.open, openCall{row.Dir, row.ID, row.Name, row.Number, row.Depth, row.Time})
-		if len(t.open) > openMost {
+		if len(t.open) > maxOpen {
 			t.open = t.open[1:]
 		}
 	case Answer:
@@ -134,7 +134,7 @@ func (t *thread) remember(key string, c openCall) {
 		t.ordered = append(t.ordered, key)
 	}
 	t.done[key] = c
-	if len(t.ordered) > doneMost {
+	if len(t.ordered) > maxDone {
 		delete(t.done, t.ordered[0])
 		t.ordered = t.ordered[1:]
 	}

@@ -22,20 +22,20 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
 	if typeOf(schema) == "array" {
-		if v := (&sampler{doc: doc, left: samplesMost}).of(schema, 0); string(v) != "[]" {
+		if v := (&sampler{doc: doc, left: maxSamples}).of(schema, 0); string(v) != "[]" {
 			return []string{string(v)}
 		}
 		return nil
 	}
 	if branching(schema) {
-		return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
+		return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
 	}
 	required := requiredOf(schema)
 	properties := scan.Get(schema, "properties")
 	var words []string
 	for _, name := range required {
 		if !isKey(name) {
-			return []string{string((&sampler{doc: doc, left: samplesMost}).of(schema, 0))}
+			return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
 		}
 		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, conv.RunnableExamples))
 	}
@@ -61,7 +61,7 @@ func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
 	v := given(schema)
 	if v == nil && (exact || composite(schema)) {
-		v = (&sampler{doc: doc, left: samplesMost}).of(schema, 0)
+		v = (&sampler{doc: doc, left: maxSamples}).of(schema, 0)
 	}
 	var s string
 	switch t := typeOf(schema); {
@@ -85,7 +85,7 @@ func composite(schema json.RawMessage) bool {
 // plain one of its type. doc is the document that a $ref speaks of. The value
 // need not fit: patterns and the like are not solved.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
-	return (&sampler{doc: doc, left: samplesMost}).of(resolve(schema, doc), 0)
+	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)
 }
 
 // requiredOf lists the required properties, in the order of properties.

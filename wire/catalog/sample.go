@@ -13,11 +13,11 @@ import (
 // A sampler makes a value for a schema, which may go in circles.
 type sampler struct {
 	doc  json.RawMessage
-	left int // of samplesMost
+	left int // of maxSamples
 }
 
-// samplesMost bounds the values inside a value that is made.
-const samplesMost = 200
+// maxSamples bounds the values inside a value that is made.
+const maxSamples = 200
 
 // inner calls of for a schema inside another one; it may be a reference.
 func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {

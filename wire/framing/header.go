@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// headerMost bounds the bytes of a message's header lines.
-const headerMost = 16 << 10
+// maxHeader bounds the bytes of a message's header lines.
+const maxHeader = 16 << 10
 
 // Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines, of
 // which Content-Length counts, an empty line, the message. Lines end with CRLF
@@ -70,8 +70,8 @@ func (s *headerSource) headers() error {
 		if err != nil {
 			return err
 		}
-		if total += len(line); total > headerMost {
-			return broken("the far side sent headers of more than %d bytes", headerMost)
+		if total += len(line); total > maxHeader {
+			return broken("the far side sent headers of more than %d bytes", maxHeader)
 		}
 		text, crlf := bytes.CutSuffix(line, []byte("\r"))
 		if len(scan.Trim(text)) == 0 {
@@ -140,7 +140,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 		if end >= 0 {
 			win = win[:seen+end]
 		}
-		most := headerMost
+		most := maxHeader
 		if s.tolerated() && s.lines == 0 {
 			most = max(most, s.in.max) // it may be noise
 		}

@@ -79,13 +79,13 @@ func (in *input) more() error {
 	return in.err
 }
 
-// firstMost is how many bytes count as those that come first.
-const firstMost = 1 << 10
+// maxFirst is how many bytes count as those that come first.
+const maxFirst = 1 << 10
 
 // show hands on what comes first.
 func (in *input) show(b []byte) {
 	in.first(b)
-	if in.shown += len(b); in.shown >= firstMost {
+	if in.shown += len(b); in.shown >= maxFirst {
 		in.first = nil
 	}
 }

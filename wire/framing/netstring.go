@@ -7,8 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// lengthMost bounds the digits of a netstring's length.
-const lengthMost = 10
+// maxLengthDigits bounds the digits of a netstring's length.
+const maxLengthDigits = 10
 
 // Netstring returns the framing of netstrings: a length in decimal digits without
 // a zero before it, a colon, so many bytes of message, a comma. Blanks between two
@@ -22,12 +22,12 @@ func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 
 // netstringLength reads the length that win begins with; see lengthPrefixedSource.
 func netstringLength(win []byte) (size uint64, n int) {
-	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= lengthMost {
+	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= maxLengthDigits {
 		size = size*10 + uint64(win[n]-'0')
 		n++
 	}
 	switch {
-	case n > lengthMost, n > 1 && win[0] == '0':
+	case n > maxLengthDigits, n > 1 && win[0] == '0':
 		return 0, -1
 	case n == len(win):
 		return 0, 0

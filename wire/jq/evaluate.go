@@ -18,7 +18,7 @@ func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
 	}
-	if cap(s.text) > scratchMost || cap(s.outs) > outsMost {
+	if cap(s.text) > maxScratch || cap(s.outs) > maxOuts {
 		s.text, s.outs = nil, nil
 	}
 	s.room, s.text, s.outs, s.ask = s.room[:0], s.text[:0], s.outs[:0], false

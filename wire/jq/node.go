@@ -93,7 +93,7 @@ func of(o op, kids ...*node) *node {
 		}
 		n.cost += kid.cost
 	}
-	if n.cost > planMost {
+	if n.cost > maxPlan {
 		return nil
 	}
 	return n

@@ -115,13 +115,13 @@ func (d *decoder) partOf(n need, key []byte, index int) any {
 	return d.part(inner)
 }
 
-// copyMost is the longest input that is copied for the texts in a part of it.
-const copyMost = 16 << 10
+// maxCopied is the longest input that is copied for the texts in a part of it.
+const maxCopied = 16 << 10
 
 // whole is value, with one copy of a short input for all that is in an object or array.
 func (d *decoder) whole() any {
 	d.blanks()
-	if c := d.b[d.i]; d.all == "" && len(d.b) <= copyMost && (c == '{' || c == '[') {
+	if c := d.b[d.i]; d.all == "" && len(d.b) <= maxCopied && (c == '{' || c == '[') {
 		d.all = string(d.b)
 	}
 	return d.value()

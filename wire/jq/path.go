@@ -124,13 +124,13 @@ func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
 	return compact(part), true
 }
 
-// wayMost is the length of paths that are followed in one pass.
-const wayMost = 8
+// maxPathSteps is the length of paths that are followed in one pass.
+const maxPathSteps = 8
 
 // wayOf returns the places of a path; nil where it is too long for one pass, or counts from
 // an end.
 func wayOf(path []step) *place {
-	if len(path) >= wayMost {
+	if len(path) >= maxPathSteps {
 		return nil
 	}
 	way := &place{}
@@ -149,7 +149,7 @@ func (p *Program) follow(in []byte) (val []byte, ok bool, err error) {
 	if p.way == nil {
 		return follow(in, p.path)
 	}
-	var slots [wayMost]slot
+	var slots [maxPathSteps]slot
 	if !p.way.read(in, slots[:]) {
 		return nil, false, scan.Valid(in, maxDepth)
 	}

@@ -36,8 +36,8 @@ const (
 	each                    // inner with each element of value
 )
 
-// planMost bounds the nodes and parts of a plan.
-const planMost = 400
+// maxPlan bounds the nodes and parts of a plan.
+const maxPlan = 400
 
 // planOf returns the plan of query; nil where it has none. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
@@ -66,7 +66,7 @@ type planner struct {
 // count reports whether the plan may grow.
 func (c planner) count() bool {
 	c.size++
-	return c.size <= planMost
+	return c.size <= maxPlan
 }
 
 // pipe returns what q does with in, whose outputs go on to next.

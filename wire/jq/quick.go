@@ -17,8 +17,8 @@ type Scratch struct {
 
 // The most memory for text, and the most outputs, for which memory is kept.
 const (
-	scratchMost = 1 << 20
-	outsMost    = 1 << 15
+	maxScratch = 1 << 20
+	maxOuts    = 1 << 15
 )
 
 // Quick is Run for programs that need not be run: those that only follow paths, compare,

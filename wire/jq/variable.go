@@ -79,8 +79,8 @@ type runState struct {
 // freeRuns are states of runs that have ended, for their memory.
 var freeRuns = sync.Pool{New: func() any { return new(runState) }}
 
-// spansMost is the most texts for which memory is kept.
-const spansMost = 1 << 12
+// maxSpans is the most texts for which memory is kept.
+const maxSpans = 1 << 12
 
 func newRunState(vals Values) *runState {
 	r := freeRuns.Get().(*runState)
@@ -90,7 +90,7 @@ func newRunState(vals Values) *runState {
 
 // free ends the use of r, and of what was decoded with it.
 func (r *runState) free() {
-	if cap(r.spans) > spansMost {
+	if cap(r.spans) > maxSpans {
 		return
 	}
 	clear(r.spans)

@@ -43,12 +43,12 @@ type calls struct {
 	early        earlyItems
 	endedStreams recent
 	abandoned    map[string]*stream
-	greetings    []wire.Message // sent by the peer unprompted; at most greetingsMost
+	greetings    []wire.Message // sent by the peer unprompted; at most maxGreetings
 }
 
-// greetingsMost bounds the greetings that are kept for watches that are opened
+// maxGreetings bounds the greetings that are kept for watches that are opened
 // later.
-const greetingsMost = 8
+const maxGreetings = 8
 
 // looseKey begins the keys of our messages that have no id.
 const looseKey = "\x00"
@@ -151,7 +151,7 @@ func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
 	}
-	if len(c.abandoned) >= recentMost {
+	if len(c.abandoned) >= maxRecent {
 		for id := range c.abandoned { // any: most will never be answered
 			delete(c.abandoned, id)
 			break
@@ -212,7 +212,7 @@ func (c *calls) unclaimed() []wire.Message {
 
 // greet keeps what the peer said unprompted.
 func (c *calls) greet(m *wire.Message) {
-	if len(c.greetings) < greetingsMost {
+	if len(c.greetings) < maxGreetings {
 		c.greetings = append(c.greetings, m.Clone())
 	}
 }

@@ -49,11 +49,11 @@ func TestCallsRememberEndedStreams(t *testing.T) {
 
 func TestCallsAbandonIsBounded(t *testing.T) {
 	c := newCalls()
-	for i := range recentMost + 10 {
+	for i := range maxRecent + 10 {
 		c.abandon(&stream{request: request{id: string(rune('A' + i))}})
 	}
 	c.abandon(&stream{}) // sent without an id
-	if len(c.abandoned) != recentMost {
+	if len(c.abandoned) != maxRecent {
 		t.Errorf("%d abandoned calls are kept", len(c.abandoned))
 	}
 	s := &stream{request: request{id: "7"}}
@@ -117,10 +117,10 @@ func TestCallsOverfull(t *testing.T) {
 
 func TestCallsKeepsSomeGreetings(t *testing.T) {
 	c := newCalls()
-	for range greetingsMost + 3 {
+	for range maxGreetings + 3 {
 		c.greet(&wire.Message{Method: "hello"})
 	}
-	if len(c.greetings) != greetingsMost {
+	if len(c.greetings) != maxGreetings {
 		t.Errorf("%d greetings are kept", len(c.greetings))
 	}
 }

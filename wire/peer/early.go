@@ -13,7 +13,7 @@ import (
 type earlyItems struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // stream → items that were not kept; at most recentMost streams
+	lost  map[string]int64 // stream → items that were not kept; at most maxRecent streams
 }
 
 // keep copies m. It refuses, and counts m, if more than limit bytes would be kept
@@ -38,7 +38,7 @@ func (e *earlyItems) lose(stream string) {
 	if e.lost == nil {
 		e.lost = map[string]int64{}
 	}
-	if len(e.lost) >= recentMost && e.lost[stream] == 0 || len(stream) > recentLength {
+	if len(e.lost) >= maxRecent && e.lost[stream] == 0 || len(stream) > maxRecentLength {
 		stream = otherStreams
 	}
 	e.lost[stream]++
@@ -69,11 +69,11 @@ func (e *earlyItems) take(stream wire.ID) []wire.Message {
 
 // The bounds of a recent set: how many tokens, and how long they may be.
 const (
-	recentMost   = 1024
-	recentLength = 4096
+	maxRecent       = 1024
+	maxRecentLength = 4096
 )
 
-// recent is a set of the last recentMost tokens that were added to it.
+// recent is a set of the last maxRecent tokens that were added to it.
 type recent struct {
 	in    map[string]int // token → how often it is in order
 	order []string
@@ -81,14 +81,14 @@ type recent struct {
 }
 
 func (r *recent) add(token string) {
-	if len(token) > recentLength {
+	if len(token) > maxRecentLength {
 		return
 	}
 	if r.in == nil {
 		r.in = map[string]int{}
 	}
 	r.in[token]++
-	if len(r.order) < recentMost {
+	if len(r.order) < maxRecent {
 		r.order = append(r.order, token)
 		return
 	}
@@ -97,7 +97,7 @@ func (r *recent) add(token string) {
 		delete(r.in, old)
 	}
 	r.order[r.next] = token
-	r.next = (r.next + 1) % recentMost
+	r.next = (r.next + 1) % maxRecent
 }
 
 func (r *recent) has(token []byte) bool {

@@ -10,15 +10,15 @@ import (
 // The memory of ended streams is bounded, and forgets the oldest first.
 func TestRecent(t *testing.T) {
 	var r recent
-	for i := range 3 * recentMost {
+	for i := range 3 * maxRecent {
 		r.add(fmt.Sprint(i))
 		r.add("again")
 	}
-	r.add(string(make([]byte, recentLength+1)))
-	if len(r.in) > recentMost || len(r.order) != recentMost {
+	r.add(string(make([]byte, maxRecentLength+1)))
+	if len(r.in) > maxRecent || len(r.order) != maxRecent {
 		t.Error(len(r.in), len(r.order))
 	}
-	if !r.has([]byte("again")) || !r.has(fmt.Append(nil, 3*recentMost-1)) || r.has([]byte("0")) {
+	if !r.has([]byte("again")) || !r.has(fmt.Append(nil, 3*maxRecent-1)) || r.has([]byte("0")) {
 		t.Error("the wrong ones are remembered")
 	}
 }

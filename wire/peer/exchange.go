@@ -79,7 +79,7 @@ func (p *Peer) crowded() bool {
 }
 
 func (p *Peer) crowdedLocked() bool {
-	return p.outbox.posting > postsMost || len(p.inflight.queue) > 0
+	return p.outbox.posting > maxPosts || len(p.inflight.queue) > 0
 }
 
 // exchangeContext ends with ctx, and with the peer.

@@ -10,7 +10,7 @@ import (
 
 const (
 	floodBytes = 16 << 20  // answers of ours that wait before the reader stops
-	postsMost  = 64        // answers of ours that are posted at once; where more wait it stops
+	maxPosts   = 64        // answers of ours that are posted at once; where more wait it stops
 	heldBytes  = 128 << 20 // requests in flight before further ones are refused, as with MaxInbound
 	codeCancel = -32800    // what a cancelled request is answered with
 )
@@ -176,7 +176,7 @@ func (p *Peer) served(in *inbound, ev *wire.Event) {
 	p.owesNothingLocked(in)
 	// Its place is not free before the answer can leave.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
-		return !p.outbox.full() && p.outbox.posting <= postsMost || p.state >= closing
+		return !p.outbox.full() && p.outbox.posting <= maxPosts || p.state >= closing
 	})
 	p.finishLocked(in)
 }

@@ -33,8 +33,8 @@ type inflight struct {
 	arrived    uint64
 }
 
-// queueMost bounds the requests of arrays that wait; further ones are refused.
-const queueMost = 1 << 16
+// maxQueuedRequests bounds the requests of arrays that wait; further ones are refused.
+const maxQueuedRequests = 1 << 16
 
 func newInflight() inflight {
 	return inflight{active: map[*inbound]struct{}{}, taken: map[string][]*inbound{}}
@@ -60,7 +60,7 @@ func (f *inflight) crowded(most int) bool {
 
 // later keeps a request until there is room; false where too many wait already.
 func (f *inflight) later(in *inbound) bool {
-	if len(f.queue) >= queueMost {
+	if len(f.queue) >= maxQueuedRequests {
 		return false
 	}
 	f.queue = append(f.queue, in)

@@ -202,7 +202,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
 	if p.exchanger != nil {
-		p.posts = make(chan struct{}, postsMost)
+		p.posts = make(chan struct{}, maxPosts)
 	}
 	p.batcher, _ = conn.(wire.Batcher)
 	p.router, _ = conn.(wire.Router)

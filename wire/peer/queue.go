@@ -4,10 +4,10 @@ import "rpcx/wire"
 
 // The sizes of a queue's chunks.
 const (
-	chunkBytes = 64 << 10
-	chunkCount = 256
-	spareMost  = 16  // empty chunks that a queue keeps
-	overhead   = 192 // what a queued message costs beside its bytes
+	chunkBytes    = 64 << 10
+	chunkCount    = 256
+	maxSpareBytes = 16  // empty chunks that a queue keeps
+	overhead      = 192 // what a queued message costs beside its bytes
 )
 
 // chunk is a run of messages whose bytes lie in one buffer. It is filled by the
@@ -96,7 +96,7 @@ func (q *queue) shed(most int) (lost int64) {
 // huge message are given up, so that memory stays flat, and so are those beyond
 // a few.
 func (q *queue) recycle(c *chunk) {
-	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == spareMost {
+	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return
 	}
 	clear(c.msgs) // errors that were cloned

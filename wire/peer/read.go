@@ -26,13 +26,13 @@ func (p *Peer) receiveAll() error {
 	}
 }
 
-// togetherMost is how many messages are routed before others get the lock.
-const togetherMost = 256
+// maxRoutedTogether is how many messages are routed before others get the lock.
+const maxRoutedTogether = 256
 
 // receiveRead is receive for raw and the messages that were read together with it. They
 // are recorded first, without the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
-	p.together = p.buffered.Buffered(append(p.together[:0], raw), togetherMost)
+	p.together = p.buffered.Buffered(append(p.together[:0], raw), maxRoutedTogether)
 	if p.o.Record != nil {
 		p.o.Record(wire.Recv, p.together[0], p.together[1:]...)
 	}

@@ -11,8 +11,8 @@ import (
 // then looked at, and of these only those that are not as they were in the last such
 // message. The zero value is usable; it is not safe for concurrent use.
 type Shapes struct {
-	all    [shapesMost]shape // the one that was met last comes first
-	missed int               // messages that had none of these shapes, since the last that had
+	all    [maxShapes]shape // the one that was met last comes first
+	missed int              // messages that had none of these shapes, since the last that had
 }
 
 // A shape is a message without its strings, numbers, booleans and nulls: what stands
@@ -28,11 +28,11 @@ type shape struct {
 }
 
 const (
-	shapesMost = 4
-	partsMost  = 512      // a message with more parts has no shape
-	longMost   = 32 << 10 // nor has a longer one
-	patience   = 16       // after so many messages without a known shape few are looked at for one
-	seldom     = 8        // of so many one
+	maxShapes      = 4
+	maxParts       = 512      // a message with more parts has no shape
+	maxShapeLength = 32 << 10 // nor has a longer one
+	patience       = 16       // after so many messages without a known shape few are looked at for one
+	seldom         = 8        // of so many one
 )
 
 // Valid reports whether b is exactly one JSON value, nested no deeper than depth, which
@@ -42,7 +42,7 @@ const (
 // names of the next one like it, too. ascii is true if b is known to be ASCII without
 // control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, ascii bool) {
-	if s.missed > patience && s.missed%seldom != 0 || len(b) > longMost {
+	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
 		return Keys(b, depth, func(name []byte) { see(name) }) == nil, false
 	}
@@ -60,7 +60,7 @@ func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, asc
 	if Keys(b, depth, func(name []byte) { again = see(name) && again }) != nil {
 		return false, false
 	}
-	last := &s.all[shapesMost-1]
+	last := &s.all[maxShapes-1]
 	if again {
 		last.take(b)
 	}
@@ -176,7 +176,7 @@ func (s *shape) take(b []byte) {
 			i = next
 			continue
 		}
-		if s.part(b, from, i); len(s.ends) > partsMost {
+		if s.part(b, from, i); len(s.ends) > maxParts {
 			s.ends = s.ends[:0]
 			return
 		}

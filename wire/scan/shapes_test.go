@@ -69,7 +69,7 @@ func TestShapesThatAreNone(t *testing.T) {
 			t.Fatalf("%v, %v", names, ok)
 		}
 	}
-	long := `{"a":[` + string(bytes.Repeat([]byte("1,"), 2*partsMost)) + `1]}`
+	long := `{"a":[` + string(bytes.Repeat([]byte("1,"), 2*maxParts)) + `1]}`
 	for range 50 {
 		if names, ok := told(&s, long); !ok || len(names) != 1 {
 			t.Fatalf("%v, %v", names, ok)

@@ -100,7 +100,7 @@ func (f *collected) learn(a answer) {
 // keep adds an error, unless there are very many already: the first are enough
 // to tell what is wrong.
 func (f *collected) keep(a answer) {
-	if len(f.errs) > 0 && f.weight+a.weight > causesMost {
+	if len(f.errs) > 0 && f.weight+a.weight > maxCauses {
 		return
 	}
 	f.errs, f.weight = append(f.errs, a.err), f.weight+a.weight
@@ -110,7 +110,7 @@ func (f *collected) keep(a answer) {
 func (f *collected) fail(k jsonschema.ErrorKind, causes ...answer) {
 	a := f.e.failure(f.s, f.v, k)
 	for _, c := range causes {
-		if c.err == nil || len(a.err.Causes) > 0 && a.weight+c.weight > causesMost {
+		if c.err == nil || len(a.err.Causes) > 0 && a.weight+c.weight > maxCauses {
 			continue
 		}
 		a.err.Causes, a.weight = append(a.err.Causes, c.err), a.weight+c.weight

@@ -45,7 +45,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 	}
 	var warnings []string
 	say := func(text string) {
-		if !slices.Contains(warnings, text) && len(warnings) < warningsMost {
+		if !slices.Contains(warnings, text) && len(warnings) < maxWarnings {
 			warnings = append(warnings, text)
 		}
 	}
@@ -74,15 +74,15 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 	return nil, fmt.Errorf("the schema is not usable: %w", shortError(first))
 }
 
-// warningsMost bounds the warnings about one schema, and repairsMost how often it
+// maxWarnings bounds the warnings about one schema, and maxRepairs how often it
 // is compiled again without a reference that only the library found to be lost.
 const (
-	warningsMost = 20
-	repairsMost  = 20
+	maxWarnings = 20
+	maxRepairs  = 20
 )
 
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool, say func(string)) (*Schema, error) {
-	for range repairsMost {
+	for range maxRepairs {
 		c := jsonschema.NewCompiler()
 		c.DefaultDraft(draft)
 		c.UseLoader(noLoader{})

@@ -22,10 +22,10 @@ const (
 // Limits of one check. A peer chooses both the schema and the value, and a small
 // schema can describe a number of steps that no machine comes to the end of.
 const (
-	stepsMost  = 5_000_000 // about a second
-	depthMost  = 10_000    // of schemas inside each other, at one value or below it
-	memoryMost = 200_000   // verdicts that are remembered
-	causesMost = 4_000     // errors that are kept below one error
+	maxSteps      = 5_000_000 // about a second
+	maxCheckDepth = 10_000    // of schemas inside each other, at one value or below it
+	maxMemory     = 200_000   // verdicts that are remembered
+	maxCauses     = 4_000     // errors that are kept below one error
 )
 
 // An evaluation is one check of a value.
@@ -92,7 +92,7 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	if e.open[q] {
 		return answer{}
 	}
-	if e.depth >= depthMost {
+	if e.depth >= maxCheckDepth {
 		e.left = -1
 		return answer{}
 	}
@@ -101,7 +101,7 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	a := e.check(s, v)
 	delete(e.open, q)
 	e.depth--
-	if len(e.verdicts) < memoryMost {
+	if len(e.verdicts) < maxMemory {
 		e.verdicts[q] = a
 	}
 	return a

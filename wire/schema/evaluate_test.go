@@ -147,7 +147,7 @@ func TestStepsAreCounted(t *testing.T) {
 			t.Errorf("%s: what was not looked at counts as fitting: %v", c.schema, err)
 		}
 	}
-	s.steps = stepsMost
+	s.steps = maxSteps
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := s.Check(ended, value); !errors.Is(err, context.Canceled) {
@@ -179,14 +179,14 @@ func TestCostlyRulesCostSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := s.evaluation(t.Context())
-		if e.whole(s.schema, val); stepsMost-e.left < 100 {
-			t.Errorf("%.40s: %d steps", c.schema, stepsMost-e.left)
+		if e.whole(s.schema, val); maxSteps-e.left < 100 {
+			t.Errorf("%.40s: %d steps", c.schema, maxSteps-e.left)
 		}
 	}
 }
 
 func TestLargeSchemasAreRefused(t *testing.T) {
-	_, err := Compile(json.RawMessage(`{"anyOf":[true`+strings.Repeat(`,{"type":"string"}`, schemasMost)+`]}`), "", Options{})
+	_, err := Compile(json.RawMessage(`{"anyOf":[true`+strings.Repeat(`,{"type":"string"}`, maxSchemas)+`]}`), "", Options{})
 	if err == nil || !strings.Contains(err.Error(), "more than 5000 schemas") {
 		t.Error(err)
 	}
@@ -199,7 +199,7 @@ func TestLargeSchemasAreRefused(t *testing.T) {
 		fmt.Fprintf(&lost, `,{"$ref":"http://example.org/%d"},{"$ref":"#/$defs/%d"},{"$ref":"#a%d"}`, i, i, i)
 	}
 	s, warnings := lenient(t, `{"anyOf":[false`+lost.String()+`]}`, "")
-	if err := s.Check(t.Context(), json.RawMessage(`1`)); err != nil || len(*warnings) != warningsMost {
+	if err := s.Check(t.Context(), json.RawMessage(`1`)); err != nil || len(*warnings) != maxWarnings {
 		t.Error(err, len(*warnings))
 	}
 }

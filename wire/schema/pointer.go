@@ -95,8 +95,8 @@ func addName(names []string, name string) []string {
 // maxDepth bounds how deep references and combinations are followed.
 const maxDepth = 64
 
-// expandMost bounds how many schemas are looked at that apply to one value.
-const expandMost = 256
+// maxExpanded bounds how many schemas are looked at that apply to one value.
+const maxExpanded = 256
 
 // expand calls f for the schema at pointer and for those that it applies to the
 // same value, through $ref and through the named keywords.
@@ -106,7 +106,7 @@ func expand(doc any, pointer string, f func(pointer string, m map[string]any), t
 	visit = func(p string, depth int) {
 		v, ok := lookup(doc, p)
 		m, isMap := v.(map[string]any)
-		if !ok || !isMap || seen[p] || depth > maxDepth || len(seen) >= expandMost {
+		if !ok || !isMap || seen[p] || depth > maxDepth || len(seen) >= maxExpanded {
 			return
 		}
 		seen[p] = true

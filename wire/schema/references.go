@@ -19,9 +19,9 @@ const (
 	unknownLocation = unknownURL + "#"
 )
 
-// schemasMost bounds the schemas that one schema may consist of, those that it
+// maxSchemas bounds the schemas that one schema may consist of, those that it
 // refers to included: compiling takes time that grows with their square.
-const schemasMost = 5_000
+const maxSchemas = 5_000
 
 // A survey goes through all schemas that a schema refers to before they are
 // compiled. It repairs references, and finds what must be left unchecked.
@@ -66,8 +66,8 @@ func surveyed(doc any, pointer string, warn func(string)) (*survey, error) {
 	s.collect(doc, "", base)
 	s.todo = []site{{pointer, base, ""}}
 	for n := 0; len(s.todo) > 0; n++ {
-		if n >= schemasMost {
-			return nil, fmt.Errorf("it consists of more than %d schemas", schemasMost)
+		if n >= maxSchemas {
+			return nil, fmt.Errorf("it consists of more than %d schemas", maxSchemas)
 		}
 		at := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]

@@ -67,7 +67,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	}
 	s.raw = doc
 	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc) })
-	s.steps = stepsMost
+	s.steps = maxSteps
 	s.tracks = bytes.Contains(doc, []byte(`"unevaluated`))
 	s.exhausted = sync.OnceFunc(func() {
 		o.Warn(fmt.Sprintf("a value is left unchecked in part: checking it takes more than %d steps", s.steps))

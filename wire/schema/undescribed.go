@@ -20,8 +20,8 @@ type Undescribed struct {
 	Nearest string // the described name that is near and not given; "" if none is
 }
 
-// undescribedMost bounds the members that Undescribed returns.
-const undescribedMost = 16
+// maxUndescribed bounds the members that Undescribed returns.
+const maxUndescribed = 16
 
 // Undescribed returns the members of v, which fits, that the schema does not
 // describe. Where the names cannot all be known, because a part of the schema is
@@ -63,7 +63,7 @@ func (d *describer) visit(v *value, pointers []string) {
 			for _, p := range pointers {
 				next = append(next, elementAt(d.s.doc, p, i)...)
 			}
-			if len(next) > 0 && len(d.found) < undescribedMost {
+			if len(next) > 0 && len(d.found) < maxUndescribed {
 				d.visit(item, next)
 			}
 		}
@@ -79,10 +79,10 @@ func (d *describer) member(v *value, known *described) {
 	}
 	switch {
 	case len(next) > 0:
-		if len(next) <= stepsAtOnce && len(d.found) < undescribedMost {
+		if len(next) <= stepsAtOnce && len(d.found) < maxUndescribed {
 			d.visit(v, next)
 		}
-	case known.open || len(known.names) == 0 || slices.Contains(known.names, name) || len(d.found) >= undescribedMost:
+	case known.open || len(known.names) == 0 || slices.Contains(known.names, name) || len(d.found) >= maxUndescribed:
 	default:
 		free := slices.DeleteFunc(slices.Clone(known.names), func(n string) bool { return v.parent.members[n] != nil })
 		d.found = append(d.found, Undescribed{pointerOf(v.path()), name, catalog.Nearest(name, free)})

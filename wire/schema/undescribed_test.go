@@ -54,12 +54,12 @@ func TestUndescribed(t *testing.T) {
 		}
 	}
 	many := map[string]int{}
-	for i := range undescribedMost + 3 {
+	for i := range maxUndescribed + 3 {
 		many[fmt.Sprint("n", i)] = i
 	}
 	b, _ := json.Marshal(map[string]any{"a": many, "b": []any{many}})
 	s := compile(t, `{"properties":{"a":{"properties":{"x":{}}},"b":{"items":{"properties":{"x":{}}}}}}`, "")
-	if got := s.Undescribed(b); len(got) != undescribedMost {
+	if got := s.Undescribed(b); len(got) != maxUndescribed {
 		t.Errorf("%d are told", len(got))
 	}
 }

@@ -227,16 +227,16 @@ func (s *Server) clientName(conn wire.Conn) string {
 	return "client " + strconv.FormatInt(n, 10)
 }
 
-// finishPatience bounds how long Finish waits for notifications that were received
+// finishTimeout bounds how long Finish waits for notifications that were received
 // to be handled.
-const finishPatience = 60 * time.Second
+const finishTimeout = 60 * time.Second
 
 // Finish waits until the connections that were made so far are accepted and what
 // came over them was read, and each notification among it handled: who has sent one
 // and left has done all that it could. It waits no longer than until ctx ends. Only
 // Close may follow.
 func (s *Server) Finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, finishPatience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	if d, ok := s.listener.(interface{ Drain() }); ok {
 		d.Drain()

@@ -108,9 +108,9 @@ func (p *stderrPump) settle(d time.Duration) {
 // close ends the copying after what has been written so far has been read, for
 // which it waits d at most.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
-	p.settle(stderrPatience)
+	p.settle(stderrTimeout)
 	p.r.Close()
-	patience, cancel := Within(hurry, d, stderrPatience)
+	patience, cancel := Within(hurry, d, stderrTimeout)
 	defer cancel()
 	select {
 	case <-p.done:

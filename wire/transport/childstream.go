@@ -14,9 +14,9 @@ import (
 
 // How long a child's end is waited for in which case.
 const (
-	exitPatience   = time.Second            // after its stdout ended: does it exit too?
-	quietPatience  = time.Second            // after its exit: a grandchild may keep its stdout open
-	stderrPatience = 250 * time.Millisecond // after its exit: the last lines of stderr
+	exitTimeout   = time.Second            // after its stdout ended: does it exit too?
+	quietTimeout  = time.Second            // after its exit: a grandchild may keep its stdout open
+	stderrTimeout = 250 * time.Millisecond // after its exit: the last lines of stderr
 )
 
 // childPipes are our ends of what leads to a child.
@@ -64,7 +64,7 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c Config) 
 // may hold the pipes open for ever.
 func (s *childStream) watch() {
 	<-s.p.Done()
-	s.bound(quietPatience)
+	s.bound(quietTimeout)
 }
 
 func (s *childStream) bound(d time.Duration) {
@@ -93,7 +93,7 @@ func (s *childStream) Read(b []byte) (int, error) {
 	for !s.atEnd() && !s.isClosing() {
 		exited := s.p.exited()
 		if exited {
-			s.bound(quietPatience)
+			s.bound(quietTimeout)
 		}
 		n, err := s.out.Read(b)
 		switch {
@@ -118,7 +118,7 @@ func (s *childStream) atEnd() bool {
 
 // end says how the child's stdout ended.
 func (s *childStream) end() error {
-	patience := exitPatience
+	patience := exitTimeout
 	if s.half {
 		patience = 1<<63 - 1
 	}
@@ -147,7 +147,7 @@ func (s *childStream) waitExit(d time.Duration) bool {
 // exitError returns the end of the connection by the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
 	if !s.isClosing() {
-		s.stderr.settle(stderrPatience)
+		s.stderr.settle(stderrTimeout)
 	}
 	exit, signal := s.p.Status()
 	return &wire.CloseError{
@@ -172,13 +172,13 @@ func (s *childStream) Write(b []byte) (int, error) {
 // writeError says why the child takes nothing more. What it has written is read
 // first, as an error here may end the connection for the reader.
 func (s *childStream) writeError() error {
-	if !s.waitExit(exitPatience) {
+	if !s.waitExit(exitTimeout) {
 		if s.isClosing() {
 			return &wire.CloseError{Clean: true}
 		}
 		return &wire.CloseError{Err: errors.New("the child has closed its stdin")}
 	}
-	t := time.NewTimer(2 * quietPatience)
+	t := time.NewTimer(2 * quietTimeout)
 	defer t.Stop()
 	select {
 	case <-s.ended:

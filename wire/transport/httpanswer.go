@@ -82,7 +82,7 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 // in time: the status has come and counts, whatever becomes of the body. What
 // does not claim to be JSON is read by people, who need its beginning only.
 func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
-	defer time.AfterFunc(refusalPatience, func() { body.Close() }).Stop()
+	defer time.AfterFunc(refusalTimeout, func() { body.Close() }).Stop()
 	most := h.max
 	if !isJSON(media) {
 		most = min(most, 64<<10)
@@ -91,7 +91,7 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 	return bytes.TrimSpace(b)
 }
 
-const refusalPatience = time.Second
+const refusalTimeout = time.Second
 
 // broken returns what became of a reply that had begun: a Fault as it is, and all
 // else the end of the connection that carried it.

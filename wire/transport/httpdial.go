@@ -81,8 +81,8 @@ func (d *httpDialer) client() *http.Client {
 	}))}
 }
 
-// redirectsMost bounds the redirects that are followed for one request.
-const redirectsMost = 5
+// maxRedirects bounds the redirects that are followed for one request.
+const maxRedirects = 5
 
 // redirect follows 307 and 308 within one origin: the address is another path of
 // the server that the user named. Any other redirect would carry params, or a
@@ -94,8 +94,8 @@ func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case !permanent || origin(req.URL) != origin(from):
 		return http.ErrUseLastResponse
-	case len(via) > redirectsMost:
-		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.where, redirectsMost), nil)
+	case len(via) > maxRedirects:
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.where, maxRedirects), nil)
 	}
 	req.Header.Del("Referer") // which holds the query
 	return nil

@@ -260,7 +260,7 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 }
 
 // refusals tells the user who was refused, and why, without letting anybody
-// flood what he reads: of more than refusalsMost a second only the number.
+// flood what he reads: of more than maxRefusals a second only the number.
 type refusals struct {
 	warn func(format string, args ...any)
 
@@ -270,7 +270,7 @@ type refusals struct {
 	left  int // not told of in this second
 }
 
-const refusalsMost = 10
+const maxRefusals = 10
 
 // tell notes that the request r was answered with status, and why.
 func (f *refusals) tell(r *http.Request, status int, why string) {
@@ -282,7 +282,7 @@ func (f *refusals) tell(r *http.Request, status int, why string) {
 		}
 		f.since, f.told, f.left = now, 0, 0
 	}
-	if f.told == refusalsMost {
+	if f.told == maxRefusals {
 		f.left++
 		return
 	}

@@ -226,7 +226,7 @@ func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	if p.err == nil { // else there may be a deadline that has cut it off
-		http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyPatience + atRate(len(p.first)+len(p.out))))
+		http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(len(p.first)+len(p.out))))
 	}
 	switch {
 	case p.events:

@@ -23,12 +23,12 @@ type httpSession struct {
 }
 
 const (
-	resumesMost   = 5                      // how often an answer is asked for once more that brought nothing
-	reopensMost   = 5                      // how often a standing event stream is, likewise
+	maxResumes    = 5                      // how often an answer is asked for once more that brought nothing
+	maxReopens    = 5                      // how often a standing event stream is, likewise
 	reopenPause   = time.Second            // before that, where the server does not say
-	retryLeast    = 50 * time.Millisecond  // before a further try, whatever it says
-	openPatience  = 250 * time.Millisecond // for the standing event stream to be there
-	deletePatient = 2 * time.Second
+	minRetry      = 50 * time.Millisecond  // before a further try, whatever it says
+	openTimeout   = 250 * time.Millisecond // for the standing event stream to be there
+	deleteTimeout = 2 * time.Second
 )
 
 // SetHeader has each exchange from here on carry a header.
@@ -105,7 +105,7 @@ func (h *httpConn) ReadEvents(over func()) {
 	}()
 	select {
 	case <-there:
-	case <-time.After(openPatience):
+	case <-time.After(openTimeout):
 	}
 }
 
@@ -115,7 +115,7 @@ func (h *httpConn) ReadEvents(over func()) {
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := position{retry: reopenPause}
-	for idle := 0; idle < reopensMost; idle++ {
+	for idle := 0; idle < maxReopens; idle++ {
 		resp, err := h.get(ctx, at.id)
 		if err != nil {
 			return
@@ -133,7 +133,7 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 			}
 		})
 		resp.Body.Close()
-		if !pause(ctx, max(at.retry, retryLeast)) {
+		if !pause(ctx, max(at.retry, minRetry)) {
 			return
 		}
 	}
@@ -187,10 +187,10 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		})
 	}
 	err := read(resp.Body)
-	for tries, last := 0, ""; tries < resumesMost && !answered && at.id != ""; tries++ {
+	for tries, last := 0, ""; tries < maxResumes && !answered && at.id != ""; tries++ {
 		wait := at.retry
 		if last != "" {
-			wait = max(wait, retryLeast)
+			wait = max(wait, minRetry)
 		}
 		if at.id != last { // it gets on, as a server does that has its client ask now and then
 			tries, last = 0, at.id
@@ -221,7 +221,7 @@ func (h *httpConn) endSession() {
 	if !ends || h.session.Load() == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), deletePatient)
+	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.url, nil)
 	if err != nil {

@@ -43,7 +43,7 @@ type httpListener struct {
 func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	l := &httpListener{
 		c: c, ready: make(chan wire.Conn), closed: make(chan struct{}),
-		idle: map[net.Conn]struct{}{}, patience: bodyPatience, sessions: newSessions(c), name: newName(c),
+		idle: map[net.Conn]struct{}{}, patience: bodyTimeout, sessions: newSessions(c), name: newName(c),
 		clients: clients{interval: lookInterval},
 	}
 	secure := a.Scheme == "wss" || a.Scheme == "https"
@@ -227,8 +227,8 @@ func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
 // and the least that has to come or go on average: whoever is slower only keeps
 // a place.
 const (
-	bodyPatience = 30 * time.Second
-	bodyRate     = 1 << 10 // bytes a second
+	bodyTimeout = 30 * time.Second
+	bodyRate    = 1 << 10 // bytes a second
 )
 
 // body reads a body with these bounds.

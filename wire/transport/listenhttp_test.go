@@ -160,12 +160,12 @@ func TestRefusedAreNamed(t *testing.T) {
 		defer mu.Unlock()
 		said = append(said, s)
 	}})
-	for range 2 * refusalsMost {
+	for range 2 * maxRefusals {
 		typed(t, l, "GET /rpc HTTP/1.1\nHost: localhost\nConnection: close\n\n")
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(said) < 1 || len(said) >= 2*refusalsMost || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
+	if len(said) < 1 || len(said) >= 2*maxRefusals || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
 		t.Errorf("said %q", said)
 	}
 }
@@ -352,7 +352,7 @@ func TestHTTPOverUnixSocket(t *testing.T) {
 // Each wait for a client has a bound.
 func TestListenerWaitsAreBounded(t *testing.T) {
 	s := (&httpListener{}).newServer()
-	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyPatience != 30*time.Second || bodyRate != 1<<10 {
+	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
 		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 }

@@ -147,7 +147,7 @@ func (a *answerer) detach() {
 
 // patience bounds how long the client may take for so many bytes.
 func (a *answerer) patience(n int) {
-	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyPatience + atRate(n)))
+	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }
 
 // whole answers with one message, or none.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	sessionsMost = 1000             // of one listener; beyond them 503
+	maxSessions  = 1000             // of one listener; beyond them 503
 	sessionIdle  = 30 * time.Minute // without an exchange, and a session is over
 	sessionsKeep = 256 << 20        // bytes of events that all of them keep
 )
@@ -107,7 +107,7 @@ func (l *httpListener) begin(w http.ResponseWriter, r *http.Request, msg []byte,
 	_, _ = rand.Read(random[:]) // never fails
 	c := newSessionConn(hex.EncodeToString(random[:]), r.RemoteAddr, s, primes)
 	s.mu.Lock()
-	full := len(s.byID) >= sessionsMost
+	full := len(s.byID) >= maxSessions
 	if !full {
 		s.byID[c.id] = c
 	}
@@ -118,7 +118,7 @@ func (l *httpListener) begin(w http.ResponseWriter, r *http.Request, msg []byte,
 	}
 	if full {
 		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", sessionsMost)
+		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", maxSessions)
 		return
 	}
 	if !l.hand(r.Context(), c) {

@@ -148,8 +148,8 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// idMost bounds the id of an event, in bytes: it is sent back as a header.
-const idMost = 1 << 10
+// maxEventID bounds the id of an event, in bytes: it is sent back as a header.
+const maxEventID = 1 << 10
 
 // longestRetry bounds how long a server can have us wait before a stream is resumed.
 const longestRetry = time.Minute
@@ -160,12 +160,12 @@ func (s *eventStream) position() bool {
 	if s.at == nil {
 		return false
 	}
-	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < idMost && bytes.IndexByte(id, 0) < 0 {
+	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < maxEventID && bytes.IndexByte(id, 0) < 0 {
 		text := string(bytes.TrimPrefix(id, []byte(" ")))
 		s.id = &text
 		return true
 	}
-	if kind, ok := bytes.CutPrefix(s.line, []byte("event:")); ok && len(kind) < idMost {
+	if kind, ok := bytes.CutPrefix(s.line, []byte("event:")); ok && len(kind) < maxEventID {
 		s.kind = string(bytes.TrimPrefix(kind, []byte(" ")))
 		return true
 	}

@@ -17,13 +17,13 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// lingerPatience bounds how long Close reads what the far side still sends: closing
+// lingerTimeout bounds how long Close reads what the far side still sends: closing
 // a socket with unread bytes may take back what was sent last.
-const lingerPatience = 10 * time.Millisecond
+const lingerTimeout = 10 * time.Millisecond
 
-// goodbyePatience bounds how long Close tries to say goodbye to a far side that
+// goodbyeTimeout bounds how long Close tries to say goodbye to a far side that
 // takes nothing more: package tls would try for 5 s.
-const goodbyePatience = 200 * time.Millisecond
+const goodbyeTimeout = 200 * time.Millisecond
 
 // dialStream connects over tcp, tls or a Unix socket.
 func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
@@ -244,11 +244,11 @@ func (s *netStream) Close() error {
 		defer s.left()
 	}
 	now := time.Now()
-	s.Conn.SetWriteDeadline(now.Add(lingerPatience)) // a Write that waits gives up
-	enough := time.AfterFunc(goodbyePatience, func() { s.socket().Close() })
+	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a Write that waits gives up
+	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()
-	s.Conn.SetReadDeadline(time.Now().Add(lingerPatience))
+	s.Conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 	io.Copy(io.Discard, io.LimitReader(s.socket(), 1<<20))
 	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("closing: %w", err)

@@ -56,9 +56,9 @@ type streamListener struct {
 	last   atomic.Bool // after Drain
 }
 
-// drainPatience bounds how long a listener that takes its last connections waits
+// drainTimeout bounds how long a listener that takes its last connections waits
 // for one more: they are in its queue already.
-const drainPatience = 100 * time.Millisecond
+const drainTimeout = 100 * time.Millisecond
 
 // Drain has Accept return net.ErrClosed once it has returned the connections that
 // were made so far.
@@ -143,7 +143,7 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 		}
 	}
 	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
-		l.SetDeadline(time.Now().Add(drainPatience))
+		l.SetDeadline(time.Now().Add(drainTimeout))
 	}
 	conn, err := s.Listener.Accept()
 	if errors.Is(err, os.ErrDeadlineExceeded) {

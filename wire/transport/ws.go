@@ -115,8 +115,8 @@ func (w *wsConn) CloseWith(code int, reason string) error {
 	return nil
 }
 
-// stuckPatience is how long a library is waited for whose connection was closed under it.
-const stuckPatience = 150 * time.Millisecond
+// stuckTimeout is how long a library is waited for whose connection was closed under it.
+const stuckTimeout = 150 * time.Millisecond
 
 // bye is bounded by closing the connection under the library: its own close
 // waits 5 seconds for a silent far side. Should even that not help (a reader
@@ -140,7 +140,7 @@ func (w *wsConn) bye(code websocket.StatusCode, reason string) {
 	case <-patience.Done():
 		select {
 		case <-done:
-		case <-time.After(stuckPatience):
+		case <-time.After(stuckTimeout):
 		}
 	}
 }

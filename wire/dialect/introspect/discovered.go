@@ -23,7 +23,7 @@ const discoveredFormat = 1
 func newDiscovered(modules json.RawMessage, hashes []string) *discovered {
 	d := &discovered{Format: discoveredFormat, Modules: modules, Schemas: map[string]json.RawMessage{}}
 	for _, h := range hashes {
-		if h != "" && !slices.Contains(d.Hashes, h) && len(d.Hashes) < hashesMost {
+		if h != "" && !slices.Contains(d.Hashes, h) && len(d.Hashes) < maxHashes {
 			d.Hashes = append(d.Hashes, h)
 		}
 	}

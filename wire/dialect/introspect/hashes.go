@@ -17,16 +17,16 @@ type hashes struct {
 	wrong      bool     // the service refused params: our schemas may be wrong
 }
 
-// hashesMost bounds the hashes that are remembered: a service has two at most,
+// maxHashes bounds the hashes that are remembered: a service has two at most,
 // one that items have and one that it gives when asked.
-const hashesMost = 8
+const maxHashes = 8
 
 // note records the hash of an item.
 func (h *hashes) note(token []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.collecting && len(h.seen) < hashesMost && !has(h.seen, token):
+	case h.collecting && len(h.seen) < maxHashes && !has(h.seen, token):
 		h.seen = append(h.seen, string(token))
 	case !h.collecting && len(h.current) > 0 && !has(h.current, token):
 		h.stale = true
@@ -72,7 +72,7 @@ func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.collecting, h.stale, h.wrong = false, false, false
-	h.current = slices.Clone(current[:min(len(current), hashesMost)])
+	h.current = slices.Clone(current[:min(len(current), maxHashes)])
 }
 
 // doubts reports whether our schemas are out of date (the hash changed), or may

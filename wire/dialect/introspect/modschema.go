@@ -39,7 +39,7 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	}
 	for val := range scan.Elements(variants) {
 		v := s.resolve(val)
-		looks := looksMost
+		looks := maxExamined
 		name := s.nameOf(v, &looks)
 		s.list, s.names = append(s.list, v), append(s.names, name)
 		if name != "" && s.by[name] == nil {
@@ -93,9 +93,9 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// looksMost bounds how many parts of a variant are examined: references may go
+// maxExamined bounds how many parts of a variant are examined: references may go
 // in circles.
-const looksMost = 100
+const maxExamined = 100
 
 // nameOf returns the method that a variant names with a const or an enum of one
 // value, in its own properties or in those of its allOf parts; "" if none.

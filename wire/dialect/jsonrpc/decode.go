@@ -9,13 +9,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// namesMost bounds the method names that are kept.
-const namesMost = 256
+// maxNames bounds the method names that are kept.
+const maxNames = 256
 
-// batchMost bounds the messages of a batch, which cost a thousand times what
+// maxBatch bounds the messages of a batch, which cost a thousand times what
 // they weigh on the wire; batchKept are those whose memory is used again.
 const (
-	batchMost = 1 << 16
+	maxBatch  = 1 << 16
 	batchKept = 1 << 10
 )
 
@@ -60,8 +60,8 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 			return c.broken(raw, bad.Error()), false, nil
 		}
 		all.SkipTo(end)
-		if len(c.msgs) > batchMost {
-			return c.broken(raw, "a batch of more than "+strconv.Itoa(batchMost)+" messages"), false, nil
+		if len(c.msgs) > maxBatch {
+			return c.broken(raw, "a batch of more than "+strconv.Itoa(maxBatch)+" messages"), false, nil
 		}
 	}
 	if err := all.Err(); err != nil {
@@ -219,7 +219,7 @@ func (c *codec) name(token []byte) (string, bool) {
 	}
 	s, ok := scan.Text(token)
 	if ok && len(token) <= 256 {
-		if len(c.names) >= namesMost {
+		if len(c.names) >= maxNames {
 			clear(c.names)
 		}
 		c.latest = name{string(token), s}

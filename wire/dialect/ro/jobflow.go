@@ -178,12 +178,12 @@ func unfinished(err error) error {
 	return wire.NewFault(wire.Closed, "what would have told of the job has ended before the job has", nil)
 }
 
-// queueMost bounds the unread messages that a waiter holds; beyond it the oldest
+// maxQueued bounds the unread messages that a waiter holds; beyond it the oldest
 // are dropped.
-const queueMost = 1024
+const maxQueued = 1024
 
 func (w *waiter) push(m wire.Message) {
-	if len(w.queue) == queueMost {
+	if len(w.queue) == maxQueued {
 		w.queue = w.queue[1:]
 	}
 	w.queue = append(w.queue, m)

@@ -24,8 +24,8 @@ type job struct {
 	waits     []*waiter
 }
 
-// jobsMost bounds the jobs that a connection remembers.
-const jobsMost = 256
+// maxJobs bounds the jobs that a connection remembers.
+const maxJobs = 256
 
 // jobs holds the jobs of a connection. Decode writes them, flows read them.
 type jobs struct {
@@ -77,7 +77,7 @@ func (j *jobs) of(id string) *job {
 // add stores a job. If there are too many, one that has ended goes first. It
 // returns the request id of the one that went; "" if none.
 func (j *jobs) add(fresh *job) (dropped string) {
-	if len(j.list) >= jobsMost {
+	if len(j.list) >= maxJobs {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
 		dropped = j.list[drop].id
 		j.list = slices.Delete(j.list, drop, drop+1)

@@ -115,16 +115,16 @@ func TestJobsAreForgotten(t *testing.T) {
 	}
 	note("open", false)
 	note("over", true)
-	for i := range jobsMost {
+	for i := range maxJobs {
 		note(fmt.Sprint(i), false)
 	}
-	if len(j.list) != jobsMost {
+	if len(j.list) != maxJobs {
 		t.Errorf("%d jobs are remembered", len(j.list))
 	}
 	if _, err := j.named("job-over"); err == nil {
 		t.Error("a job that is over is remembered before one that goes on")
 	}
-	if _, err := j.named(fmt.Sprintf("job-%d", jobsMost-1)); err != nil {
+	if _, err := j.named(fmt.Sprintf("job-%d", maxJobs-1)); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,11 +2,11 @@ package ro
 
 import "strings"
 
-// recentMost bounds the keys that a recent remembers, as the peer decides how many
+// maxRecent bounds the keys that a recent remembers, as the peer decides how many
 // come.
-const recentMost = 128
+const maxRecent = 128
 
-// recent is a set of the last recentMost keys that were added.
+// recent is a set of the last maxRecent keys that were added.
 type recent struct {
 	keys []string
 	next int
@@ -15,11 +15,11 @@ type recent struct {
 func (r *recent) add(key string) {
 	switch {
 	case len(key) > 1<<10 || r.has([]byte(key)):
-	case len(r.keys) < recentMost:
+	case len(r.keys) < maxRecent:
 		r.keys = append(r.keys, key)
 	default:
 		r.keys[r.next] = key
-		r.next = (r.next + 1) % recentMost
+		r.next = (r.next + 1) % maxRecent
 	}
 }
 

@@ -137,9 +137,9 @@ func plainEntries(b, val []byte) ([]byte, error) {
 // plainPart is plain, for a part of an object or an array.
 func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
 
-// mostDigits is the largest exponent of an integer that is written out in
+// maxDigits is the largest exponent of an integer that is written out in
 // digits.
-const mostDigits = 1000
+const maxDigits = 1000
 
 // plainInt appends an integer's digits. As in real plugins and hosts the type
 // tag decides: a value that is not a number counts as 0, and a fraction is cut
@@ -153,7 +153,7 @@ func plainInt(b, val []byte) ([]byte, error) {
 		return append(b, val...), nil
 	}
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		if n, err := strconv.Atoi(text[i+1:]); err != nil || n > mostDigits || n < -mostDigits {
+		if n, err := strconv.Atoi(text[i+1:]); err != nil || n > maxDigits || n < -maxDigits {
 			return nil, fmt.Errorf("the integer %s is out of range", excerpt(val))
 		}
 	}

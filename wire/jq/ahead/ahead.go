@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// keptMost bounds the bytes of outputs that wait for the reader. A worker that has more waits.
-const keptMost = 1 << 20
+// maxKept bounds the bytes of outputs that wait for the reader. A worker that has more waits.
+const maxKept = 1 << 20
 
 // atOnce is from how many bytes on the outputs of an input are handed over although there are more.
 const atOnce = 4 << 10
@@ -115,7 +115,7 @@ func (b *Block) keep(i, size int, more result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := &b.results[i]
-	for b.kept+size > keptMost && !(b.reading == i && len(r.outs) == 0) && b.ctx.Err() == nil {
+	for b.kept+size > maxKept && !(b.reading == i && len(r.outs) == 0) && b.ctx.Err() == nil {
 		b.changed.Wait()
 	}
 	r.outs, r.done, r.err = append(r.outs, more.outs...), more.done, more.err

@@ -179,7 +179,7 @@ func TestOutputsAreBounded(t *testing.T) {
 		if !ok || err != nil || seen != 10_000 {
 			t.Errorf("%v, %v after %d outputs", ok, err, seen)
 		}
-		if most < keptMost/2 || most > keptMost+atOnce+1001 {
+		if most < maxKept/2 || most > maxKept+atOnce+1001 {
 			t.Errorf("%d bytes waited", most)
 		}
 	})

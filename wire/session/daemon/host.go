@@ -25,17 +25,17 @@ import (
 
 // HostOptions says how a session is kept (rpcx-sessions(7)).
 type HostOptions struct {
-	Name         string
-	Version      string          // of this program: commands of another refuse the session
-	IdleExit     time.Duration   // it ends when no command was attached for so long; 0: never
-	Subscribe    []dialect.Op    // what is subscribed to for the ring
-	Patience     time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever
-	InboxTimeout time.Duration   // how long a parked call waits; 0: for as long as the far side does
-	InboxDefault json.RawMessage // what it is answered then; nil: an error
-	Fingerprint  string          // tells whether a session is the same: its endpoint, dialect and hooks
-	Answers      cache.Source    // whose answers commands get, for those who keep them
-	Log          func() []string // what was last said here, for its status; may be nil
-	Live         func()          // called when the session is live
+	Name               string
+	Version            string          // of this program: commands of another refuse the session
+	IdleExit           time.Duration   // it ends when no command was attached for so long; 0: never
+	Subscribe          []dialect.Op    // what is subscribed to for the ring
+	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever
+	InboxTimeout       time.Duration   // how long a parked call waits; 0: for as long as the far side does
+	InboxDefault       json.RawMessage // what it is answered then; nil: an error
+	Fingerprint        string          // tells whether a session is the same: its endpoint, dialect and hooks
+	Answers            cache.Source    // whose answers commands get, for those who keep them
+	Log                func() []string // what was last said here, for its status; may be nil
+	Live               func()          // called when the session is live
 }
 
 // host is a session, in the process that holds its connection.
@@ -213,14 +213,14 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 
 // answer waits for what a subscription is answered.
 func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wire.Message, error) {
-	if h.options.Patience <= 0 {
+	if h.options.FirstAnswerTimeout <= 0 {
 		return st.Next(ctx)
 	}
 	late := &wire.Fault{
-		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.options.Patience),
+		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.options.FirstAnswerTimeout),
 		Hint: "--timeout changes the limit",
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, h.options.Patience, late)
+	ctx, cancel := context.WithTimeoutCause(ctx, h.options.FirstAnswerTimeout, late)
 	defer cancel()
 	m, err := st.Next(ctx)
 	if err != nil && context.Cause(ctx) == error(late) {

@@ -130,7 +130,7 @@ func TestHostCountsClients(t *testing.T) {
 func TestHostIsNotLiveUnanswered(t *testing.T) {
 	w := newWorld(t, "")
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
-	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, Patience: 300 * time.Millisecond})
+	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, FirstAnswerTimeout: 300 * time.Millisecond})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "ticks was not answered within 300ms" {
 		t.Errorf("it ended with %v", err)
 	}

@@ -28,8 +28,8 @@ type inbox struct {
 	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
 }
 
-// inboxMost bounds the calls that are parked at once.
-const inboxMost = 1024
+// maxParked bounds the calls that are parked at once.
+const maxParked = 1024
 
 // parked is one call.
 type parked struct {
@@ -96,7 +96,7 @@ func (b *inbox) withdraw(p *parked) *parkedAnswer {
 func (b *inbox) reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.reserved == nil || len(b.reserved) > inboxMost { // what was refused before it came here
+	if b.reserved == nil || len(b.reserved) > maxParked { // what was refused before it came here
 		b.reserved = map[string]int64{}
 	}
 	b.last++
@@ -117,7 +117,7 @@ func (b *inbox) number(id wire.ID) int64 {
 func (b *inbox) add(r dialect.Request) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.parked) >= inboxMost {
+	if len(b.parked) >= maxParked {
 		return nil, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
 	}
 	p := &parked{id: b.number(r.ID), method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}

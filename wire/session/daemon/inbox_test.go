@@ -184,7 +184,7 @@ func TestInboxIsBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
-		for range inboxMost {
+		for range maxParked {
 			parking(ctx, b, "ask")
 		}
 		if x, y := <-got, <-got; x == y || x*y == 0 {

@@ -17,12 +17,12 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// nameMost bounds the length of a session's name.
-const nameMost = 64
+// maxName bounds the length of a session's name.
+const maxName = 64
 
 // CheckName refuses names that a session cannot have (rpcx-sessions(7)).
 func CheckName(name string) error {
-	if 0 < len(name) && len(name) <= nameMost && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
+	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
 	}
 	f := wire.Usagef("%s is no name of a session", wire.Quote(name))

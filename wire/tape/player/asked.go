@@ -20,7 +20,7 @@ type retired []struct {
 	i  int32
 }
 
-const retiredMost = 1000
+const maxRetired = 1000
 
 // retire records that all answers to at, which was sent with id, have come.
 func (e *engine) retire(id wire.ID, i int32) {
@@ -28,7 +28,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 		id string
 		i  int32
 	}{string(id), i})
-	if len(e.retired) <= retiredMost {
+	if len(e.retired) <= maxRetired {
 		return
 	}
 	oldest := e.retired[0]

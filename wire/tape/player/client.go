@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	defaultPatience = 10 * time.Second
-	defaultLinger   = 50 * time.Millisecond
+	defaultAnswerTimeout = 10 * time.Second
+	defaultLinger        = 50 * time.Millisecond
 )
 
 // CheckClient returns a usage Fault if the client's side of t cannot be played; it
@@ -26,8 +26,8 @@ func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wi
 // comes with the tape, and closes c. It returns the differences, which the caller has to
 // close. The error says why it could not go on.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Findings, error) {
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
+	if o.AnswerTimeout <= 0 {
+		o.AnswerTimeout = defaultAnswerTimeout
 	}
 	if o.Linger <= 0 {
 		o.Linger = defaultLinger
@@ -95,7 +95,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.ended != nil && !errors.Is(k.ended, io.EOF) {
 		return 0, true
 	}
-	if patience := k.o.Patience + k.p.track.Gap(int(next)); since < patience && k.ended == nil {
+	if patience := k.o.AnswerTimeout + k.p.track.Gap(int(next)); since < patience && k.ended == nil {
 		return patience - since, false
 	}
 	if next == transcript.None {

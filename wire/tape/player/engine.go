@@ -146,7 +146,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bo
 // nothing has to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.busy > 0 {
-		if left := e.o.Patience - time.Since(e.lively); left > 0 {
+		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false
 		}
 		e.busy = 0 // a server that does not end a POST is one that says nothing

@@ -21,9 +21,9 @@ type Options struct {
 	// Set has values for the redacted members of lines that we send, by the
 	// member's name, and for $name in a tape's programs.
 	Set map[string]json.RawMessage
-	// Patience bounds how long Client waits for a message that the tape has; 0: 10
+	// AnswerTimeout bounds how long Client waits for a message that the tape has; 0: 10
 	// s.
-	Patience time.Duration
+	AnswerTimeout time.Duration
 	// Linger is how long Client waits for further messages after everything on
 	// the tape; 0: 50 ms.
 	Linger time.Duration

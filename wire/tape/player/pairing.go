@@ -98,12 +98,12 @@ func (k *pairing) here(method string, msg []byte) place {
 	return place{Finding: Finding{Kind: Extra, Line: line, Method: method, Got: jsonOf(msg)}, entry: k.last, from: k.from, msg: msg}
 }
 
-// inexactMost bounds the messages that may lose their entry to an equal one.
-const inexactMost = 1000
+// maxInexact bounds the messages that may lose their entry to an equal one.
+const maxInexact = 1000
 
 // assign gives entry i to a message as the nearest.
 func (k *pairing) assign(i int32, to place) {
-	if len(k.inexact) >= inexactMost {
+	if len(k.inexact) >= maxInexact {
 		oldest := i
 		for at := range k.inexact {
 			oldest = min(oldest, at)

@@ -151,8 +151,8 @@ func (p *play) is(i int32, msg []byte) bool {
 	return err == nil && want != nil && len(p.compare(i, want, msg)) == 0
 }
 
-// nearestMost bounds the entries that are compared to find the nearest.
-const nearestMost = 200
+// maxNearest bounds the entries that are compared to find the nearest.
+const maxNearest = 200
 
 // nearest returns the entry that is most similar to msg, with the differences, an unused
 // one first; None if the tape has no message of that method.
@@ -167,7 +167,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 		if unusedOnly && p.seen(i) > 0 {
 			continue
 		}
-		if tried++; tried > nearestMost {
+		if tried++; tried > maxNearest {
 			break
 		}
 		want, err := p.track.Message(int(i))

@@ -313,7 +313,7 @@ func TestServeApart(t *testing.T) {
 			t.Errorf("together after %v", took)
 		}
 		p.hear(`{"jsonrpc":"2.0","id":1,"result":null}`)
-		if took := time.Since(start); took != apartMost {
+		if took := time.Since(start); took != maxApart {
 			t.Errorf("apart by %v", took)
 		}
 	})
@@ -411,7 +411,7 @@ func TestClientDifferences(t *testing.T) {
 		{[]int{1, 2, 3, 3}, answer},
 	}
 	for _, tt := range tests {
-		r := client(t, tape, Options{Patience: time.Second}, talk(tt.notes...))
+		r := client(t, tape, Options{AnswerTimeout: time.Second}, talk(tt.notes...))
 		got := texts(told(r))
 		if len(tt.notes) == 4 && tt.notes[3] == 3 && tt.notes[1] == 2 {
 			if !strings.Contains(got, "extra") {
@@ -485,7 +485,7 @@ func TestClientLate(t *testing.T) {
 > {"jsonrpc":"2.0","id":1,"method":"a"}
 < {"jsonrpc":"2.0","id":1,"result":1}
 > {"jsonrpc":"2.0","id":2,"method":"b"}
-< {"jsonrpc":"2.0","id":2,"result":2}`, Options{Patience: time.Second}, func(p peer) {
+< {"jsonrpc":"2.0","id":2,"result":2}`, Options{AnswerTimeout: time.Second}, func(p peer) {
 		p.hear(`{"jsonrpc":"2.0","id":1,"method":"a"}`)
 		p.hear(`{"jsonrpc":"2.0","id":2,"method":"b"}`)
 		p.say(`{"jsonrpc":"2.0","id":1,"result":1}`)

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mostPosts bounds the POSTs of answers and notifications that are under way at once. Where
+// maxPosts bounds the POSTs of answers and notifications that are under way at once. Where
 // there are more, nothing that the server says is read.
-const mostPosts = 64
+const maxPosts = 64
 
 // post makes one HTTP exchange of msg. If msg wants no answer the exchange is
 // awaited, as the next message could overtake it.
@@ -61,11 +61,11 @@ func (p *posts) add(n int) {
 	p.fewer.Broadcast()
 }
 
-// room waits until there are fewer than mostPosts.
+// room waits until there are fewer than maxPosts.
 func (p *posts) room() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.n >= mostPosts && !p.over {
+	for p.n >= maxPosts && !p.over {
 		p.fewer.Wait()
 	}
 }

@@ -58,15 +58,15 @@ func TestClientIsFlooded(t *testing.T) {
 {"dir":"recv","msg":{"id":1,"result":2}}
 `)
 		a := newAsker()
-		found, err := Client(t.Context(), tr, 0, a, Options{Patience: time.Second})
+		found, err := Client(t.Context(), tr, 0, a, Options{AnswerTimeout: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer found.Close()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.asked < mostPosts || a.asked > mostPosts+2 {
-			t.Errorf("%d questions were read, with room for %d answers", a.asked, mostPosts)
+		if a.asked < maxPosts || a.asked > maxPosts+2 {
+			t.Errorf("%d questions were read, with room for %d answers", a.asked, maxPosts)
 		}
 	})
 }

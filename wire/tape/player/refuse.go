@@ -46,14 +46,14 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	s.refuse(c, parsed, msg, f, best...)
 }
 
-// renamedMost is how many of the next entries are compared with a message of no known method.
-const renamedMost = 32
+// maxRenamed is how many of the next entries are compared with a message of no known method.
+const maxRenamed = 32
 
 // renamed returns the first of the next entries from which msg differs in one member alone,
 // its method mostly, with the difference; None if there is none.
 func (p *play) renamed(msg []byte) (int32, match.Difference) {
 	first := p.furthest + 1
-	for i := first; i < min(first+renamedMost, int32(p.track.Len())); i++ {
+	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
 		e := p.track.Entry(i)
 		if e.Dir == p.side || e.Kind == wire.Response || e.Handwritten || p.seen(i) > 0 {
 			continue

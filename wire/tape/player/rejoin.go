@@ -18,10 +18,10 @@ import (
 
 // The bounds of what is compared at one place of the tape.
 const (
-	gapMost     = 32   // missing entries
+	maxGap      = 32   // missing entries
 	strangers   = 16   // messages that came there, at a time
 	gapDistance = 1000 // entries, of both sides
-	passedMost  = 8    // messages that came, behind which one is looked for that differs in one member: their order may be another
+	maxPassed   = 8    // messages that came, behind which one is looked for that differs in one member: their order may be another
 )
 
 // settle pairs extra messages with missing ones. It is called when all has come.
@@ -76,7 +76,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 		case !e.Handwritten && k.found.Get(int(i)) == 0:
 			all = append(all, vacancy{i, i, passed > 0})
 		}
-		return passed <= passedMost && len(all) < gapMost
+		return passed <= maxPassed && len(all) < maxGap
 	}
 	for i := first; i < min(first+gapDistance, int32(k.p.track.Len())) && see(i); i++ {
 	}
@@ -93,7 +93,7 @@ func (k *pairing) spare(i int32) int32 {
 	if e.Own != transcript.None || e.Handwritten || k.found.Get(int(i)) > 0 {
 		return transcript.None
 	}
-	for j := i + 1; j < min(i+gapMost, int32(k.p.track.Len())); j++ {
+	for j := i + 1; j < min(i+maxGap, int32(k.p.track.Len())); j++ {
 		other := k.p.track.Entry(j)
 		if other.Dir == e.Dir && other.Kind == e.Kind && other.Hash == e.Hash && !other.Handwritten && k.vacant(j) {
 			return j

@@ -70,12 +70,12 @@ func (e *engine) skip(k *cursor) bool {
 }
 
 // Lines of the server that were recorded apart from each other are sent apart, too, by
-// as much but no more than apartMost, where no pace is kept: a client that reads an
+// as much but no more than maxApart, where no pace is kept: a client that reads an
 // answer together with the notifications before it may take it first. Only the first
 // lines of a block are held up, so that a long stream is not.
 const (
-	apartLeast = 2 * time.Millisecond
-	apartMost  = 20 * time.Millisecond
+	minApart   = 2 * time.Millisecond
+	maxApart   = 20 * time.Millisecond
 	apartLines = 20
 )
 
@@ -86,10 +86,10 @@ func (e *engine) due(k *cursor) time.Duration {
 			return 0
 		}
 		gap := k.p.track.Gap(int(k.next))
-		if gap < apartLeast {
+		if gap < minApart {
 			return 0
 		}
-		return time.Until(k.last.Add(min(gap, apartMost)))
+		return time.Until(k.last.Add(min(gap, maxApart)))
 	}
 	line, err := k.p.track.Line(int(k.next))
 	if err != nil {
@@ -221,7 +221,7 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 		return
 	}
 	if e.side == wire.Send { // a server that reads nothing more is given up as one that says nothing
-		defer time.AfterFunc(e.o.Patience, func() { _ = c.Close() }).Stop()
+		defer time.AfterFunc(e.o.AnswerTimeout, func() { _ = c.Close() }).Stop()
 	}
 	if err := c.Send(msg); err != nil {
 		var closed *wire.CloseError

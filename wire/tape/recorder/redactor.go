@@ -98,7 +98,7 @@ func (r *redactor) secret(name []byte) bool {
 	}
 	k := r.known[string(name)]
 	if k == nil {
-		if len(r.known) >= namesMost || len(name) > nameMost {
+		if len(r.known) >= maxNames || len(name) > maxName {
 			return redact.SecretName(scan.Key(name))
 		}
 		k = &known{name: string(name), secret: redact.SecretName(scan.Key(name))}
@@ -111,8 +111,8 @@ func (r *redactor) secret(name []byte) bool {
 // The limits of the names that are remembered, and of their length: a peer
 // chooses them.
 const (
-	namesMost = 4096
-	nameMost  = 128
+	maxNames = 4096
+	maxName  = 128
 )
 
 // programTime bounds the time of a user's program for one message.

@@ -25,7 +25,7 @@ type Posts struct {
 	wait map[string]*post // by the id of a request without an answer
 	last *post            // gets what belongs to no request
 	open map[string]*post // by the stream that an answer may have opened; nil: who opened it has gone
-	left []*post          // ended with an answer or items still to come, the oldest first; at most leftMost
+	left []*post          // ended with an answer or items still to come, the oldest first; at most maxLeft
 	gone error            // how the server ended; nil: not yet
 	told bool             // the user was warned of a message for which no POST is open
 	warn func(text string)

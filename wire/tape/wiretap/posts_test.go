@@ -92,7 +92,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 func TestClientsThatHangUp(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
-	for i := range leftMost + 10 {
+	for i := range maxLeft + 10 {
 		_, gone, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
 		if _, err := server.Recv(); err != nil {
 			t.Fatal(err)
@@ -102,14 +102,14 @@ func TestClientsThatHangUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if ids, _, _ := posts.sized(); ids != leftMost {
-		t.Errorf("%d ids are kept, want %d", ids, leftMost)
+	if ids, _, _ := posts.sized(); ids != maxLeft {
+		t.Errorf("%d ids are kept, want %d", ids, maxLeft)
 	}
 	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":"mine","method":"a"}`)
 	if _, err := server.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"late"}`, leftMost+9))
+	_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"late"}`, maxLeft+9))
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":"mine","result":"in time"}`))
 	if msg, err := client.Recv(); !strings.Contains(string(msg), "in time") {
 		t.Errorf("got %s, %v", msg, err)
@@ -117,8 +117,8 @@ func TestClientsThatHangUp(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if ids, _, _ := posts.sized(); ids != leftMost-1 {
-		t.Errorf("%d ids are kept after a late answer, want %d", ids, leftMost-1)
+	if ids, _, _ := posts.sized(); ids != maxLeft-1 {
+		t.Errorf("%d ids are kept after a late answer, want %d", ids, maxLeft-1)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestClientsThatHangUp(t *testing.T) {
 func TestStreamsThatAreLeft(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
-	for i := range leftMost + 10 {
+	for i := range maxLeft + 10 {
 		client, near := transport.Pair()
 		s, done := &streaming{Conn: near}, make(chan struct{})
 		go func() {
@@ -149,8 +149,8 @@ func TestStreamsThatAreLeft(t *testing.T) {
 		_ = server.Send(item)
 		<-done
 	}
-	if _, streams, _ := posts.sized(); streams != leftMost {
-		t.Errorf("%d streams are kept, want %d", streams, leftMost)
+	if _, streams, _ := posts.sized(); streams != maxLeft {
+		t.Errorf("%d streams are kept, want %d", streams, maxLeft)
 	}
 }
 

@@ -9,20 +9,20 @@ import (
 	"rpcx/wire"
 )
 
-// itemPatience is how long a POST whose client accepts an event stream is kept
+// itemTimeout is how long a POST whose client accepts an event stream is kept
 // open after an answer that may have opened a stream, until its first item
 // comes. Then it stays open to the stream's end.
-const itemPatience = time.Second
+const itemTimeout = time.Second
 
-// leftMost bounds how many POSTs are remembered whose clients hung up before all was said to them: what comes late for
+// maxLeft bounds how many POSTs are remembered whose clients hung up before all was said to them: what comes late for
 // one is then its own, on the tape, and no other client's.
-const leftMost = 1 << 10
+const maxLeft = 1 << 10
 
 // linger keeps t open for the items of a stream.
 func (p *Posts) linger(t *post, stream string) {
 	t.stream = stream
 	p.open[stream] = t
-	time.AfterFunc(itemPatience, func() {
+	time.AfterFunc(itemTimeout, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if !t.begun {
@@ -54,7 +54,7 @@ func (p *Posts) end(t *post) {
 
 // leave remembers t, of which something may still come, and forgets the oldest of too many.
 func (p *Posts) leave(t *post) {
-	if len(p.left) == leftMost {
+	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
 		p.left = slices.Delete(p.left, 0, 1)
 	}

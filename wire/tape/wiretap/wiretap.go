@@ -156,14 +156,14 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 // together are messages that were read at once.
 type together [][]byte
 
-// togetherMost bounds them.
-const togetherMost = 256
+// maxTogether bounds them.
+const maxTogether = 256
 
 // with returns what conn has read beside the message that its Recv returned.
 func (t *together) with(conn wire.Conn) [][]byte {
 	*t = (*t)[:0]
 	if c, ok := conn.(wire.Buffered); ok {
-		*t = c.Buffered(*t, togetherMost)
+		*t = c.Buffered(*t, maxTogether)
 	}
 	return *t
 }

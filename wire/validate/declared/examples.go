@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mostExamples bounds the examples of a catalog that are checked.
-const mostExamples = 5_000
+// maxExamples bounds the examples of a catalog that are checked.
+const maxExamples = 5_000
 
 // Examples checks each example and default in the catalog's schemas against the
 // schema in which it stands, and the examples of methods (as OpenRPC has them)
@@ -22,13 +22,13 @@ func (k *Checker) Examples(ctx context.Context) (n int) {
 		m := &k.catalog.Methods[i]
 		for _, place := range places(m, i) {
 			if k.schemas[place.pointer] != nil {
-				n += k.inside(ctx, m.Name, place.pointer, place.raw, mostExamples-n)
+				n += k.inside(ctx, m.Name, place.pointer, place.raw, maxExamples-n)
 			}
 		}
 		n += k.ofMethod(ctx, m, "/methods/"+strconv.Itoa(i))
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.catalog.Defs)) {
-		n += k.inside(ctx, "", "/$defs/"+scan.Escape(name), k.catalog.Defs[name], mostExamples-n)
+		n += k.inside(ctx, "", "/$defs/"+scan.Escape(name), k.catalog.Defs[name], maxExamples-n)
 	}
 	return n
 }

@@ -192,11 +192,11 @@ func newSubject(t *testing.T, dialect string) *subject {
 // run makes a probe of a server whose messages a program spoils.
 func (s *subject) run(t *testing.T, p *probes.Probe, program string) probes.Result {
 	t.Helper()
-	target := &probes.Target{Patience: 5 * time.Second, Dial: func(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
+	target := &probes.Target{AnswerTimeout: 5 * time.Second, Dial: func(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
 		return s.dial(t, greeted, program)
 	}}
 	if program == "empty" || p.Name == "calls-overlap" && program != "." {
-		target.Patience = 50 * time.Millisecond // nothing will come
+		target.AnswerTimeout = 50 * time.Millisecond // nothing will come
 	}
 	if !p.Own && !p.Bare {
 		c, end, err := s.dial(t, true, program)

@@ -177,13 +177,13 @@ func (c *Conn) take(msg []byte) bool {
 
 // The limits of what is queued for a probe that has not read it yet.
 const (
-	queueMost  = 10_000
-	queueBytes = 2 * wire.DefaultMaxMessage
+	maxQueued      = 10_000
+	maxQueuedBytes = 2 * wire.DefaultMaxMessage
 )
 
 // hear queues h for the probe. The caller holds c.mu.
 func (c *Conn) hear(h heard) {
-	if len(c.queue) < queueMost && (c.held < queueBytes || h.err != nil) {
+	if len(c.queue) < maxQueued && (c.held < maxQueuedBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
 		c.held += len(h.msg)
 	}

@@ -34,7 +34,7 @@ func (e *early) Close() error      { close(e.ended); return nil }
 // however late that begins.
 func TestSpokenBeforeTheProbe(t *testing.T) {
 	inner := &early{first: []byte(`{"type":"handshake"}`), idle: make(chan struct{}), ended: make(chan struct{})}
-	target := &probes.Target{Patience: 5 * time.Second, Dial: func(context.Context, bool) (*probes.Conn, func(), error) {
+	target := &probes.Target{AnswerTimeout: 5 * time.Second, Dial: func(context.Context, bool) (*probes.Conn, func(), error) {
 		c := probes.NewConn(inner, dialect.Shape{}, nil)
 		ended := c.Listen()
 		<-inner.idle

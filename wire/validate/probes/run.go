@@ -24,8 +24,8 @@ type Target struct {
 	// Dial opens another connection, with the greeting if greeted is set. close
 	// releases it.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
-	// Patience bounds the wait for each answer.
-	Patience time.Duration
+	// AnswerTimeout bounds the wait for each answer.
+	AnswerTimeout time.Duration
 }
 
 // A Result is the outcome of a probe.
@@ -46,7 +46,7 @@ func freshID() json.RawMessage {
 }
 
 // Run makes the probe p. vars are further variables. It takes no longer than
-// the target's Patience for each answer.
+// the AnswerTimeout of the target for each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
@@ -178,7 +178,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, r.t.Patience)
+	bounded, cancel := context.WithTimeout(ctx, r.t.AnswerTimeout)
 	defer cancel()
 	var last []byte
 	for {
@@ -236,7 +236,7 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	case over && s.Ends:
 		return nil
 	case bounded.Err() != nil:
-		return brokenf("no answer came within %v%s", r.t.Patience, instead)
+		return brokenf("no answer came within %v%s", r.t.AnswerTimeout, instead)
 	case over:
 		return brokenf("%s, without an answer%s", strings.TrimSuffix(ending(err), " without an answer"), instead)
 	}

@@ -44,8 +44,8 @@ func New(set *Set, o Options) (*Checker, error) {
 		return nil, err
 	}
 	c := &Checker{
-		set: set, o: o, shape: shape, tape: newFifo[any](mostKept),
-		conns: map[int]*connection{}, closed: newFifo[*connection](mostClosed),
+		set: set, o: o, shape: shape, tape: newFifo[any](maxKept),
+		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
 		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
 	for _, name := range o.Disable {

@@ -35,11 +35,11 @@ type compiled struct {
 	err    error
 }
 
-// mostSchemas bounds the schemas that are cached.
-const mostSchemas = 1_000
+// maxSchemas bounds the schemas that are cached.
+const maxSchemas = 1_000
 
 func newSchemas(dialect string) *schemas {
-	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](mostSchemas)}
+	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](maxSchemas)}
 }
 
 // of returns a schema compiled.

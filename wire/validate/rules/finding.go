@@ -112,8 +112,8 @@ func lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// mostGot bounds, in bytes, what a finding shows of a value.
-const mostGot = 80
+// maxGot bounds, in bytes, what a finding shows of a value.
+const maxGot = 80
 
 // brief returns a value on one line, shortened.
 func brief(val any) string {
@@ -121,10 +121,10 @@ func brief(val any) string {
 	if err != nil {
 		return ""
 	}
-	if len(b) <= mostGot {
+	if len(b) <= maxGot {
 		return string(b)
 	}
-	end := mostGot
+	end := maxGot
 	for end > 0 && !utf8.RuneStart(b[end]) {
 		end--
 	}

@@ -10,13 +10,13 @@ import (
 // The limits of what is remembered of a connection; beyond them the oldest is
 // dropped.
 const (
-	mostCalls   = 10_000   // requests without an answer, of one side
-	mostAnswers = 1_000    // requests that were answered, of one side
-	mostKept    = 10_000   // keys
-	mostParams  = 64 << 10 // bytes of a request whose params are kept for its answer
-	mostShown   = 100      // requests in the view of an end
-	mostClosed  = 4        // connections that were closed
-	mostBytes   = 8 << 20  // of all requests whose params are kept, as text
+	maxCalls   = 10_000   // requests without an answer, of one side
+	maxAnswers = 1_000    // requests that were answered, of one side
+	maxKept    = 10_000   // keys
+	maxParams  = 64 << 10 // bytes of a request whose params are kept for its answer
+	maxShown   = 100      // requests in the view of an end
+	maxClosed  = 4        // connections that were closed
+	maxBytes   = 8 << 20  // of all requests whose params are kept, as text
 )
 
 // A connection holds what is remembered of one connection of a conversation.
@@ -31,9 +31,9 @@ type connection struct {
 }
 
 func newConnection(number int, tape *fifo[any]) *connection {
-	k := &connection{number: number, kept: newFifo[any](mostKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
+	k := &connection{number: number, kept: newFifo[any](maxKept), tape: tape, asked: map[string]*fifo[*call]{}, told: map[string]*fifo[*call]{}}
 	for _, side := range []string{client, server} {
-		k.asked[side], k.told[side] = newFifo[*call](mostCalls), newFifo[*call](mostAnswers)
+		k.asked[side], k.told[side] = newFifo[*call](maxCalls), newFifo[*call](maxAnswers)
 		k.asked[side].gone, k.told[side].gone = k.forget, k.forget
 	}
 	return k
@@ -69,7 +69,7 @@ func (c *call) view() map[string]any {
 func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
-	if len(v.raw) <= mostParams && k.bytes+len(v.raw) <= mostBytes {
+	if len(v.raw) <= maxParams && k.bytes+len(v.raw) <= maxBytes {
 		c.size = len(v.raw)
 		k.bytes += c.size
 		if c.params = msg["params"]; typed {
@@ -128,7 +128,7 @@ func (k *connection) unanswered(now time.Duration) []any {
 	}
 	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.n, b.n) })
 	all := []any{}
-	for _, c := range calls[:min(len(calls), mostShown)] {
+	for _, c := range calls[:min(len(calls), maxShown)] {
 		all = append(all, map[string]any{"n": c.n, "from": c.from, "method": c.method, "id": c.id, "age": (now - c.at).Seconds()})
 	}
 	return all

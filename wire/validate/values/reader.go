@@ -38,9 +38,9 @@ type line struct {
 	text   []byte
 }
 
-// retryMost bounds the lines that are read again after a value that began
+// maxRetried bounds the lines that are read again after a value that began
 // before them proved to be broken.
-const retryMost = 1000
+const maxRetried = 1000
 
 func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 64<<10)} }
 
@@ -120,7 +120,7 @@ func (r *reader) end() (value, error) {
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]
-	if len(later) > 0 && len(later) <= retryMost && begins(later[0].text) {
+	if len(later) > 0 && len(later) <= maxRetried && begins(later[0].text) {
 		r.lines = append(append([]line{}, later...), r.lines...)
 		return value{line: first, broken: "is not JSON: it has no end on its line"}
 	}

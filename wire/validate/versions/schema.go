@@ -21,8 +21,8 @@ type visit struct {
 // are followed one after the other: a peer chooses its catalog, and must not
 // keep us busy for ever.
 const (
-	visitsMost = 100_000
-	refsMost   = 64
+	maxVisits = 100_000
+	maxRefs   = 64
 )
 
 // A node is a schema from each catalog, with references followed.
@@ -37,7 +37,7 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	o, p.old = follow(c.old, o, p.old)
 	n, p.now = follow(c.now, n, p.now)
 	v := visit{p, dir}
-	if c.seen[v] || len(c.seen) > visitsMost {
+	if c.seen[v] || len(c.seen) > maxVisits {
 		return
 	}
 	c.seen[v] = true
@@ -100,7 +100,7 @@ func (c *comparison) defaults(x node) {
 // follow follows a $ref inside its document. Keywords beside the $ref are added
 // to the schema that it leads to, unless that has them.
 func follow(doc map[string]any, v any, pointer string) (any, string) {
-	for range refsMost {
+	for range maxRefs {
 		m, ok := v.(map[string]any)
 		ref, isRef := m["$ref"].(string)
 		if !ok || !isRef || !strings.HasPrefix(ref, "#") {

@@ -41,9 +41,9 @@ type Codec struct {
 	related map[string]*Related // tasks of ours, by the ids of the requests that began them
 }
 
-// callsMost bounds the calls that are remembered, since an answer may never
+// maxCalls bounds the calls that are remembered, since an answer may never
 // come.
-const callsMost = 1 << 16
+const maxCalls = 1 << 16
 
 // A call is a call of ours that waits for its answer, or a stream that it has
 // opened.
@@ -180,7 +180,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 		s.stream = append(s.stream, '"')
 		c.streams = append(c.streams, s)
 	}
-	if len(c.calls) >= callsMost {
+	if len(c.calls) >= maxCalls {
 		clear(c.calls)
 	}
 	c.calls[string(s.id)] = s

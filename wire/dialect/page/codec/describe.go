@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// pagesMost is how many pages of one list are asked for.
-const pagesMost = 1000
+// maxPages is how many pages of one list are asked for.
+const maxPages = 1000
 
 // Describe asks the peer what it offers, with the calls of the page's
 // [[describe]] in their order.
@@ -81,7 +81,7 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 		return err
 	}
 	last := ""
-	for range pagesMost {
+	for range maxPages {
 		answer := c.kept()
 		switch {
 		case rule.Get != "":
@@ -111,7 +111,7 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 			return err
 		}
 	}
-	return protocolFault(rule.Call, fmt.Sprintf("the list has more than %d pages", pagesMost))
+	return protocolFault(rule.Call, fmt.Sprintf("the list has more than %d pages", maxPages))
 }
 
 func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) error {

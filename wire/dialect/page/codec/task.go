@@ -32,8 +32,8 @@ var AsTask = json.RawMessage(`{"task":{}}`)
 // tasks are those that were started on this connection and are not known to be over.
 type tasks map[string]bool
 
-// tasksMost bounds the tasks that are remembered in order to be cancelled.
-const tasksMost = 1024
+// maxTasks bounds the tasks that are remembered in order to be cancelled.
+const maxTasks = 1024
 
 // HasTasks reports whether the page's calls can be tasks.
 func (d *Dialect) HasTasks() bool { return d.Page.Flow == "mcp" }
@@ -59,7 +59,7 @@ func (c *Codec) setTask(id json.RawMessage, runs bool) {
 	switch {
 	case !runs:
 		delete(c.tasks, name)
-	case len(c.tasks) < tasksMost:
+	case len(c.tasks) < maxTasks:
 		if c.tasks == nil {
 			c.tasks = tasks{}
 		}

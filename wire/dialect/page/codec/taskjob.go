@@ -110,7 +110,7 @@ func (c *Codec) aboutTask(ctx context.Context, caller dialect.Caller, method str
 func (c *Codec) listTasks(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
 	t := &taskStream{over: true}
 	var params, last json.RawMessage
-	for range pagesMost {
+	for range maxPages {
 		said, err := c.ask(ctx, caller, taskList, params)
 		if err != nil {
 			return nil, taskFault(taskList, err)
@@ -130,7 +130,7 @@ func (c *Codec) listTasks(ctx context.Context, caller dialect.Caller) (dialect.S
 		}
 		last, params = cursor, scan.Pair("cursor", cursor)
 	}
-	return nil, protocolFault(taskList, "the list has more than "+strconv.Itoa(pagesMost)+" pages")
+	return nil, protocolFault(taskList, "the list has more than "+strconv.Itoa(maxPages)+" pages")
 }
 
 // taskFault returns the error of a call about tasks as what the command has failed with.

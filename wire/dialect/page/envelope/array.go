@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// farthestMost bounds the places in arrays that a page may name.
-const farthestMost = 255
+// maxIndex bounds the places in arrays that a page may name.
+const maxIndex = 255
 
 // index returns the number that a step of a path is; -1 if it is a name.
 func index(step string) int {

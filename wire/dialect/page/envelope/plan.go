@@ -36,8 +36,8 @@ type Plan struct {
 	flatTold  bool    // params of events stand in the message itself
 }
 
-// headsMost bounds the top-level members that a plan reads.
-const headsMost = 24
+// maxHeads bounds the top-level members that a plan reads.
+const maxHeads = 24
 
 // A form says where the parts of one kind of message stand.
 type form struct {
@@ -104,11 +104,11 @@ func Compile(p *load.Page) (*Plan, error) {
 	})
 	c.array = len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
 	c.flatTold = n.Params == "flat" && p.Names.Event.Params == ""
-	if c.farthest > farthestMost {
-		return nil, wire.Usagef("the page %s: names: %d is no place in an array, which has %d at most", p.Name, c.farthest, farthestMost+1)
+	if c.farthest > maxIndex {
+		return nil, wire.Usagef("the page %s: names: %d is no place in an array, which has %d at most", p.Name, c.farthest, maxIndex+1)
 	}
-	if len(c.heads) > headsMost {
-		return nil, wire.Usagef("the page %s: names has more than %d members", p.Name, headsMost)
+	if len(c.heads) > maxHeads {
+		return nil, wire.Usagef("the page %s: names has more than %d members", p.Name, maxHeads)
 	}
 	return c, nil
 }

@@ -9,13 +9,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// batchMost bounds the messages of a batch.
-const batchMost = 1 << 16
+// maxBatch bounds the messages of a batch.
+const maxBatch = 1 << 16
 
 var null = []byte("null")
 
 // heads holds the members of one message that the plan reads, as JSON.
-type heads [headsMost][]byte
+type heads [maxHeads][]byte
 
 // Decode finds the messages in raw, all of which is checked to be JSON.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
@@ -49,8 +49,8 @@ func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 			return nil, false, err
 		}
 		all.SkipTo(end)
-		if len(c.msgs) > batchMost {
-			return c.broken(raw, "a batch of more than "+strconv.Itoa(batchMost)+" messages"), false, nil
+		if len(c.msgs) > maxBatch {
+			return c.broken(raw, "a batch of more than "+strconv.Itoa(maxBatch)+" messages"), false, nil
 		}
 	}
 	switch {
@@ -276,8 +276,8 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 	return e
 }
 
-// namesMost bounds the method names that are kept.
-const namesMost = 256
+// maxNames bounds the method names that are kept.
+const maxNames = 256
 
 // name returns the text of a method; equal names share one allocation.
 func (c *codec) name(token []byte) (string, bool) {
@@ -285,8 +285,8 @@ func (c *codec) name(token []byte) (string, bool) {
 		return s, true
 	}
 	s, ok := scan.Text(token)
-	if ok && len(token) <= namesMost {
-		if len(c.names) >= namesMost {
+	if ok && len(token) <= maxNames {
+		if len(c.names) >= maxNames {
 			clear(c.names)
 		}
 		c.names[string(token)] = s

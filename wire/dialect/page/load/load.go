@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/trust"
 )
 
-// sizeMost bounds the file of a page, in bytes.
-const sizeMost = 1 << 20
+// maxSize bounds the file of a page, in bytes.
+const maxSize = 1 << 20
 
 // Trusting returns the page with the text b of file, one that rpcx brings along
 // and that the tests have checked. Its programs are compiled when they first
@@ -79,8 +79,8 @@ func File(path string) (*Page, error) {
 		return nil, wire.Usagef("%v", err)
 	case !info.Mode().IsRegular():
 		return nil, wire.Usagef("%s is no file", path)
-	case info.Size() > sizeMost:
-		return nil, wire.Usagef("%s has more than %d bytes, and is no page", path, sizeMost)
+	case info.Size() > maxSize:
+		return nil, wire.Usagef("%s has more than %d bytes, and is no page", path, maxSize)
 	}
 	b, err := os.ReadFile(real)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // does: that is not done for each message.
 const ListLimit = 10 * time.Second
 
-// outputMost bounds the bytes of one output: no message may be longer.
-const outputMost = wire.DefaultMaxMessage
+// maxOutput bounds the bytes of one output: no message may be longer.
+const maxOutput = wire.DefaultMaxMessage
 
 // Limit bounds the time that a program may take for one message.
 const Limit = 100 * time.Millisecond
@@ -30,8 +30,8 @@ const Limit = 100 * time.Millisecond
 // tries is how often a program is run that took longer than Limit.
 const tries = 4
 
-// outputsMost bounds the outputs that All reads.
-const outputsMost = 100_000
+// maxOutputs bounds the outputs that All reads.
+const maxOutputs = 100_000
 
 // Variables lists the variables that programs may use, each with its
 // description. One that has no value in a program's place is null.
@@ -148,8 +148,8 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	ctx, cancel := context.WithTimeout(context.Background(), ListLimit)
 	defer cancel()
 	err = prog.RunWith(ctx, scan.OrNull(in), vals, func(v json.RawMessage) (bool, error) {
-		if len(outs) == outputsMost {
-			return false, fmt.Errorf("more than %d outputs", outputsMost)
+		if len(outs) == maxOutputs {
+			return false, fmt.Errorf("more than %d outputs", maxOutputs)
 		}
 		outs = append(outs, v)
 		return true, tooLong(v)
@@ -201,8 +201,8 @@ func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got resu
 
 // tooLong returns an error if an output is longer than any message.
 func tooLong(v json.RawMessage) error {
-	if len(v) > outputMost {
-		return fmt.Errorf("an output of more than %d bytes", outputMost)
+	if len(v) > maxOutput {
+		return fmt.Errorf("an output of more than %d bytes", maxOutput)
 	}
 	return nil
 }

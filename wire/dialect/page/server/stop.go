@@ -12,7 +12,7 @@ import (
 // What is kept of the messages that end something: none that came in time is wanted once the
 // handlers of the requests before it have begun, which takes no longer than a few more messages.
 const (
-	endingsMost  = 64
+	maxEndings   = 64
 	endingsBytes = 4 << 10 // of the params of each; a longer one ends only what has begun
 )
 
@@ -36,7 +36,7 @@ func (h *handler) endsLocked(in *dialect.Inbound) {
 	if len(in.Msg.Params) > endingsBytes {
 		return
 	}
-	if len(h.endings) == endingsMost {
+	if len(h.endings) == maxEndings {
 		h.endings = append(h.endings[:0], h.endings[1:]...)
 	}
 	h.endings = append(h.endings, ending{in.Order, wire.Message{Method: in.Msg.Method, Params: in.Msg.Params}})

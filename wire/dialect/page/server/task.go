@@ -22,9 +22,9 @@ import (
 // answered at once, and its result is kept for who asks for it, as long as the connection
 // lasts, or the ttl of who wants it.
 
-// tasksMost bounds the tasks of a connection that are remembered; the one that ended first
+// maxTasks bounds the tasks of a connection that are remembered; the one that ended first
 // is forgotten first. Those that run are bounded as requests in flight are.
-const tasksMost = 1024
+const maxTasks = 1024
 
 // pollInterval is how often clients are asked to ask, in milliseconds: they are told, too,
 // when a task is over.
@@ -100,7 +100,7 @@ func (a *tasks) add(t *task) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.expireLocked()
-	if len(a.list) >= tasksMost {
+	if len(a.list) >= maxTasks {
 		if i := slices.IndexFunc(a.list, (*task).isOver); i >= 0 {
 			a.list = slices.Delete(a.list, i, i+1)
 		}
