@@ -4,5 +4,5 @@ package transport
 
 import "golang.org/x/sys/unix"
 
-// writeNow would write to a pipe without waiting, which cannot be asked for here.
-func writeNow(int, []byte) (int, error) { return 0, unix.ENOTSUP }
+// writeToPipeNonblocking is not possible on this system.
+func writeToPipeNonblocking(int, []byte) (int, error) { return 0, unix.ENOTSUP }
