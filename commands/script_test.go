@@ -84,8 +84,8 @@ func thenNothing(status int) int {
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
 		err = goleak.Find(
 			goleak.IgnoreAnyFunction("rpcx/commands/env.readAll"),
-			goleak.IgnoreAnyFunction("rpcx/commands/env.(*Signals).hear"),
-			goleak.IgnoreAnyFunction("rpcx/commands/env.(*patient).Write.func1"),
+			goleak.IgnoreAnyFunction("rpcx/commands/env.(*Signals).receive"),
+			goleak.IgnoreAnyFunction("rpcx/commands/env.(*boundedWriter).Write.func1"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
 			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second
