@@ -64,7 +64,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands showMethod":              {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
 	"commands/dialects advise":         {"introspect-guidance", "runfix 1 rpcx call demo:introspect storage_tree_destory"},
 	"commands/dialects Explain":        {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},
-	"commands/env proposed":            {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
+	"commands/env withAlternative":     {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
 	"commands/help answer":             {"out-fixes-run", "runfix 2 rpcx help cal"},
 	"commands check":                   {"out-fixes-run", "runfix 2 rpcx job start"},
 	"commands/options compares":        {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id=o_001 --expect "},
@@ -77,7 +77,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request suggestExact":    {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
 	"commands/request suggestJob":      {"page-mcp-tasks", "runfix 1 rpcx call"},
 	"commands/request suggestParams":   {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
-	"commands/request AdviseUntaken":   {"cli-untaken", "runfix 7 rpcx subscribe"},
+	"commands/request AdviseUnhandled": {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
 // TestFixesAreRun: each place in the code that proposes a command has a script that runs
