@@ -5,11 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// defect is told that a goroutine of ours has panicked.
+// defect is the function that OnDefect has set.
 var defect atomic.Pointer[func(what any, stack []byte)]
 
-// OnDefect sets what is told that a goroutine of ours has panicked, with what and where, and
-// ends the program; nil: the panic goes on, as a trace.
+// OnDefect sets the function that is called when a goroutine of ours has panicked. It gets the
+// value of the panic and the stack, and ends the program. With nil, the default, a panic ends the
+// program with Go's own trace.
 func OnDefect(f func(what any, stack []byte)) {
 	if f == nil {
 		defect.Store(nil)
@@ -18,8 +19,8 @@ func OnDefect(f func(what any, stack []byte)) {
 	defect.Store(&f)
 }
 
-// Guard is deferred by goroutines that read what others said: what makes them panic is a
-// defect of ours, of which the user is told in one line.
+// Guard is deferred by goroutines that process what others sent. A panic there is a defect of ours,
+// which the user is told of in one line.
 func Guard() {
 	f := defect.Load()
 	if f == nil {

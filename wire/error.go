@@ -23,14 +23,13 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is an error response: a peer's, or ours to it. Its JSON is the one in
-// which processes of this program hand errors to each other; the method JSON
-// returns the error as a peer has it.
+// An Error is an error response of a peer, or of ours to a peer. Its JSON encoding is how processes
+// of rpcx pass errors to each other; the method JSON returns the error in the form that peers see.
 type Error struct {
 	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token; nil: none
 	Message   string          `json:"message"`
 	Data      json.RawMessage `json:"data,omitempty"`      // nil: none
-	Kind      string          `json:"kind,omitempty"`      // a dialect's own word for the class; "": none
+	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error; "": none
 	Retryable *bool           `json:"retryable,omitempty"` // nil: not said
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as it came, whole; nil for ours
 }
@@ -87,7 +86,7 @@ func (e *Error) JSON() json.RawMessage {
 	return o.End()
 }
 
-// AsError finds the *Error in err, or makes one with CodeInternal of its text.
+// AsError finds the *Error in err, or returns one with CodeInternal and the text of err.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -100,8 +99,8 @@ func AsError(err error) *Error {
 	return NewError(CodeInternal, err.Error())
 }
 
-// A CloseError says that a connection is gone in both directions. The peer
-// turns it into a Fault of kind Closed for each call that waited.
+// A CloseError says that a connection has ended in both directions. The peer package turns it into
+// a Fault of kind Closed for each pending call.
 type CloseError struct {
 	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0: none
 	Reason string `json:"reason,omitempty"` // the reason given; "": none
@@ -110,7 +109,7 @@ type CloseError struct {
 	Err    error  `json:"-"`                // the cause, where there is one
 }
 
-// ErrCut is the cause of a CloseError where the far side's last message is not whole.
+// ErrCut is the cause of a CloseError if the connection ended inside a message.
 var ErrCut = errors.New("it ended in the middle of a message")
 
 // Error describes the end.

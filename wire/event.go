@@ -17,7 +17,7 @@ const (
 	Log                // Level, Message
 	Failure            // Err: shown as "error"
 	Done               // the end
-	Gap                // Missed items: of a session's ring, or of a connection that was lost
+	Gap                // Missed items were lost: in a session's ring, or because the connection was lost
 	Opened             // never shown: a server's answer that names the Stream that follows
 )
 
@@ -30,13 +30,13 @@ func (k EventKind) String() string { return eventNames[k] }
 // were sent while there was no connection. It is shown as null.
 const MissedUnknown = -1
 
-// An Event is one piece of an answer as the user sees it, in one shape for every
-// dialect. Its JSON is the one in which processes of this program hand events to
-// each other; AppendJSON writes what users see.
+// An Event is one piece of an answer as the user sees it, in the same form for every dialect. Its
+// JSON encoding is how processes of rpcx pass events to each other; AppendJSON writes the form that
+// users see.
 type Event struct {
 	Kind        EventKind       `json:"kind"`
 	Final       bool            `json:"final,omitempty"`        // nothing follows
-	Result      bool            `json:"-"`                      // what was asked for, beside other lines: --events shows that it is final
+	Result      bool            `json:"-"`                      // it is the result that was asked for, and other lines are not: --events then shows that it is final
 	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
 	ContentType string          `json:"content_type,omitempty"` // "": none
 	Method      string          `json:"method,omitempty"`       // of the notification or item that it was; "": none, or of no interest

@@ -2,19 +2,19 @@ package wire
 
 import "time"
 
-// A Fact is one thing to know of how a connection comes about, goes on or ends, without its secrets. What the far side
-// said in it is not made fit for a terminal.
+// A Fact is one piece of information, for -v, about how a connection was made, is used or has
+// ended. It holds no secrets. Text from the far side in it is not escaped for a terminal.
 type Fact struct {
 	Step  string        // one word for what it is about, such as "connected" or "tls"
 	Text  string        // one line
-	Lines []string      // what belongs to it, such as the lines of a head
-	At    string        // the address that was connected to; "": it tells of no connection
+	Lines []string      // further lines, such as those of an HTTP head
+	At    string        // the address that was connected to; "": the Fact is not about a connection
 	Who   string        // the client of a listener that it is about; "": the peer
-	Took  time.Duration // how long it took; 0: it is nothing that lasts
+	Took  time.Duration // how long the step took; 0: it took no time
 }
 
-// A Piece is what was written to the far side or read from it: a WebSocket frame, a part of a body of HTTP, or bytes of a
-// stream, before TLS or after it.
+// A Piece is what was written to the far side or read from it with one call, for -vv: a WebSocket
+// frame, a part of an HTTP body, or bytes of a stream, before or after TLS.
 type Piece struct {
 	Who   string // as in Fact
 	Dir   Direction

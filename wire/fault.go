@@ -33,35 +33,35 @@ const (
 	HungUp        FaultKind = "hung_up"
 )
 
-// A Fault is a failure as the user is told of it: by one line of text or one JSON
-// object, and by the exit status. Its JSON is the one in which processes of this
-// program hand failures to each other, without the cause.
+// A Fault is a failure as the user sees it: one line of text or one JSON object, and the exit
+// status. Its JSON encoding, which lacks the cause, is how processes of rpcx pass failures to each
+// other.
 type Fault struct {
 	Kind      FaultKind   `json:"kind"`
 	Message   string      `json:"message"` // lower case, names what is wrong
 	Method    string      `json:"method,omitempty"`
 	Retryable *bool       `json:"retryable,omitempty"`
-	Unreached bool        `json:"unreached,omitempty"` // what failed provably did not reach the peer, and may if it is tried again
+	Unreached bool        `json:"unreached,omitempty"` // the request provably did not reach the peer, so that it can be tried again
 	RPC       *Error      `json:"rpc,omitempty"`
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
 	Child     *Child      `json:"child,omitempty"`
-	Trace     []string    `json:"-"`              // where in the far side's code it happened, line by line; empty and not nil: that is not known
-	Hint      string      `json:"hint,omitempty"` // what to do instead, a phrase
-	Fix       []string    `json:"fix,omitempty"`  // a command that would work, by words
+	Trace     []string    `json:"-"`              // where in the far side's code it happened, line by line; empty but not nil: not known
+	Hint      string      `json:"hint,omitempty"` // what to do, a phrase
+	Fix       []string    `json:"fix,omitempty"`  // a command that would work, as its words
 	Err       error       `json:"-"`
 }
 
-// HTTP is an HTTP server's answer when it is no message of the protocol.
+// HTTP is the answer of an HTTP server that is no message of the protocol.
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
-	// RetryAfter is after how many seconds the server wants to be asked again; 0 where it
+	// RetryAfter is the number of seconds after which the server wants to be asked again; 0 if it
 	// does not say.
 	RetryAfter int `json:"retry_after,omitempty"`
 }
 
-// Error returns the message, with its cause where it does not hold it already.
+// Error returns the message, followed by its cause if the message does not contain it already.
 func (f *Fault) Error() string {
 	if f.Message == "" && f.Err != nil {
 		return f.Err.Error()
@@ -105,9 +105,9 @@ func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// Ended is the error of ctx, also in the moment in which its deadline has passed and its timer
-// has not said so yet: what waits by that deadline on a timer of its own, as a dial does, may
-// be the first to know.
+// Ended returns ctx.Err(), and context.DeadlineExceeded if ctx's deadline has passed although its
+// timer has not fired yet. Code that waits until that deadline with a timer of its own, as a dial
+// does, may notice before ctx does.
 func Ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -41,16 +41,16 @@ type Message struct {
 	Kind   Kind
 	ID     ID              // of a request or response; nil: none
 	Stream ID              // the stream that an Item belongs to, or that a Response opens
-	Target ID              // what a Cancel ends; of an Item that stands Beside, the call that it is about unless its exchange is another's
+	Target ID              // what a Cancel ends; of an Item with Beside set, the call that it is about, if it came in that call's exchange
 	Final  bool            // no more answers to this call, or items of this stream
-	Beside bool            // an Item that is no part of an answer: what is to be shown of another message, which comes too
-	Bare   bool            // an Invalid of a server that is an event: Method is its own name for that, Body all of it
-	Method string          // the name a user thinks in: the method, the binding, the callback, the type
+	Beside bool            // an Item that is no part of an answer: it shows something of another message, which is delivered as well
+	Bare   bool            // an Invalid message of a server that is treated as an event: Method is its own name for it, Body all of it
+	Method string          // the name that a user knows: the method, the binding, the callback, the type
 	Params json.RawMessage // params of a Request, Notification or Item, whole; nil: none
 	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params
 	Err    *Error          // the error of a Response or Item, or what is wrong with an Invalid
 	Raw    []byte          // the message as it came or goes
-	Event  *Event          // what a user sees of it, where that came with it; else nil
+	Event  *Event          // what a user sees of it, if the process that sent it has said so; else nil
 }
 
 // Clone returns m with all bytes copied into fresh memory.
@@ -67,7 +67,7 @@ func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	return c, buf
 }
 
-// CopyOf makes c the copy of m that CopyTo returns, in place, and returns buf.
+// CopyOf is CopyTo that stores the copy of m in c, and returns buf.
 func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	start := len(buf)
 	buf = append(buf, m.Raw...)
@@ -85,8 +85,8 @@ func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	return buf
 }
 
-// moved returns the place in dst that part has in src. Plain slicing keeps the
-// end of the capacity, so the difference of the capacities is the offset.
+// moved returns the slice of dst that corresponds to part, a slice of src. Since a plain sub-slice
+// keeps the capacity to the end, the difference of the capacities is its offset.
 func moved[T ~[]byte](part T, src, dst []byte) T {
 	if part == nil {
 		return nil

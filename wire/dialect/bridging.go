@@ -6,44 +6,46 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Bridging says how methods of another dialect are offered in this one, and methods
-// of this one are called from another ("A bridge" in rpcx-endpoints(7)). The zero value
-// is what most dialects are.
+// Bridging says how a bridge offers methods of another dialect in this one, and calls methods of
+// this one from another ("A bridge" in rpcx-endpoints(7)). The zero value is right for most
+// dialects.
 type Bridging struct {
 	// Name returns a name by which this dialect can offer a method of another; nil: any
 	// name can be offered.
 	Name func(method string) string
-	// Described says that descriptions are where a client finds the true name of a method
-	// that Name has changed.
+	// Described says that a client finds the true name of a method that Name has changed in the
+	// method's description.
 	Described bool
-	// Alone reports whether a method of a catalog of this dialect can be called by its
-	// name alone, without an object that it belongs to; nil: each can.
+	// Alone reports whether a method of a catalog of this dialect can be called by its name alone,
+	// without an object that it belongs to; nil: every method can.
 	Alone func(m *catalog.Method) bool
-	// Plain returns the params of a request to this dialect's server as another dialect
-	// has them; nil: as hooks get them.
+	// Plain converts the params of a request to this dialect's server into the form that another
+	// dialect uses; nil: they are passed on as hooks get them.
 	Plain func(params json.RawMessage) json.RawMessage
-	// Fields returns the members of a request beside its method and params that a peer
-	// of this dialect takes, and the params without them; nil: there are none.
+	// Fields splits a request's params into the members that a peer of this dialect takes beside
+	// method and params, and the rest; nil: there are no such members.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
 
-	// Told reports whether a notification belongs to a call while one runs, as its progress
-	// or its log: then it crosses as that. nil: none does.
+	// Told reports whether a notification that comes while a call runs belongs to that call, as its
+	// progress or its log. Then the bridge passes it on as progress or log of the call. nil: no
+	// notification does.
 	Told func(method string) bool
-	// Own are the methods of the greeting: they are between two peers, and never pass.
+	// Own lists the methods of the greeting: each connection greets by itself, and they are never
+	// passed on.
 	Own []string
-	// Greets says that a server of this dialect is greeted, and calls Greeted on a Responder
-	// that has it (see Greeted).
+	// Greets says that a server of this dialect is greeted by its clients, and then calls Greeted
+	// on a Responder that implements Greeted.
 	Greets    bool
 	NoStreams bool // a server of this dialect answers a call with one value
 	Objects   bool // params are an object
 	Endless   bool // a method that streams may go on for ever
-	// Streams reports whether a method of which a peer of this dialect does not say what it is opens a
-	// stream, and whether that may go on for ever; nil: none does.
+	// Streams reports whether a method whose kind the peer's description leaves open opens a
+	// stream, and whether that stream may never end; nil: no method does.
 	Streams   func(method string) (streams, endless bool)
 	TextCodes bool // the code of an error is a text
 }
 
-// Greeted is a Responder that is told when the client has greeted, and which methods the
+// Greeted is a Responder that wants to know when the client has greeted, and which methods the
 // client has declared that it answers.
 type Greeted interface {
 	Greeted(answers []string)

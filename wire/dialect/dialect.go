@@ -35,8 +35,8 @@ const (
 	Call        OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
 	Notify                    // a request that wants no answer
 	Subscribe                 // a request whose answer opens a stream
-	Cancel                    // asks the far side to give up Of, a request that is pending
-	Unsubscribe               // asks the far side to end Stream, which Of opened
+	Cancel                    // asks the peer to give up the pending request of Of
+	Unsubscribe               // asks the peer to end Stream, which Of opened
 	Raw                       // Params is the whole message, sent as it stands
 	Watch                     // sends nothing: every message that comes in, or those of Method
 	Eval                      // Code is evaluated
@@ -44,7 +44,7 @@ const (
 	JobRun                    // the job Method is started, and waited for: see JobRunner, as for those that follow
 	JobStart                  // it is started; the one answer says what Job it is
 	JobStatus                 // the one answer says how Job stands
-	JobWait                   // what comes of Job until it is over
+	JobWait                   // the events of Job until it is over
 	JobCancel                 // Job is given up
 	JobList                   // the jobs that are known
 )
@@ -64,63 +64,63 @@ type Op struct {
 	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, where the user said them too.
 	UnsubscribeParams json.RawMessage
-	// Lasting says of a Subscribe that the user waits for more than its answer: one that
-	// names no stream is its first item then, and not its end (see OpenEnded).
+	// Lasting says of a Subscribe that the user waits for more than its answer: then an answer that
+	// names no stream is the stream's first item, and not its end (see OpenEnded).
 	Lasting bool
-	// Beside, of a Watch of some methods and a Subscribe alike, has the Watch show the
-	// answer to the Subscribe, too, unless it only names a stream. "": it does not.
+	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies
+	// it: the Watch then shows the answer to the Subscribe as well, unless that only names a
+	// stream. "": the Watch does not.
 	Beside string
 	Extra  json.RawMessage // members that only this dialect knows (an object); nil: none
-	Nested bool            // a hook of this connection asks: it must not wait for what waits for it
-	About  wire.ID         // the far side's request in whose answering this is said; nil: none is known
-	Since  *int64          // of a Watch in a session: what its ring holds after that number, and goes on; nil: none
-	// Answer, of a Raw op, gets its answers in place of peer.Options.Incoming: on
-	// the reader's goroutine, in their place among all that comes in. May be nil.
+	Nested bool            // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
+	About  wire.ID         // the peer's request that is being answered when op is sent; nil: none is known
+	Since  *int64          // of a Watch in a session: start with the messages after this number in the session's ring; nil: start now
+	// Answer, if set in a Raw op, is called with each answer to it in place of
+	// peer.Options.Incoming. It runs on the reader's goroutine, in the order in which messages come
+	// in.
 	Answer func(m wire.Message)
-	// Items, of a Subscribe, gets the items in place of the stream, which then has
-	// its response and its end alone: on the reader's goroutine and under the
-	// peer's lock, so it must neither wait nor call back. m may be kept. May be nil.
+	// Items, if set in a Subscribe, is called with each item, and the stream then yields only its
+	// response and its end. It runs on the reader's goroutine while the peer's lock is held, so it
+	// must neither block nor call the peer. It may keep m.
 	Items func(m wire.Message)
 }
 
-// FreshID is the method of a Call that is encoded for its id alone: a Raw
-// message is sent under it, whose own id is taken.
+// FreshID is the method of a Call that is encoded only to get a fresh id: a Raw message whose own
+// id is in use is sent under that id.
 const FreshID = "\x00fresh"
 
-// A Codec turns operations into messages and messages into events, for one
-// connection and one role. It does no I/O, starts nothing and calls nobody
-// back; the peer calls it under its lock, but for Event.
+// A Codec turns operations into messages and messages into events, for one connection and one role
+// (client or server). It does no I/O, starts no goroutine and calls nobody back. The peer calls its
+// methods while it holds its lock, except Event.
 type Codec interface {
-	// Encode returns the message that asks for op: Raw, and ID when an answer
-	// will come; Final says that its first response is its only answer, so that no
-	// item can be its. For a Cancel or Unsub that the dialect cannot say it returns
-	// wire.ErrUnsupported, and the peer then only forgets the call. Ids are the
-	// codec's: unique on this connection. A message with a Stream and no Raw says
-	// that nothing is to be sent: the op follows that stream, among others who do, and
-	// its first message is an answer of null.
+	// Encode returns the message that asks for op: Raw, with ID if an answer will come. Final says
+	// that the first response is the only answer, so that no item can belong to it. For a Cancel or
+	// Unsubscribe that the dialect has no message for it returns wire.ErrUnsupported, and the peer
+	// then only forgets the call. The codec chooses the ids, which are unique on this connection. A
+	// message with a Stream and no Raw says that nothing is to be sent: op follows that stream, as
+	// others may, and its first message is an answer of null.
 	Encode(op Op) (wire.Message, error)
-	// Decode returns the messages in raw; batch says that they came as one
-	// batch, whose answers go back as one. The slice and the messages are valid
-	// until the next Decode, as long as raw is. An error ends the connection, after
-	// the messages that come with it; what can be answered comes as an Invalid
-	// message instead.
+	// Decode returns the messages in raw. batch says that they came as one batch, whose answers go
+	// back as one message. The slice and the messages are valid until the next Decode, as long as
+	// raw is. An error ends the connection, after the messages that are returned with it have been
+	// handled; a malformed message that can be answered is returned as Invalid instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
-	// Opened says what a response (without error) to a Subscribe or Call op
-	// means: the stream that it opens, nil when none; and whether the call is
-	// over with it. Items may also come with the request's own id.
+	// Opened says what a successful response to a Subscribe or Call means: the stream that it
+	// opens, nil if none, and whether the call is over with it. Items may also come under the id of
+	// the request.
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
 	// Reply returns the messages that carry one event of the answer to req:
 	// none, one or several.
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
-	// JoinBatch makes one message of the answers to a batch.
+	// JoinBatch joins the answers to a batch into one message.
 	JoinBatch(replies [][]byte) []byte
-	// Event sets ev to what a user sees of m. It keeps m's bytes, does not allocate for
-	// plain data, and may be called from any goroutine.
+	// Event sets ev to what a user sees of m. ev may refer to m's bytes. Event does not allocate
+	// for plain data, and may be called from any goroutine.
 	Event(m *wire.Message, ev *wire.Event) error
 }
 
-// EventOf returns what a user sees of m, which a Codec or a conversation knows. Where
-// there are many, Event is given memory that is used again.
+// EventOf returns what a user sees of m, according to the Codec or conversation c. A caller with
+// many messages calls Event itself with an event that it uses again.
 func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
 	err = c.Event(&m, &ev)
 	return ev, err
@@ -136,20 +136,20 @@ type Stream interface {
 	// after the final one. When ctx ends it returns ctx's error, and the stream
 	// can go on being read.
 	Next(ctx context.Context) (wire.Message, error)
-	// Cancel tells the far side that nobody wants the rest, where the dialect
-	// can say so, and forgets the stream. It is bounded by ctx and may be called
-	// after the end, when it does nothing.
+	// Cancel tells the peer that the rest is not wanted, if the dialect has a message for that, and
+	// forgets the stream. It ends no later than ctx. It may be called after the end, when it does
+	// nothing.
 	Cancel(ctx context.Context) error
 }
 
-// A Finisher is a Stream that can be left without a loss: after Finish it takes in nothing
-// more, and Next returns what has come by then, then io.EOF. The far side is told nothing,
-// so that it is for a Watch.
+// A Finisher is a Stream that can be stopped without losing messages: after Finish it accepts
+// nothing more, and Next returns the messages that have come by then, then io.EOF. The peer is not
+// told, so this is for a Watch.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
 
-// Finish leaves st without a loss where it is a Finisher; else it is cancelled.
+// Finish stops st without losing messages if it is a Finisher; else it cancels st.
 func Finish(ctx context.Context, st Stream) error {
 	if f, ok := st.(Finisher); ok {
 		return f.Finish(ctx)
@@ -157,11 +157,10 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// CancelTimeout bounds how long telling the far side that a stream is cancelled may
-// take.
+// CancelTimeout bounds how long sending a cancel to the peer may take.
 const CancelTimeout = 2 * time.Second
 
-// CancelAnyway cancels st even where ctx has ended, within CancelTimeout.
+// CancelAnyway cancels st within CancelTimeout, even if ctx has ended.
 func CancelAnyway(ctx context.Context, st Stream) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CancelTimeout)
 	defer cancel()
@@ -172,17 +171,17 @@ func CancelAnyway(ctx context.Context, st Stream) {
 type Caller interface {
 	// Open starts op and returns its answer.
 	Open(ctx context.Context, op Op) (Stream, error)
-	// Call is Open of a Call and its one result. An error that the far side
-	// answered is a *wire.Error.
+	// Call makes a call and returns its one result. An error that the peer answered is a
+	// *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// Notify sends op and expects nothing.
+	// Notify sends op, for which no answer is expected.
 	Notify(ctx context.Context, op Op) error
 	// CloseWith ends the connection with a code and a reason, where its
 	// transport has them.
 	CloseWith(code int, reason string) error
 }
 
-// A Warner is a Caller that can warn the user of what no call fails with.
+// A Warner is a Caller that can warn the user of a problem with which no call fails.
 type Warner interface {
 	Warn(text string)
 }
@@ -192,16 +191,16 @@ type Notifier interface {
 	Tell(ev wire.Event)
 }
 
-// UnsolicitedStreams marks a Codec whose peer opens streams by itself: when a
-// stream that is not known ends, that must not be taken as the answer to the only
-// pending call, unless it came in that call's own exchange.
+// UnsolicitedStreams marks a Codec whose peer opens streams by itself. The end of an unknown stream
+// must then not be taken for the answer to the only pending call, unless it came in that call's own
+// HTTP exchange.
 type UnsolicitedStreams interface {
 	// UnsolicitedStreams does nothing.
 	UnsolicitedStreams()
 }
 
-// CancelSender marks a Codec whose cancels are sent over HTTP, too, where all others only
-// hang up.
+// CancelSender marks a Codec whose cancels are sent over HTTP as well. With all other codecs a call
+// over HTTP is cancelled by closing its exchange.
 type CancelSender interface {
 	// SendsCancel does nothing.
 	SendsCancel()
@@ -213,15 +212,14 @@ type IDNamer interface {
 	IDMembers() (request, answer string)
 }
 
-// ArrayMessages is a Codec one message of which may be an array.
+// ArrayMessages is a Codec for which a JSON array can be a single message.
 type ArrayMessages interface {
-	// ArrayMessages reports whether every message is one: then none is several.
+	// ArrayMessages reports whether every message is an array. Then no array is a batch.
 	ArrayMessages() bool
 }
 
-// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and
-// send its items without naming a stream, so that the answer does not say how
-// long the subscription lasts.
+// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and send its items without
+// naming a stream. The answer then does not tell how long the subscription lasts.
 type OpenEnded interface {
 	// OpenEnded does nothing.
 	OpenEnded()
@@ -236,9 +234,8 @@ type Handler interface {
 	Close() error
 }
 
-// An Ignorer is a Handler that knows, without waiting and whoever holds a lock, that it
-// would answer notifications of a method with "method not found". They are not handed
-// over then.
+// An Ignorer is a Handler that can tell at once which notifications it would answer with "method
+// not found"; these are not handed to it. Ignores must not wait for a lock.
 type Ignorer interface {
 	// Ignores is called by one goroutine at a time.
 	Ignores(method string) bool
@@ -248,10 +245,10 @@ type Ignorer interface {
 type Inbound struct {
 	Msg  wire.Message // cloned; it may be kept
 	Emit func(wire.Event) error
-	// Order is greater in what came later on the connection: requests are handled beside each
-	// other, so that one may be begun behind a notification that came after it.
+	// Order is the number of the message among all that came on the connection. Requests are
+	// handled concurrently, so the handler of one may start after that of a later notification.
 	Order uint64
-	// Answered is set by a handler whose events were the whole answer, such as a
-	// stream's: the result of Handle is then dropped.
+	// Answered is set by a handler whose events were the whole answer, as those of a stream are.
+	// The result of Handle is then dropped.
 	Answered bool
 }

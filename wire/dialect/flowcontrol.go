@@ -44,8 +44,9 @@ func (unlimited) Request() wire.ID { return nil }
 
 // Commands are the commands that hooks of a connection run, each by its hook id.
 type Commands interface {
-	// Suspend frees the slot of one that waits for a nested call; resume takes it again.
+	// Suspend frees the slot of a command that waits for a nested call; resume takes the slot
+	// again.
 	Suspend(hook string) (resume func())
-	// Request is the id of the request that one answers; nil: none.
+	// Request is the id of the request that a command answers; nil: none.
 	Request(hook string) wire.ID
 }

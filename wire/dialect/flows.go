@@ -24,13 +24,13 @@ type HandshakeOptions struct {
 	Info      catalog.Info         // who we are
 	Metadata  json.RawMessage      // an object with what the user adds; nil: nothing
 	Resume    string               // the session to resume: fail if that cannot be; "": begin a new one
-	Last      string               // the session of a connection that was lost: resume it if that can be; "": none
-	Began     func(session string) // told the peer's name for our session, once it has accepted us; nil: nobody asks
+	Last      string               // the session of the connection that was lost: resume it if possible; "": none
+	Began     func(session string) // called with the peer's name for our session once it has accepted us; may be nil
 	// Get asks the peer's server for a path over HTTP; nil where it has no HTTP.
 	Get func(ctx context.Context, path string) ([]byte, error)
-	// Own returns the method that the user calls first: a call of the greeting that has
-	// this method, and what comes after it there, is the user's. It may wait for the user,
-	// no longer than until ctx ends. nil: the greeting is ours.
+	// Own returns the method of the user's first call. If a call of the greeting has that method,
+	// it and what follows it in the greeting are left to the user. Own may wait for the user, until
+	// ctx ends. nil: all of the greeting is ours.
 	Own func(ctx context.Context) string
 }
 
@@ -43,8 +43,8 @@ type JobRunner interface {
 	Job(ctx context.Context, c Caller, op Op) (Stream, error)
 }
 
-// A Preparer is a Codec that has to ask the peer before it can write some operations.
-// The error of Prepare is that of the operation, which is not sent then.
+// A Preparer is a Codec that has to ask the peer something before it can encode some operations. If
+// Prepare fails, the operation fails with its error and is not sent.
 type Preparer interface {
 	Prepare(ctx context.Context, c Caller, op Op) error
 }
@@ -55,16 +55,16 @@ type Describer interface {
 	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
 }
 
-// A Declarer is a Codec whose far side declares in its greeting which methods it
-// answers, so that it need not be asked.
+// A Declarer is a Codec whose peer declares in its greeting which methods it answers, so that it
+// need not be asked.
 type Declarer interface {
-	// Declared returns the catalog that describes method; nil where the greeting
-	// did not mention it. It is the same catalog as long as the declaration is.
+	// Declared returns the catalog that describes method; nil if the greeting did not mention it.
+	// The same catalog is returned until the peer declares anew.
 	Declared(method string) *catalog.Catalog
 }
 
-// A SchemaProvider knows the schemas of one method's params, from the greeting or
-// by asking the peer for them alone. It returns nil if nothing is known.
+// A SchemaProvider knows the schemas of one method's params, from the greeting or because it asks
+// the peer for this method alone. Typing returns nil if nothing is known.
 type SchemaProvider interface {
 	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 }
@@ -86,9 +86,8 @@ type JobOwner interface {
 	RunningJobs() []string
 }
 
-// A Shutdowner says goodbye before the connection is closed. It must return as
-// soon as ctx is cancelled (not only when its deadline has passed), because
-// somebody waits then.
+// A Shutdowner says goodbye before the connection is closed. It must return as soon as ctx is
+// cancelled, not only when ctx's deadline has passed, because the end of the program waits for it.
 type Shutdowner interface {
 	Shutdown(ctx context.Context, c Caller) error
 }

@@ -7,10 +7,10 @@ import (
 	"rpcx/wire"
 )
 
-// Gather makes of r, a request of a method that streams, one whose items are its
-// result: an array of at most most bytes, which gathered returns with what Respond
-// returned. It is for who cannot be sent items one by one; a hook that does not end is
-// ended as that of a call is.
+// Gather changes r, a request of a method that streams, into one whose items are collected:
+// gathered returns them as an array of at most most bytes, with what Respond returned. It is for
+// clients that cannot get items one by one. A hook that does not end is stopped after the time
+// limit of a call.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error

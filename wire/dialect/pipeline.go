@@ -11,8 +11,8 @@ type CallPipeline interface {
 	Send(op *Op, c PipelinedCall) bool
 	// Flush writes the requests of Send. It does not block: what cannot be written at once is written by another goroutine.
 	Flush()
-	// Take makes a call like others, nil: all of them. Where it has not been answered its
-	// Opened is called.
+	// Promote gives a call that has not been answered a Stream, which its Opened gets. A nil call
+	// stands for all calls of the pipeline.
 	Promote(c PipelinedCall)
 }
 

@@ -35,11 +35,11 @@ type Evaluator interface {
 	Runtime() Runtime
 }
 
-// A CallChecker is a Backend that holds calls against what the far side declared
-// of what it answers.
+// A CallChecker is a Backend that checks calls to the peer against the schemas that the peer
+// declared for its methods.
 type CallChecker interface {
-	// Checked is c, whose calls do not go out where their input does not fit, and
-	// fail where their result does not.
+	// Checked returns a Caller that wraps c: a call whose params do not fit is not sent, and one
+	// whose result does not fit fails.
 	Checked(c Caller) Caller
 }
 
@@ -58,17 +58,15 @@ type HostOptions struct {
 	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
 }
 
-// A Reloader is a Server whose clients must hear that its hooks and catalog
-// were loaded again. It is optional: most dialects have no message for that,
-// and HotRepl has one (assembly_reload).
+// A Reloader is a Server that tells its clients when its hooks and catalog were loaded again. It is
+// optional: most dialects have no message for that; HotRepl has assembly_reload.
 type Reloader interface {
 	Reload()
 }
 
-// A Getter is a Server whose listener, over HTTP, answers a GET of some paths, beside what is
-// spoken with it. It is optional.
+// A Getter is a Server whose HTTP listener also answers a GET of some paths. It is optional.
 type Getter interface {
-	// Gets returns the paths; about says who answers.
+	// Gets returns the paths with their answers; about describes who answers.
 	Gets(about catalog.Info) wire.HTTPGets
 }
 
@@ -81,9 +79,9 @@ type Completer interface {
 // number of sessions may evaluate at once; of one session the caller lets one
 // evaluation run at a time.
 type Runtime interface {
-	// Eval returns the value of e.Code, nil where it has none. A failure is a
-	// *wire.Error where the far side should get it as it stands, an *EvalError
-	// where the code is at fault. When ctx ends it returns soon.
+	// Eval returns the value of e.Code, nil if it has none. The error is a *wire.Error if the peer
+	// should get it as it is, and an *EvalError if the code failed. Eval returns soon after ctx has
+	// ended.
 	Eval(ctx context.Context, e Evaluation) (json.RawMessage, error)
 	// Forget drops the state of a session.
 	Forget(session string)
@@ -97,10 +95,10 @@ type Evaluation struct {
 	Session string
 	Code    string
 	Names   []string // the functions that the code can invoke by name
-	// Invoke calls what the code names; it may be called by several goroutines.
+	// Invoke calls the function that the code names. Several goroutines may call it at once.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function makes a function value of a name that Invoke takes; nil of one that
-	// the far side answers itself. May be nil.
+	// Function returns a function value for a name that Invoke takes; nil if the peer itself
+	// answers that name. May be nil.
 	Function func(name string) json.RawMessage
 	// Printed receives what the code prints, if the runtime can tell. May be nil.
 	Printed io.Writer
@@ -136,19 +134,20 @@ type Request struct {
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Stream       bool                   // the method streams: every output is an event
-	Whole        bool                   // a stream's items are awaited as one: it may take no longer than a call
+	Whole        bool                   // the items are collected into one answer, so it must not take longer than a call
 	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
 	Vars         map[string]string      // further RPCX_ variables for a command
-	// Input makes of params, checked, what a hook gets; nil: the params.
+	// Input converts the params, once they are checked, into what a hook gets; nil: hooks get the
+	// params as they are.
 	Input func(params json.RawMessage) json.RawMessage
-	// Begin is called when policy and schemas have let the request pass, before
-	// anything runs; its error is the answer. May be nil.
+	// Begin is called before the hook runs, once the policy and the schemas have allowed the
+	// request. Its error is the answer. May be nil.
 	Begin func() error
-	// Checked returns what of a result is held against the catalog, nil for
-	// nothing of it. Without it all of it is.
+	// Checked returns the part of a result that is checked against the catalog; nil for none of it.
+	// Without this function all of the result is.
 	Checked func(result json.RawMessage) json.RawMessage
 }
 
-// ByPolicy is the Kind of an error with which a Responder refuses what its
-// policy does not allow.
+// ByPolicy is the Kind of the error with which a Responder refuses a call that its policy does not
+// allow.
 const ByPolicy = "policy"

@@ -2,43 +2,42 @@ package dialect
 
 import "rpcx/wire"
 
-// A Shape says, as data, how the messages of a dialect are told apart where no
-// conversation is at hand (on a tape), and which of their values one side made
-// up: those differ in every conversation, and are carried over from one to the
-// other.
+// A Shape describes, as data, how to read the messages of a dialect without having seen the
+// conversation (on a tape): what kind a message is, and which of its values one side has made up,
+// such as ids. Made-up values differ in every conversation and are translated when a tape is
+// played.
 type Shape struct {
 	Method string // the member that names what a message asks for or tells: "method", "type"
 	ID     string // the member that a request and what answers it share: "id"
 
-	// Typed says that answers have a Method, too: what a server sends with an ID
-	// answers the request that has it. Else an answer is what has no Method.
+	// Typed says that answers have a Method, too. A message of the server with an ID then answers
+	// the request with that ID. Otherwise a message without a Method is an answer.
 	Typed bool
-	// Mute are the methods of a Typed dialect that are never answered, though they
-	// have an ID.
+	// Mute lists the methods of a Typed dialect that are never answered although they have an ID.
 	Mute []string
 
-	// Own reads and renumbers messages whose members have names of their own; nil: they have
-	// those above, and result and error.
+	// Own reads and renumbers messages if the dialect's members have other names; nil: they are the
+	// members above, and result and error.
 	Own OwnShape
 
-	// Arrays says that an array is one message, and none is several.
+	// Arrays says that an array is a single message and never a batch.
 	Arrays bool
 
-	// Unnumbered reads messages that have no ids, for people who look at a tape: a request and
-	// each answer to it, an Item if more follow, have the id null, and are joined in their order. nil: there
-	// are ids.
+	// Unnumbered reads messages that have no ids, for people who look at a tape: a request and each
+	// answer to it (an Item if more follow) get the id null, and are paired in their order. nil:
+	// messages have ids.
 	Unnumbered func(msg []byte) wire.Message
 
-	// Error is an error that answers a request: a message in which $id, $code (an
-	// integer), $message (a string) and $data (an object) stand for values.
+	// Error is the template of an error response, in which $id, $code (an integer), $message (a
+	// string) and $data (an object) stand for values.
 	Error string
 
-	// Streams are the members of an item's params that say which stream it belongs
-	// to. A result that is such a value is made up, whatever the method.
+	// Streams are the members of an item's params that say which stream it belongs to. A result
+	// that equals such a value counts as made up, whatever the method.
 	Streams []string
 
-	// Ends says where a request names the stream that it ends; Ended is the answer to
-	// it, in which $id stands for a value. "": none is ended by a request.
+	// Ends says where a request names the stream that it ends; Ended is the template of its answer,
+	// in which $id stands for the id. "": no request ends a stream.
 	Ends  []Place
 	Ended string
 
@@ -48,15 +47,15 @@ type Shape struct {
 
 // A Place says where a value stands in the messages of a dialect.
 type Place struct {
-	// Method is that of the request or notification; an answer has that of its
-	// request. A "*" at an end takes what is there. "": every one.
+	// Method is that of the request or notification, and of the request that an answer answers. A
+	// "*" at either end matches any text there. "" matches every message.
 	Method string
 	// Pointer is a JSON pointer, in which "*" stands for one name or index and
 	// "**" for any number of them.
 	Pointer string
 }
 
-// Places makes a Place of each pointer, in all messages.
+// Places returns a Place for each pointer, in all messages.
 func Places(pointers ...string) []Place {
 	places := make([]Place, len(pointers))
 	for i, p := range pointers {
@@ -65,9 +64,9 @@ func Places(pointers ...string) []Place {
 	return places
 }
 
-// An OwnShape tells the messages of a dialect apart that spells them in a way of its own.
+// An OwnShape reads the messages of a dialect whose members have other names than JSON-RPC's.
 type OwnShape interface {
-	// Read returns what a message is: a Request, a Notification, a Response, or Invalid. Its parts
+	// Read returns what a message is: a Request, a Notification, a Response, or Invalid. Its slices
 	// are parts of msg.
 	Read(msg []byte) wire.Message
 	// SetID returns msg with another id.

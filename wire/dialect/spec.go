@@ -8,11 +8,10 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Spec is one row of the table of dialects (see wire/dialect/all): all that the
-// rest of rpcx knows of the dialect. Code outside wire/dialect asks for one of
-// these properties and never compares with a dialect's name, so that a dialect
-// comes and goes with its folder and its row. Only the first three are
-// required; the zero value of the others is what most dialects are.
+// Spec is one row of the table of dialects (see wire/dialect/all): everything that the rest of rpcx
+// knows of a dialect. Code outside wire/dialect asks for one of these properties and never compares
+// a dialect's name, so that a dialect can be added or removed with its folder and its row. Only the
+// first three members are required; the zero values of the others are right for most dialects.
 type Spec struct {
 	Name      string
 	NewCodec  func(o CodecOptions) Codec // makes the codec for one connection
@@ -20,12 +19,12 @@ type Spec struct {
 
 	// On a tape.
 
-	Shape func() Shape // how messages are told apart on a tape, and what of them is made up
+	Shape func() Shape // how the messages on a tape are read, and which of their values are made up
 
 	// What the dialect's page demands.
 
 	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
-	Probes  string // what a peer is asked to find out whether it keeps them, as wire/validate/probes reads it: a TOML text; "": nothing
+	Probes  string // what rpcx validate asks a peer, as wire/validate/probes reads it: a TOML text; "": nothing
 	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
 
 	// How messages travel.
@@ -35,19 +34,19 @@ type Spec struct {
 	Subprotocols []string    // offered on WebSocket
 	Binary       wire.Binary // what a binary message means to a client
 	ServerBinary wire.Binary // what it means to a server
-	// Resolve finds the WebSocket of an endpoint that names an HTTP server: its path. get
-	// asks that server. nil: messages to such an endpoint are posted.
+	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
+	// can ask. nil: messages to such an endpoint are sent as POSTs.
 	Resolve       func(get func(path string) ([]byte, error)) (path string, err error)
-	Duplex        bool               // both sides send unasked, which HTTP POST cannot carry
-	Sessions      *wire.HTTPSessions // how exchanges with an HTTP listener are sessions; nil: they are not
-	HTTPName      wire.HTTPName      // how an HTTP server knows its client
+	Duplex        bool               // both sides send messages at any time, which HTTP POST cannot carry
+	Sessions      *wire.HTTPSessions // how HTTP exchanges with a listener form sessions; nil: they do not
+	HTTPName      wire.HTTPName      // the header by which an HTTP server recognises a client
 	Greeted       bool               // the server speaks first: until then a client sends nothing
 	JSONRPCMember bool               // messages have the member "jsonrpc":"2.0"
 
 	Asks string // a method that only servers of it answer, which makes no session; "": there is none
-	// Answered reports whether that is what such a server answers to Asks.
+	// Answered reports whether body is what such a server answers to Asks.
 	Answered  func(result json.RawMessage) bool
-	Signature string // a regular expression of what a server says first that no other dialect's says; "": nothing is known
+	Signature string // a regular expression that matches the first message of such a server and of no other dialect's; "": none is known
 
 	// Names of methods. A nil function keeps the name as it is.
 
@@ -56,7 +55,7 @@ type Spec struct {
 	UserName     func(typed, method string) string         // a method of the wire, spelt as a user would who typed typed
 	HookName     func(method string) string                // what hooks and policies call a method of the wire; takes patterns
 	Answers      []string                                  // methods that a server of this dialect answers without a hook, beside rpc.discover and rpc.describe
-	PolicyCovers func(pattern string) []string             // the further patterns that a pattern of a policy, as HookName has it, stands for; nil: none
+	PolicyCovers func(pattern string) []string             // the further patterns that a policy's pattern, as HookName returns it, implies; nil: none
 	WireName     func(hookName string) string              // the inverse of HookName
 	ModuleOf     func(method string) string                // the module of a method; nil: the peer is not asked by module
 
@@ -73,45 +72,46 @@ type Spec struct {
 
 	Jobs              Jobs            // what `rpcx job` can do
 	JobCall           json.RawMessage // the Extra of a Call that begins a job; nil: none
-	BareJobs          bool            // a job comes to what a call would have been answered, not to a report on how it ended
+	BareJobs          bool            // the result of a job is what a call would have returned, not a report on how it ended
 	Evals             bool            // the peer evaluates code
 	NoRuntime         bool            // as a server it evaluates nothing
 	LiveEval          bool            // its evaluator also completes code, resets, and watches code; commands may be jobs
 	Plugin            bool            // the peer is a plugin: `rpcx plugin` speaks it
 	DeclaresHooks     bool            // the greeting says who we are and which hooks answer
 	HandshakeMetadata bool            // the greeting says who we are and which session to resume (--meta, --resume)
-	GreetingMeta      bool            // the greeting has a place for what the user gives with --meta alone
+	GreetingMeta      bool            // the greeting can hold the object that the user gives with --meta
 	NoCancel          bool            // a call that we give up runs on at the peer
 	LocalArtifacts    bool            // artifacts are files of the peer's machine, named by path
-	// Files returns the files that an answer holds, a whole message; nil: answers hold none.
+	// Files returns the files inside a whole answer message; nil: answers hold no files.
 	Files     func(raw []byte) []wire.File
 	OneClient bool // the peer has one client: whoever connects evicts who is there
-	// Follows reports whether op is a Subscribe that sends nothing, as it shows what
-	// the peer sends by itself from then on; nil: none is.
+	// Follows reports whether op is a Subscribe that sends nothing, because it only shows what the
+	// peer sends by itself; nil: no operation is.
 	Follows         func(op Op) bool
-	DeferredResults bool // the result of a call may come after its response, as the stream's one data item
+	DeferredResults bool // the result of a call may come after its response, as the only data item of a stream
 
 	Bridge Bridging // how its methods and those of other dialects meet in a bridge
 
 	// Catalogs and caches.
 
-	Catalog       catalog.Conventions                              // what a catalog of this dialect means beyond its members
-	NoDescription string                                           // what a peer lacks that cannot be described, as a clause; "": it has no rpc.discover
+	Catalog       catalog.Conventions                              // how a catalog of this dialect is read where its members do not say it
+	NoDescription string                                           // what is missing in a peer that cannot be described, as a clause; "": it has no rpc.discover
 	CachedCatalog func(discovery json.RawMessage) *catalog.Catalog // the catalog in what CodecOptions.Discovery kept; nil function: nothing is kept
 	AnswerKey     func(op Op) (json.RawMessage, error)             // what an answer depends on; nil: answers are not cached (--cache)
 	AnswerMaxAge  func(answer []byte) time.Duration                // how long an answer may be kept; 0: not at all
 }
 
-// CodecOptions pass on to a codec what the endpoint and the limits of its
-// connection say. The zero value is usable.
+// CodecOptions tell a codec what the endpoint says and which limits the connection has. The zero
+// value is usable.
 type CodecOptions struct {
 	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
 	Framing  string // as the endpoint names it; "": its transport's own
 	OneWay   bool   // the peer cannot call back: HTTP POST
 	Serving  bool   // we are the server
-	Greeted  bool   // nothing is sent: the ids of the greeting are taken, and Greet does nothing
+	Greeted  bool   // Greet sends nothing, but uses up the ids that the greeting would have had
 
-	// Trace is told, with -v, what a page's programs made of a message. nil: nobody looks.
+	// Trace is called, with -v, with what a page's programs have made of a message; nil: it is not
+	// wanted.
 	Trace func(text string)
 
 	Handshake HandshakeOptions // where Spec.HandshakeMetadata: what the greeting says about us
@@ -169,8 +169,7 @@ func (s Spec) OnWire(typed string) string {
 	return s.Method(typed)
 }
 
-// Misspelt is the cause of a usage Fault of CheckName that knows which method
-// was meant.
+// Misspelt is the cause of a usage Fault of CheckName if it is known which method was meant.
 type Misspelt struct{ Method string }
 
 // Error names the better spelling.

@@ -2,9 +2,9 @@ package dialect
 
 import "strings"
 
-// Takes reports whether a Watch takes messages of a method: its Method holds the
-// names that are taken, one a line, in which * stands for any run of characters. ""
-// takes all messages, those without a method, too.
+// Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted
+// names, one on each line, in which * stands for any run of characters. "" takes all messages, also
+// those without a method.
 func (op *Op) Takes(method string) bool {
 	if op.Method == "" || op.Method == method {
 		return true
@@ -17,8 +17,8 @@ func (op *Op) Takes(method string) bool {
 	return false
 }
 
-// Matches reports whether pattern, in which * stands for any run of characters, is all
-// of name: what a watch takes and what a server's policy says of methods.
+// Matches reports whether pattern, in which * stands for any run of characters, matches all of
+// name. It is used for what a Watch shows and for a server's policy.
 func Matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	name, ok := strings.CutPrefix(name, first)
