@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// A Conn carries whole messages in both directions, in order. One goroutine
-// may call Recv while any number call Send. Contexts belong to calls, not to
-// the pipe.
+// A Conn carries whole messages in both directions, in order. One goroutine may call Recv while any
+// number call Send. It knows no contexts: these belong to calls.
 type Conn interface {
 	// Recv returns the next message. Its bytes are valid until the next Recv.
 	//
@@ -25,25 +24,25 @@ type Conn interface {
 	Close() error
 }
 
-// An Idler is a Conn that can say when Recv is about to wait. The peer hands
-// over what it has collected at that time, many messages at once.
+// An Idler is a Conn that says when Recv is about to wait for input. The peer uses that moment to
+// deliver the messages that it has collected, many at once.
 type Idler interface {
-	// OnIdle sets f, which Recv calls on its own goroutine each time before it
-	// waits for bytes. Set before the first Recv; nil for none.
+	// OnIdle sets f, which Recv calls on its own goroutine each time before it waits for bytes. It
+	// must be set before the first Recv; nil removes it.
 	OnIdle(f func())
 }
 
-// A Buffered is a Conn that reads more than one message at a time. The peer routes
-// what has come together in one go.
+// A Buffered is a Conn that may read more than one message at a time, so that the peer can route
+// these together.
 type Buffered interface {
-	// Buffered appends to msgs the messages that come next, as far as they have been read
-	// already, until there are most; it never waits. Of what is behind them Recv knows
-	// more. The bytes are valid until the next Recv, and so are those that Recv has returned.
+	// Buffered appends the next messages to msgs, as far as they have been read already, until msgs
+	// has most elements; it never waits. An error behind them is left to Recv. The bytes are valid
+	// until the next Recv, and so are those that Recv has returned.
 	Buffered(msgs [][]byte, most int) [][]byte
 }
 
-// A Batcher is a Conn that can hold back what is sent until Flush, so that many
-// messages leave in one write. Send on such a Conn is SendBuffered and Flush.
+// A Batcher is a Conn that can hold back what is sent until Flush, so that many messages leave in
+// one write. Its Send is SendBuffered followed by Flush.
 type Batcher interface {
 	// SendBuffered is Send, but the bytes may stay in a buffer until Flush.
 	SendBuffered(msg []byte) error
@@ -58,36 +57,34 @@ type CloserWith interface {
 	CloseWith(code int, reason string) error
 }
 
-// A HalfCloser is a Conn that can say that no more will be sent, and go on
-// receiving (a child's stdin, TCP).
+// A HalfCloser is a Conn that can end its sending direction and still receive (a child's stdin,
+// TCP).
 type HalfCloser interface {
-	// CloseSend tells the far side that nothing more comes.
+	// CloseSend tells the far side that nothing more will be sent.
 	CloseSend() error
 }
 
-// A Prober is a Conn that can send something that is no message and means nothing
-// to the far side, such as a blank between messages, by which the system finds out
-// whether there still is one.
+// A Prober is a Conn that can send bytes without a meaning, such as a blank between messages, so
+// that the system notices if the far side has gone.
 type Prober interface {
-	// Probe sends it, unless a message is on its way.
+	// Probe sends such bytes, unless a message is being written.
 	Probe() error
 }
 
-// An Exchanger is a Conn on which one sent message is one exchange (an HTTP
-// POST) that the context of its call can end. The peer then uses Exchange in
-// place of Send; Recv of such a Conn only waits for Close.
+// An Exchanger is a Conn on which each sent message is an exchange of its own (an HTTP POST), which
+// ends with the context of its call. The peer calls Exchange in place of Send; Recv of such a Conn
+// only waits for Close.
 type Exchanger interface {
-	// Exchange sends msg and calls recv for each message of the reply, in order;
-	// the bytes are valid during that call only. It returns when the reply has
-	// ended, with a *Fault when it failed.
+	// Exchange sends msg and calls recv for each message of the reply, in order; the bytes are
+	// valid during that call only. It returns when the reply has ended; a failure is a *Fault.
 	Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error
 }
 
-// sentKey is the key of the function of WithSent.
+// sentKey is the context key of the function given to WithSent.
 type sentKey struct{}
 
-// WithSent returns a context for an Exchange, which calls sent when a connection stands and the message goes out over it.
-// It may call it several times, and from any goroutine.
+// WithSent returns a context for an Exchange that makes it call sent when a connection has been
+// made and the message is being sent. sent may be called several times, from any goroutine.
 func WithSent(ctx context.Context, sent func()) context.Context {
 	return context.WithValue(ctx, sentKey{}, sent)
 }
@@ -99,18 +96,18 @@ func Sent(ctx context.Context) {
 	}
 }
 
-// A OneShot is a Conn that carries one exchange of the far side (an HTTP POST
-// to our listener): after the answers to what came first it is closed, and how
-// long that takes is bounded by the far side's patience alone.
+// A OneShot is a Conn that carries a single exchange of the far side (an HTTP POST to our
+// listener). It is closed after the answers to the messages in it; how long they may take is
+// bounded only by the far side.
 type OneShot interface {
-	// OneShot does nothing.
+	// OneShot is a marker and does nothing.
 	OneShot()
 }
 
 // A Framing makes a Conn out of a stream of bytes.
 type Framing func(rwc io.ReadWriteCloser, o Options) Conn
 
-// Options are the limits that a framing keeps.
+// Options are the limits and observers of a framing.
 type Options struct {
 	// MaxMessage is the greatest length of a message, in bytes.
 	// 0 means DefaultMaxMessage.
@@ -118,8 +115,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting of arrays and objects.
 	// 0 means DefaultMaxDepth.
 	MaxDepth int
-	// NoiseLimit is the number of lines that are not JSON which are skipped
-	// before they are an error. 0 means that the first one is an error.
+	// NoiseLimit is the number of lines that are not JSON and are skipped; a further one is an
+	// error. 0 means that the first one is an error.
 	NoiseLimit int
 	// Noise gets each skipped line, without its end. May be nil. The bytes are
 	// valid during the call.
@@ -127,26 +124,26 @@ type Options struct {
 	// Head holds the header lines, each with its CRLF, that the framing header writes
 	// before each message beside its length.
 	Head []byte
-	// First gets what comes first, of a stream of bytes or as a message, once or as it
-	// comes in; the bytes are valid during the call. May be nil.
+	// First gets the first bytes of a byte stream as they come in, or the first message. The bytes
+	// are valid during the call. May be nil.
 	First func(b []byte)
-	// Seen gets all bytes that are read, and all that are written, as they are. It keeps none. May be nil.
+	// Seen gets all bytes that are read and written, unchanged. It must not keep them. May be nil.
 	Seen func(d Direction, b []byte)
-	// Sentinel says that, on a line, what stands before the last byte 0xFF is no part of
-	// the message: QEMU's guest agent marks an answer with it.
+	// Sentinel says that, on a line, everything up to the last byte 0xFF is dropped: QEMU's guest
+	// agent marks the beginning of an answer with this byte.
 	Sentinel bool
-	// Strict is for a listener: a line that is a JSON value but neither object nor
-	// array is a message, for the dialect to answer. It refuses, before the first message, header lines that are neither
-	// Content-Length nor Content-Type (header on a listener: so that a browser's
-	// HTTP request can never be taken for messages).
+	// Strict is for a listener. A line that is a JSON value but neither object nor array is a
+	// message, for the dialect to answer. The framing header refuses, before the first message,
+	// header lines other than Content-Length and Content-Type, so that a browser's HTTP request can
+	// never be taken for messages.
 	Strict bool
-	// Whole is for a client: what comes of a message that the end of the input cuts off
-	// is dropped, and the end is a *CloseError of ErrCut. Else it is a message for the
-	// dialect to answer, where the framing can tell it from noise, or a *Fault.
+	// Whole is for a client. A message that the end of the input cuts off is dropped, and the end
+	// is a *CloseError of ErrCut. Without Whole it is returned as a message, for the dialect to
+	// answer, if the framing can tell it from noise; else the end is a *Fault.
 	Whole bool
 }
 
-// The limits where the user sets none.
+// The limits if the user sets none.
 const (
 	DefaultMaxMessage = 64 << 20 // bytes
 	DefaultMaxDepth   = 1000     // arrays and objects inside each other
@@ -163,7 +160,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// A Direction says which way a message went, seen from us.
+// A Direction is the direction of a message, as seen from this process.
 type Direction uint8
 
 // The two directions.
@@ -180,12 +177,12 @@ func (d Direction) String() string {
 	return "recv"
 }
 
-// A Tap sees every message, byte for byte; a sent one before it is written. It
-// keeps no bytes. It is called from several goroutines.
+// A Tap is called with every message, byte for byte; with a sent one before it is written. It must
+// not keep the bytes. It is called from several goroutines.
 type Tap func(d Direction, msg []byte)
 
-// A Record sees every message as a Tap does, but many with one call: those that came
-// together, in order, before anything is done about any of them.
+// A Record is a Tap that is called once for several messages: those that came together, in order,
+// before any of them is handled.
 type Record func(d Direction, first []byte, more ...[]byte)
 
 // A Binary says what a binary WebSocket message means to a dialect, whose own

@@ -9,37 +9,36 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// calls is the part of a Peer that knows what we have asked: which call a
-// response, an item or an error belongs to.
+// calls is the part of a Peer that knows what we have asked: it finds the call that a response, an
+// item or an error belongs to.
 //
 // Its rules:
-//   - A call is in byID before its request is sent, and stays there until its
-//     final message, its failure or its Cancel.
-//   - A stream is in byToken from when a response or an item names it. Once it
-//     has ended its token is in endedStreams, and what still comes of it is
-//     dropped.
-//   - A call that nobody waits for any more is in abandoned under its id, so
-//     that its response is dropped quietly; a stream that this opens is ended.
-//   - Items of a stream that nothing has named yet are kept in early, but only
-//     while awaiting is not 0: then a response may still name it.
-//   - A message of the user's own that is no request, and has no id by which it could
-//     be answered, is in unshaped, in order: what comes next that is of no other call
-//     is its answer.
+//   - A call is in byID from before its request is sent until its final message, its failure or its
+//     Cancel.
+//   - A stream is in byToken from when a response or an item has named it. When it has ended its
+//     token is in endedStreams, and further items of it are dropped.
+//   - A call that nobody waits for any more is in abandoned under its id, so that its response is
+//     dropped quietly; if the response opens a stream, that is ended.
+//   - Items of a stream that nothing has named yet are kept in early, but only while awaiting is
+//     not 0: only then may a response still name the stream.
+//   - A message of the user's own that is no request, and has no id with which it could be
+//     answered, is in unshaped, in order: the next message that belongs to no other call is its
+//     answer.
 //   - Calls of the pipeline are in pipeline instead, until they are promoted.
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
-	pipeline     *callPipeline      // where many calls are with less; nil: none
+	pipeline     *callPipeline      // for many calls at little cost; nil: none
 	byToken      map[string]*stream // the streams among them, and those whose call is over
-	latest       *stream            // the one among these that had an item last; nil: none
-	watches      []*stream          // see all that comes; they have no id
-	dirty        []*stream          // have messages that their consumer was not woken for
+	latest       *stream            // the stream that had an item last; nil: none
+	watches      []*stream          // streams that show messages of the peer; they have no id
+	dirty        []*stream          // streams with messages for which their consumer has not been woken yet
 	waiting      int                // calls without their first response
 	awaiting     int                // those among them whose response may open a stream
 	overfull     int                // streams that queue more than they should
-	behind       *stream            // queues so much that the reader may wait a moment; nil: none
-	unshaped     []*stream          // messages of the user's own, in order, whose answer no id need name
-	loose        int                // how many of them there have been that have no id
+	behind       *stream            // the stream with so many queued messages that the reader may wait a moment for its consumer; nil: none
+	unshaped     []*stream          // messages of the user's own, in order, whose answers may come without an id
+	loose        int                // how many of them without an id there have been
 	early        earlyItems
 	endedStreams recent
 	abandoned    map[string]*stream
@@ -50,7 +49,7 @@ type calls struct {
 // later.
 const maxGreetings = 8
 
-// looseKey begins the keys of our messages that have no id.
+// looseKey is the beginning of the keys in byID for our messages that have no id.
 const looseKey = "\x00"
 
 // isLoose reports whether s is a message without an id.
@@ -60,15 +59,15 @@ func newCalls() calls {
 	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}}
 }
 
-// add enters s under the id of its request.
+// add puts s into the table under the id of its request.
 func (c *calls) add(s *stream, id wire.ID) {
 	s.id = string(id)
 	c.byID[s.id] = s
 	c.setWaiting(s, true)
 }
 
-// addUnshaped enters s, whose message has no shape that the dialect knows, under a key
-// that is no JSON token: its answer is what comes next.
+// addUnshaped puts s into the table under a key that is no JSON token, since the dialect does not
+// know the form of its message: the next message is its answer.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -92,13 +91,13 @@ func (c *calls) setWaiting(s *stream, on bool) {
 	}
 }
 
-// name enters s as the stream token.
+// name puts s into byToken under the stream's token.
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
 	c.byToken[s.token], c.latest = s, s
 }
 
-// named returns the stream of that token; nil: there is none.
+// named returns the stream with that token, or nil.
 func (c *calls) named(token wire.ID) *stream {
 	if c.latest == nil || c.latest.token != string(token) {
 		c.latest = c.byToken[string(token)]
@@ -130,8 +129,7 @@ func (c *calls) remove(s *stream) {
 	}
 }
 
-// setOverfull notes whether s queues more than it should, and reports whether
-// that is news.
+// setOverfull notes whether s queues more than it should, and reports whether that has changed.
 func (c *calls) setOverfull(s *stream, on bool) bool {
 	if s.overfull == on {
 		return false
@@ -152,7 +150,7 @@ func (c *calls) abandon(s *stream) {
 		return
 	}
 	if len(c.abandoned) >= maxRecent {
-		for id := range c.abandoned { // any: most will never be answered
+		for id := range c.abandoned { // any one will do: most will never be answered
 			delete(c.abandoned, id)
 			break
 		}
@@ -188,8 +186,8 @@ func (c *calls) find(id wire.ID) *stream {
 	return c.pipeline.promoteLocked(c.pipeline.place(n))
 }
 
-// onlyOpen returns the one call that waits and may be answered by a stream; any of
-// them if there are several, nil if there is none.
+// onlyOpen returns the only pending call that a stream may answer; any one of them if there are
+// several, nil if there is none.
 func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may be answered by a stream
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
@@ -199,8 +197,8 @@ func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may b
 	return nil
 }
 
-// unclaimed removes and returns the early items if no response can name their
-// streams any more.
+// unclaimed removes and returns the early items if no pending response can name their streams any
+// more.
 func (c *calls) unclaimed() []wire.Message {
 	if c.awaiting > 0 {
 		return nil
@@ -210,7 +208,7 @@ func (c *calls) unclaimed() []wire.Message {
 	return items
 }
 
-// greet keeps what the peer said unprompted.
+// greet keeps a message that the peer has sent before it was asked anything.
 func (c *calls) greet(m *wire.Message) {
 	if len(c.greetings) < maxGreetings {
 		c.greetings = append(c.greetings, m.Clone())
@@ -244,11 +242,11 @@ func (c *calls) count() int {
 	return n
 }
 
-// refused returns the calls that an error without an id belongs to: what was
-// sent in the exchange that brought it, else the only message that waits for a
-// response. That is one call, or a batch none of which has been answered: a
-// server that takes no batches says so once. alone says that the error was not
-// in an array, whose members answer those of the batch one by one.
+// refused returns the calls that fail with an error that has no id: those in the exchange that
+// brought it, else the only message that waits for a response. That message is one call, or a batch
+// of which nothing has been answered: a server that does not accept batches answers the whole of it
+// with one error. alone says that the error was not an element of an array; the elements of an
+// array answer those of the batch one by one.
 func (c *calls) refused(in *stream, alone bool) []*stream {
 	switch {
 	case in != nil && in.batch != nil:

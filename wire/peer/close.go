@@ -8,9 +8,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// CloseWith ends the connection with a code and a reason for the far side,
-// where its transport has them, after what waits to be sent. It does not wait
-// for handlers; Done is closed when all is over.
+// CloseWith sends what is queued and then ends the connection, with a code and a reason if its
+// transport has them. It does not wait for handlers; Done is closed when everything has ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
 	p.enterLocked(closing)
@@ -20,14 +19,13 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	return p.hangUp(code, reason)
 }
 
-// Close says goodbye where the dialect does, lets handlers end and answers get
-// out, and closes the connection; each step is bounded. Contexts of handlers
-// end at once. Nothing of p runs after it returns, so it must not be called by
-// a handler.
+// Close runs the dialect's goodbye if it has one, waits for handlers to return and answers to be
+// sent, and closes the connection. Each step is bounded by Options.CloseTimeout. Contexts of
+// handlers end at once. Nothing of p runs after Close returns, so a handler must not call it.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is Close that tells the far side a code and a reason, where its
-// transport has them: 1001 says that a server goes and may come back.
+// CloseAs is Close that gives the peer a code and a reason, if the transport has them: 1001, for
+// example, says that a server stops and may come back.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -64,10 +62,10 @@ func (p *Peer) leave() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
-	_ = l.Shutdown(ctx, p) // the far side may be past hearing it
+	_ = l.Shutdown(ctx, p) // an error is ignored: the peer may have gone
 }
 
-// quietLocked reports whether no handler runs and all they said is on its way.
+// quietLocked reports whether no handler runs and all their answers have been sent.
 func (p *Peer) quietLocked() bool { return len(p.inflight.active) == 0 && !p.notifications.running }
 
 // enterLocked moves to a later state.
@@ -77,17 +75,17 @@ func (p *Peer) enterLocked(s state) {
 	p.outbox.room.pass()
 }
 
-// hurriedStep is what each step of Close may take when Options.Hurry has ended: enough to
-// write what is there.
+// hurriedStep bounds each step of Close once Options.Hurry has ended: it is enough to write what is
+// queued.
 const hurriedStep = 50 * time.Millisecond
 
-// settle waits until ok holds, which is called with the mutex held: at most for d,
-// and no longer than until the connection has ended, or Options.Hurry.
+// settle waits until ok returns true: for d at most, and no longer than until the connection or
+// Options.Hurry has ended. ok is called with the mutex held.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
 	settled := ok() || p.state == ended
 	p.mu.Unlock()
-	if settled { // as mostly: a timer wakes a thread
+	if settled { // the usual case, in which no timer is started: a timer wakes a thread
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -98,36 +96,36 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 	_ = p.until(ctx, ok)
 }
 
-// Settle waits until no handler runs and all they said is on its way, no longer
-// than until ctx or the connection ends.
+// Settle waits until no handler runs and all their answers have been sent, or until ctx or the
+// connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && !p.outbox.running })
 }
 
-// WaitReceived waits until all that the far side has sent so far was read and each
-// notification among it was handled, no longer than until ctx or the connection
-// ends. Where the connection can, it then reads no more.
+// WaitReceived waits until everything that the peer has sent so far was read and each notification
+// in it was handled, or until ctx or the connection ends. If the connection can, it reads nothing
+// more after that.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(interface{ CloseRead() error })
 	ok = ok && c.CloseRead() == nil
 	return p.until(ctx, func() bool { return !p.notifications.running && (p.state != open || !ok) })
 }
 
-// WaitNotified waits until every notification that has come was handled, no longer than
-// until ctx or the connection ends.
+// WaitNotified waits until every notification that has come was handled, or until ctx or the
+// connection ends.
 func (p *Peer) WaitNotified(ctx context.Context) error {
 	return p.until(ctx, func() bool { return !p.notifications.running })
 }
 
-// until waits until ok holds, which is called with the mutex held, no longer than
-// until ctx or the connection ends.
+// until waits until ok returns true, or until ctx or the connection ends. ok is called with the
+// mutex held.
 func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.state == ended })
 }
 
-// hangUp closes the connection with a code, where it has them.
+// hangUp closes the connection, with a code if its transport has codes.
 func (p *Peer) hangUp(code int, reason string) error {
 	if c, ok := p.conn.(wire.CloserWith); ok && code != 0 {
 		return c.CloseWith(code, reason)
@@ -135,10 +133,10 @@ func (p *Peer) hangUp(code int, reason string) error {
 	return p.conn.Close()
 }
 
-// gate lets goroutines wait, without the lock, for what happens under it.
+// A gate lets goroutines wait, without holding the lock, for a change that is made under it.
 type gate struct{ c chan struct{} }
 
-// wait returns a channel that the next pass closes.
+// wait returns a channel that the next call of pass closes.
 func (g *gate) wait() <-chan struct{} {
 	if g.c == nil {
 		g.c = make(chan struct{})
@@ -146,7 +144,7 @@ func (g *gate) wait() <-chan struct{} {
 	return g.c
 }
 
-// pass lets everyone go who waits.
+// pass wakes everyone who waits.
 func (g *gate) pass() {
 	if g.c != nil {
 		close(g.c)
@@ -154,9 +152,9 @@ func (g *gate) pass() {
 	}
 }
 
-// waitForLocked waits until condition holds, which is called with the mutex held.
-// The mutex is released while it waits, and held again when it returns. Whatever
-// can make condition true must pass g. The error is ctx's, if ctx ends first.
+// waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex
+// is released while it waits and held again when it returns. Every change that can make condition
+// true must be followed by g.pass. The error is that of ctx, if ctx ends first.
 func (p *Peer) waitForLocked(ctx context.Context, g *gate, condition func() bool) error {
 	for !condition() {
 		c := g.wait()

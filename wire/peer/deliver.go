@@ -9,15 +9,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// registerLocked enters s, whose request is msg, before that is sent.
+// registerLocked puts s into the tables before its request msg is sent.
 func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	s.oneAnswer = s.oneAnswer || msg.Final
 	p.calls.add(s, msg.ID)
 	p.change.pass() // the reader must not stop now
 }
 
-// forgetLocked takes s out of every table and ends it: its consumer gets err after
-// the messages that are queued.
+// forgetLocked takes s out of every table and ends it: its consumer gets the messages that are
+// queued and then err.
 func (p *Peer) forgetLocked(s *stream, err error) {
 	if s.ended {
 		return
@@ -30,8 +30,8 @@ func (p *Peer) forgetLocked(s *stream, err error) {
 	p.wakeLocked(s)
 }
 
-// deliverLocked queues m for s and wakes its consumer now or when the connection has
-// nothing more at once.
+// deliverLocked queues m for s. It wakes the consumer at once, or when the connection has no
+// further message ready.
 func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	if s.ended {
 		return
@@ -63,10 +63,10 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// overflowLocked notes that s queues too much, and ends it when it queues a whole
-// message too much, which happens only while the reader cannot stop.
+// overflowLocked handles a stream that queues too much. It ends the stream if it is over the limit
+// by a whole message, which happens only while the reader must not stop.
 //
-// Where the reader never stops, the stream loses its oldest messages, or ends.
+// If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
 func (p *Peer) overflowLocked(s *stream) {
 	why := "the output is too slow: too much waits to be read, and reading had to go on for an answer"
 	switch {
@@ -84,7 +84,7 @@ func (p *Peer) overflowLocked(s *stream) {
 	p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
-// resumeReadingLocked lets the reader go on when s has room again.
+// resumeReadingLocked lets the reader go on if s has room again.
 func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.size <= easeBytes/2 {
@@ -96,8 +96,9 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 	}
 }
 
-// throttleLocked waits while reading on would only fill memory. It never waits while
-// somebody needs an answer that is still to be read. The mutex is released while it waits.
+// throttleLocked makes the reader wait while reading on would only fill memory. It never waits
+// while a call or a handler needs an answer that is still to be read. The mutex is released while
+// it waits.
 func (p *Peer) throttleLocked(in *stream) {
 	if in == nil && p.calls.behind != nil {
 		p.easeLocked()
@@ -120,16 +121,16 @@ func (p *Peer) throttleLocked(in *stream) {
 	})
 }
 
-// The reader waits for a consumer that queues more than easeBytes, but no longer than
-// easeFor: what is queued stays little, and in the processor's caches. It waits for the
-// same consumer again only when that has taken something.
+// The reader waits for a consumer that queues more than easeBytes, but no longer than easeFor: then
+// little is queued, and it stays in the processor's caches. It waits for the same consumer again
+// only when that has taken something.
 const (
 	easeBytes = 512 << 10
 	easeFor   = 5 * time.Millisecond
 )
 
-// easeLocked lets the consumer that is behind catch up, if nobody needs an answer that
-// is still to be read. The mutex is released while it waits.
+// easeLocked makes the reader wait for the consumer of calls.behind, unless somebody needs an
+// answer that is still to be read. The mutex is released while it waits.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.wakeDirtyLocked()
@@ -180,8 +181,8 @@ func (p *Peer) wakeLocked(s *stream) {
 	}
 }
 
-// wakeAll wakes the consumers of what has been collected. The connection calls
-// it when it is about to wait.
+// wakeAll wakes the consumers that have messages. The connection calls it before it waits for
+// input.
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
 	p.wakeDirtyLocked()
@@ -198,8 +199,8 @@ func (p *Peer) wakeDirtyLocked() {
 	p.calls.dirty = p.calls.dirty[:0]
 }
 
-// watch opens a stream of what comes in: every message, or those that op takes.
-// A greeting of that method that has come already is its first message.
+// watch opens a stream of the peer's messages: all of them, or those that op takes. Its first
+// messages are the greetings of that method that have come already.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,8 +223,8 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	return s, nil
 }
 
-// followLocked makes s a watch of one stream, which nothing was sent for and which ends
-// with the stream.
+// followLocked makes s a watch of a single stream: nothing was sent for it, and it ends with that
+// stream.
 func (p *Peer) followLocked(s *stream, token wire.ID) (dialect.Stream, error) {
 	switch {
 	case p.exchanger != nil:
@@ -239,11 +240,11 @@ func (p *Peer) followLocked(s *stream, token wire.ID) (dialect.Stream, error) {
 	return s, nil
 }
 
-// isWatch reports whether s only looks on.
+// isWatch reports whether s only shows messages and has no request of its own.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees reports whether a watch takes m. What stands beside another message is
-// that message once more.
+// sees reports whether a watch shows m. An item with Beside set is not shown again: the message
+// that it belongs to is.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
@@ -254,12 +255,12 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Takes(m.Method)
 }
 
-// watchedLocked gives m to the watches and says whether one of them took it.
+// watchedLocked delivers m to the watches and reports whether one of them showed it.
 func (p *Peer) watchedLocked(m *wire.Message) (seen bool) {
 	if m.Kind == wire.Invalid && isParseError(m) { // no JSON: nobody could read it
 		return false
 	}
-	for i := len(p.calls.watches) - 1; i >= 0; i-- { // from behind: one that queues too much is taken out
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, as a watch that queues too much is removed
 		w := p.calls.watches[i]
 		if !w.sees(m) {
 			continue
@@ -273,9 +274,9 @@ func (p *Peer) watchedLocked(m *wire.Message) (seen bool) {
 	return seen
 }
 
-// takenWholeLocked gives an array that holds no message to the watches and to Incoming
-// as one, and says whether somebody took it: what speaks no JSON-RPC has no
-// batches.
+// takenWholeLocked delivers an array that holds no message of the dialect to the watches and to
+// Incoming as a whole, and reports whether any of them took it: a dialect other than JSON-RPC has
+// no batches.
 func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {

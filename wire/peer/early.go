@@ -13,12 +13,12 @@ import (
 type earlyItems struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // stream → items that were not kept; at most maxRecent streams
+	lost  map[string]int64 // the number of items by stream that were not kept; at most maxRecent streams
 }
 
-// keep copies m. It refuses, and counts m, if more than limit bytes would be kept
-// in all, or if an item of its stream was refused before: what is kept of a stream
-// has no holes.
+// keep stores a copy of m. It refuses m, and counts it, if more than limit bytes would be kept in
+// all, or if an item of the same stream was refused before: the kept items of a stream have no
+// gaps.
 func (e *earlyItems) keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + overhead
 	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
@@ -30,7 +30,7 @@ func (e *earlyItems) keep(m *wire.Message, limit int) bool {
 	return true
 }
 
-// otherStreams counts in lost for all streams that have no count of their own.
+// otherStreams is the key in lost for all streams that have no count of their own.
 const otherStreams = ""
 
 // lose counts an item that was not kept.
@@ -44,7 +44,7 @@ func (e *earlyItems) lose(stream string) {
 	e.lost[stream]++
 }
 
-// missing returns at least how many items of a stream were refused.
+// missing returns how many items of a stream were refused, or a lower bound of that.
 func (e *earlyItems) missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }
@@ -105,7 +105,7 @@ func (r *recent) has(token []byte) bool {
 	return ok
 }
 
-// catchUpLocked delivers what came of the stream of s before it was named.
+// catchUpLocked delivers to s the items of its stream that came before the stream was named.
 func (p *Peer) catchUpLocked(s *stream, e *earlyItems) {
 	items := e.take(wire.ID(s.token))
 	for i := range items {
@@ -123,8 +123,8 @@ func (p *Peer) catchUpLocked(s *stream, e *earlyItems) {
 	}
 }
 
-// adoptLocked gives a stream that came to its end before any response named it to the
-// one call that can have asked for it.
+// adoptLocked delivers a stream that has ended before any response named it to the only call that
+// can have asked for it.
 func (p *Peer) adoptLocked(s *stream, token wire.ID, e *earlyItems) {
 	p.calls.setWaiting(s, false)
 	p.calls.name(s, token)
@@ -132,7 +132,7 @@ func (p *Peer) adoptLocked(s *stream, token wire.ID, e *earlyItems) {
 	p.calls.abandon(s) // its response may still come
 }
 
-// releaseEarlyLocked makes notifications of items that no call can want any more.
+// releaseEarlyLocked turns items that no call can claim any more into notifications.
 func (p *Peer) releaseEarlyLocked() {
 	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
 		for i := range items {
@@ -141,8 +141,7 @@ func (p *Peer) releaseEarlyLocked() {
 	}
 }
 
-// acknowledges reports whether the body of an answer says no more than that the
-// request was taken: null, true or {}.
+// acknowledges reports whether the body of an answer only confirms the request: null, true or {}.
 func acknowledges(body []byte) bool {
 	switch scan.Type(body) {
 	case 0, '0', 't':

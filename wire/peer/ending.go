@@ -11,26 +11,26 @@ import (
 	"rpcx/wire"
 )
 
-// read is the reader's goroutine. It is the one place that decides that the
-// connection has ended, and the last of p's goroutines.
+// read is the reader's goroutine. It alone decides that the connection has ended, and it is the
+// last of p's goroutines to end.
 func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
-	p.wakeAll() // for what came with the end
+	p.wakeAll() // for messages that came with the end
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
 		p.enterLocked(eof)
 		p.mu.Unlock()
-		p.drain(gone) // the answers to our calls come in other exchanges
+		p.drain(gone) // answers to our calls come in other exchanges
 		p.o.Exchanges.forget(p)
 	}
 	p.failAll(err)
 	switch {
 	case err == io.EOF:
 		p.drain(gone)
-	case isBroken(err): // what came before is answered
+	case isBroken(err): // requests that came before are still answered
 		p.settle(p.o.CloseTimeout, p.quietLocked)
 		p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	case isGoodbye(err):
@@ -56,10 +56,10 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the far side, which sends no more,
-// does not read either; nil where that cannot be found out. If it is known at once,
-// the far side's requests are given up first: their handlers must not hear that a
-// call of ours failed and report that to it.
+// gone returns a channel that is closed when the peer, which sends no more, does not read either;
+// nil if that cannot be found out. If it is known at once, the contexts of the peer's requests are
+// ended first: otherwise their handlers would see a call of ours fail and try to report that to a
+// peer that has gone.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(interface{ Gone() <-chan struct{} })
 	if !ok || err != io.EOF {
@@ -118,14 +118,14 @@ func (p *Peer) failAll(err error) {
 	p.wakeDirtyLocked()
 }
 
-// disconnectLocked ends s, which is in a table, because the connection ended with err.
+// disconnectLocked ends s because the connection ended with err.
 func (p *Peer) disconnectLocked(s *stream, err error) {
 	s.cut = true
 	p.forgetLocked(s, callFault(err, s))
 }
 
-// preferCause returns the one of two reasons that says more: how a child ended
-// or a connection was closed, else why it could not be written to.
+// preferCause returns the more informative of two reasons: how a child exited or why the connection
+// was closed, rather than why it could not be written to.
 func preferCause(read, write error) error {
 	var ce *wire.CloseError
 	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
@@ -134,8 +134,8 @@ func preferCause(read, write error) error {
 	return write
 }
 
-// drain answers, within bounds, what came before the far side said that it
-// sends no more. gone is closed when it does not read either.
+// drain lets the handlers of requests finish, within bounds, after the peer has said that it sends
+// no more. gone is closed when the peer does not read either.
 func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
@@ -162,20 +162,19 @@ func (p *Peer) drain(gone <-chan struct{}) {
 		}
 		return
 	}
-	p.settle(p.o.CloseTimeout, p.quietLocked) // where Close came in between
+	p.settle(p.o.CloseTimeout, p.quietLocked) // if Close was called meanwhile
 	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 }
 
-// How long an answer is owed to a far side that sends no more before it is found
-// out whether it is still there, and how often after that.
+// The times after which, while an answer is owed to a peer that sends no more, it is checked
+// whether the peer is still there: before the first check, and between further ones.
 const (
 	probeFirst = time.Second
 	probeNext  = 5 * time.Second
 )
 
-// probe keeps checking, until ctx ends, that the far side can still read an answer:
-// if it has left, what is sent to it is refused, and the connection's Gone is
-// closed.
+// probe checks repeatedly, until ctx ends, whether the peer can still read an answer: if it has
+// gone, a probe is refused by its system, and the connection's Gone is closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -184,12 +183,13 @@ func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 			return
 		}
 		if c.Probe() != nil {
-			return // the next answer fails in the same way
+			return // sending the next answer fails in the same way
 		}
 	}
 }
 
-// drainContext bounds drain, but for a oneShot: its answers are all it is for.
+// drainContext bounds drain by Options.Drain. A one-shot connection is not bounded: it exists only
+// for its answers.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	if p.oneShot {
 		return context.WithCancel(context.Background())
@@ -197,8 +197,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection when the far side turns out to be gone before ctx
-// ends. It is for times at which the reader does not read and so would not see it.
+// watchFarEnd ends the connection if the peer goes before ctx ends. It is used while the reader
+// does not read, and so would not notice.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(interface{ FarEnd() (silent, gone bool) })
 	if !ok {
@@ -218,31 +218,30 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 			_ = p.writeFailed(errLeft)
 			return
 		case silent && prober != nil:
-			_ = prober.Probe() // what comes of it is seen at the next look
+			_ = prober.Probe() // the result is seen by the next FarEnd
 		}
 	}
 }
 
-// errLeft is the end of a far side that did not wait for its answers.
+// errLeft is the error of a connection whose peer went without waiting for its answers.
 var errLeft = errors.New("the far side left before its answers")
 
-// isGoodbye reports whether the far side left in good order.
+// isGoodbye reports whether the peer ended the connection in good order.
 func isGoodbye(err error) bool {
 	var ce *wire.CloseError
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
 }
 
-// isBroken reports whether the far side is there but has broken the framing, or has
-// ended its direction inside a message: nothing more can be read of it, but it may
-// still read.
+// isBroken reports whether the peer has broken the framing, or has ended its direction inside a
+// message, but may still read: nothing more can be read from it.
 func isBroken(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
-// finishNotifications lets the handler take, within bounds, the notifications that came
-// before the far side went: a peer that notifies need not wait for the effect.
-// Requests cannot be answered any more, so their handlers are ended.
+// finishNotifications lets the handler take, within bounds, the notifications that came before the
+// peer went: a peer that only notifies need not wait for the effect. Requests cannot be answered
+// any more, so the contexts of their handlers are ended.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.inflight.cancelAll()

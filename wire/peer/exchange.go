@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// exchange sends one message and receives what answers it.
+// exchange sends one message as an exchange and receives its answers.
 func (p *Peer) exchange(o outgoing) {
 	defer wire.Guard()
 	ctx, cancel := p.exchangeContext(o.ctx)
@@ -36,7 +36,7 @@ func (p *Peer) exchange(o outgoing) {
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
-			return // nobody asked for it, and answers to it would only add to the crowd
+			return // it is not wanted, and answers to it would only add to the load
 		}
 		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
@@ -57,7 +57,7 @@ func (p *Peer) exchange(o outgoing) {
 	}
 }
 
-// posted notes that an answer of ours is on its way no more.
+// posted notes that the exchange of an answer of ours is over.
 func (p *Peer) posted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,12 +66,11 @@ func (p *Peer) posted() {
 	p.change.pass()
 }
 
-// answers reports whether o is an answer: no call of ours waits for the outcome of
-// sending it.
+// answers reports whether o is an answer of ours, so that no call waits for the result of sending
+// it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether as many answers of ours are on their way, or to be made, as
-// may be.
+// crowded reports whether as many answers of ours are being posted, or made, as are allowed.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +81,7 @@ func (p *Peer) crowdedLocked() bool {
 	return p.outbox.posting > maxPosts || len(p.inflight.queue) > 0
 }
 
-// exchangeContext ends with ctx, and with the peer.
+// exchangeContext returns a context that ends with ctx, and when the peer is closed.
 func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx == nil {
 		return p.xctx, func() {}
@@ -92,7 +91,8 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged ends the call whose exchange has ended, unless it was answered.
+// exchanged is called when the exchange of a call has ended, and fails the call unless it was
+// answered.
 func (p *Peer) exchanged(s *stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,22 +122,21 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// Exchanges connects requests of ours with their answers where each exchange of the
-// far side is a connection of its own (POSTs to our listener): the event stream of
-// one carries our request, another POST brings the answer. The connections of a
-// listener share one.
+// Exchanges finds the answers to requests of ours when each exchange with the peer is a connection
+// of its own, as POSTs to our listener are: our request is sent in the event stream of one
+// exchange, and the answer comes in another POST. All connections of a listener share one
+// Exchanges.
 //
-// Its requests have ids that cannot be guessed: only the peer that was asked can
-// answer.
+// The requests have ids that cannot be guessed, so that only the peer that was asked can answer.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
 }
 
-// NewExchanges returns one without requests.
+// NewExchanges returns an Exchanges without requests.
 func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
 
-// newID returns the id of a request of p.
+// newID returns a new id for a request of p.
 func (x *Exchanges) newID(p *Peer) wire.ID {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -148,7 +147,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take returns the Peer whose request has that id, once; nil if there is none.
+// take returns the Peer whose request has that id and forgets the request; nil if there is none.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -164,14 +163,14 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether requests of ours go out inside the exchange that this
-// connection is, and are answered in another.
+// asksInExchange reports whether the connection is one exchange, in which requests of ours are sent
+// but not answered: another exchange brings the answer.
 func (p *Peer) asksInExchange() bool {
 	return p.oneShot && p.o.Exchanges != nil && !p.OneAnswer()
 }
 
-// ownExchangeIDLocked gives a request of ours the id by which Exchanges finds its answer.
-// A message whose id is not its member "id" cannot be sent inside an exchange.
+// ownExchangeIDLocked gives a request of ours the id under which Exchanges finds its answer. The
+// request must have its id in the member "id".
 func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg
@@ -181,7 +180,8 @@ func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	return msg
 }
 
-// passToAskerLocked hands an answer to the exchange that asked for it, if one did.
+// passToAskerLocked passes an answer to the Peer whose exchange carried the request, if there is
+// one.
 func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false
@@ -198,8 +198,8 @@ func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 	return true
 }
 
-// HTTPSession returns the session that the exchanges of the connection can belong to; nil
-// where there is none.
+// HTTPSession returns the HTTP session of the connection's exchanges; nil if the transport has
+// none.
 func (p *Peer) HTTPSession() wire.HTTPSession {
 	s, ok := p.conn.(wire.HTTPSession)
 	if !ok {
@@ -208,23 +208,23 @@ func (p *Peer) HTTPSession() wire.HTTPSession {
 	return renewableSession{s, p}
 }
 
-// A sessionRenewal begins the conversation again where the far side has ended the session that
-// the exchanges were in: what was sent has not been taken.
+// A sessionRenewal is the state of greeting the peer again after it has ended the HTTP session of
+// our exchanges: such a peer has not accepted the message that was sent.
 type sessionRenewal struct {
-	mu sync.Mutex // held while it is done
+	mu sync.Mutex // held during a renewal
 
 	// Guarded by the Peer's lock:
-	count    int  // how often it was done
+	count    int  // how often the session was renewed
 	standing int  // how often a standing event stream was begun
-	reads    bool // there is one
+	reads    bool // an event stream is being read
 }
 
 // greetingKey marks the context of a greeting.
 type greetingKey struct{}
 
-// exchangeRenewing is Exchange, once more where the session was over: the conversation is
-// greeted anew before. What the far side had kept for the old one is lost, and streams
-// that were open in it have ended.
+// exchangeRenewing makes an exchange. If the peer has ended the session, it greets the peer again
+// and makes the exchange once more. The state that the peer kept for the old session is lost, and
+// streams that were open in it have ended.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.regreet.count
@@ -239,8 +239,8 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession greets once more for s, unless somebody has since there were count such
-// greetings. It reports whether there is a session again.
+// renewSession greets the peer again for the call s, unless another call has done so since the
+// count-th renewal. It reports whether there is a session again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.regreet.mu.Lock()
 	defer p.regreet.mu.Unlock()
@@ -261,14 +261,15 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	return true
 }
 
-// renewableSession is the session of a Peer, which knows whether the far side can say something
-// outside of our exchanges.
+// A renewableSession is the HTTP session of a Peer. It notes whether the event stream for messages
+// outside of exchanges is open.
 type renewableSession struct {
 	wire.HTTPSession
 	p *Peer
 }
 
-// ReadEvents has streams go on whose items come outside of their exchange, until over.
+// ReadEvents opens the event stream for messages outside of exchanges. As long as it is open,
+// streams may go on after their own exchange has ended.
 func (s renewableSession) ReadEvents(over func()) {
 	p := s.p
 	p.mu.Lock()
@@ -278,7 +279,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	p.mu.Unlock()
 	s.HTTPSession.ReadEvents(func() {
 		p.mu.Lock()
-		if which == p.regreet.standing { // and not that of a session before
+		if which == p.regreet.standing { // not the stream of an earlier session
 			p.regreet.reads = false
 			p.endStreamsLocked(nil, "the event stream of the peer has ended")
 		}
@@ -287,7 +288,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	})
 }
 
-// endStreamsLocked ends the streams whose items come outside of their exchange, but for s.
+// endStreamsLocked ends all streams, except s, that go on outside of their exchange.
 func (p *Peer) endStreamsLocked(s *stream, why string) {
 	for _, other := range p.calls.byToken {
 		if other != s && other.outside {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	floodBytes = 16 << 20  // answers of ours that wait before the reader stops
-	maxPosts   = 64        // answers of ours that are posted at once; where more wait it stops
-	heldBytes  = 128 << 20 // requests in flight before further ones are refused, as with MaxInbound
-	codeCancel = -32800    // what a cancelled request is answered with
+	floodBytes = 16 << 20  // bytes of unsent answers at which the reader stops
+	maxPosts   = 64        // answers that may be posted at once; the reader stops when more wait
+	heldBytes  = 128 << 20 // bytes of requests in flight at which further ones are refused, as with MaxInbound
+	codeCancel = -32800    // the code with which a cancelled request is answered
 )
 
 // inbound is one request or notification of the far side.
@@ -25,8 +25,8 @@ type inbound struct {
 	answered  bool   // its first answer is out
 	closed    bool   // Handle has returned: nothing more may be emitted
 	cancelled bool   // by the far side
-	stream    bool   // it has been answered, and more is to come
-	begun     bool   // its handler was let begin while the Budget was spent
+	stream    bool   // it has been answered, and more answers follow
+	begun     bool   // its handler was allowed to begin although the Budget is exceeded
 }
 
 // requestLocked dispatches a request.
@@ -60,9 +60,9 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 	}
 }
 
-// waitsLocked reports whether a request beyond what may be in flight can wait: it
-// has come in an array with others, or it is the last one before the reader stops. Of
-// exchanges several are read at once.
+// waitsLocked reports whether a request that is over the limit may wait: it came in an array with
+// others, or it is the last one before the reader stops. On a transport with exchanges, several are
+// read at once, and none may wait.
 func (p *Peer) waitsLocked(g *group) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && p.inflight.streams == 0)
 }
@@ -78,7 +78,8 @@ func (p *Peer) startLocked(in *inbound) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked gives up the place of in, and gives it to who waits for one.
+// finishLocked frees the place of in among the requests in flight, and starts the next request that
+// waits for one.
 func (p *Peer) finishLocked(in *inbound) {
 	p.inflight.finish(in)
 	for p.state < closing {
@@ -101,7 +102,8 @@ func (p *Peer) refuseLocked(in *inbound, e *wire.Error) {
 	p.owesNothingLocked(in)
 }
 
-// takesLocked offers in to Incoming. It can be answered before this returns.
+// takesLocked offers in to Incoming and reports whether that took it. in may be answered before
+// takesLocked returns.
 func (p *Peer) takesLocked(in *inbound) bool {
 	p.inflight.take(in)
 	if p.incomingLocked(&in.Msg) {
@@ -124,14 +126,14 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 		return false
 	}
 	c := m.Clone()
-	p.wakeDirtyLocked() // Incoming may wait
+	p.wakeDirtyLocked() // because Incoming may block
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)
 }
 
-// answerToLocked shows an answer to a Raw operation to take, else to Incoming, without
-// the lock.
+// answerToLocked passes an answer to a Raw operation to take, or if that is nil to Incoming. The
+// lock is released meanwhile.
 func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 	if take == nil {
 		p.incomingLocked(m)
@@ -148,7 +150,7 @@ func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 func (p *Peer) serve(in *inbound) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
-	defer func() { // whatever becomes of the handler's goroutine
+	defer func() { // also if the handler ends its goroutine
 		if !returned {
 			ev = internalError()
 		}
@@ -162,8 +164,9 @@ func (p *Peer) serve(in *inbound) {
 	returned = true
 }
 
-// served answers with the last event of in and gives up its place. Meanwhile it does not keep what the answer was made of:
-// where the far side does not read, the place may be kept for as long as the answer.
+// served sends the last answer of in and frees its place. It lets go of the data that the answer
+// was made from first: if the peer does not read, the place may stay taken as long as the answer
+// waits.
 func (p *Peer) served(in *inbound, ev *wire.Event) {
 	defer in.cancel()
 	p.mu.Lock()
@@ -174,14 +177,14 @@ func (p *Peer) served(in *inbound, ev *wire.Event) {
 	}
 	*ev = wire.Event{}
 	p.owesNothingLocked(in)
-	// Its place is not free before the answer can leave.
+	// The place is freed only when the answer can be sent.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
 		return !p.outbox.full() && p.outbox.posting <= maxPosts || p.state >= closing
 	})
 	p.finishLocked(in)
 }
 
-// run calls the handler. A panic is an answer too.
+// run calls the handler. A panic becomes an internal error.
 func (p *Peer) run(in *inbound) (ev wire.Event) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -199,7 +202,7 @@ func (p *Peer) run(in *inbound) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" && e.Raw == nil { // what a nested call got was answered by somebody
+	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which some peer has answered
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
 	}
 	return failure(e)
@@ -225,7 +228,7 @@ func (p *Peer) emit(in *inbound, ev wire.Event) error {
 	if err := p.waitRoomLocked(in.ctx); err != nil {
 		return err
 	}
-	// Items follow the response that names their stream.
+	// Items are sent after the response that names their stream.
 	err := p.waitForLocked(in.ctx, &p.change, func() bool { return in.group == nil || !in.answered || in.group.sent })
 	if err != nil {
 		return err
@@ -244,7 +247,7 @@ func (p *Peer) emit(in *inbound, ev wire.Event) error {
 	return p.replyLocked(in, ev)
 }
 
-// replyLocked sends what the dialect makes of ev.
+// replyLocked sends the messages into which the dialect turns ev.
 func (p *Peer) replyLocked(in *inbound, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
@@ -275,7 +278,7 @@ func (p *Peer) replyRawLocked(in *inbound, msg []byte) {
 	p.learnLocked(len(msg))
 }
 
-// owesNothingLocked notes that in gets no more answers.
+// owesNothingLocked notes that in will get no more answers.
 func (p *Peer) owesNothingLocked(in *inbound) {
 	if in.answered || in.Msg.Kind != wire.Request {
 		return
@@ -290,8 +293,8 @@ func (p *Peer) owesNothingLocked(in *inbound) {
 	}
 }
 
-// cancelledLocked ends the context of the request that m names. A cancel of anything
-// else is a notification.
+// cancelledLocked ends the context of the request that the cancel m names. If there is no such
+// request, the cancel is handled as a notification.
 func (p *Peer) cancelledLocked(m *wire.Message) {
 	if !p.inflight.cancel(m.Target) {
 		m.Kind = wire.Notification

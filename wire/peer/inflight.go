@@ -7,58 +7,58 @@ import (
 	"rpcx/wire"
 )
 
-// inflight is the part of a Peer that knows which requests of the far side are
-// not done.
+// inflight is the part of a Peer that holds the peer's requests that are not done.
 //
 // Its rules:
-//   - A request is in active while its handler runs, or in taken while somebody
-//     whom Incoming gave it to may answer it; never in both.
-//   - Each counts in count and bytes until its answer can leave.
-//   - It counts in unanswered until its first answer, or until it is sure that
-//     none comes. While one does, the reader never stops for a slow consumer: the
-//     handler may wait for something that is still to be read.
-//   - When count or bytes are at their limits the reader stops, unless what would
-//     make room may have to be read first: see crowded. Where it cannot stop, a
-//     further request is refused at once, but the rest of an array, which has been
-//     read, waits in queue.
+//   - A request is in active while its handler runs, or in taken while whoever took it from
+//     Incoming may answer it; never in both.
+//   - Each counts in count and bytes until its answer can be sent.
+//   - It counts in unanswered until its first answer, or until it is certain that none comes. While
+//     unanswered is not 0 the reader never stops for a slow consumer: the handler may wait for a
+//     message that is still to be read.
+//   - When count or bytes are at their limits the reader stops, unless a message that is still to
+//     be read may be needed to finish a request (see crowded). If it must not stop, a further
+//     request is refused at once; only the other requests of an array, which has been read already,
+//     wait in queue.
 type inflight struct {
 	active     map[*inbound]struct{}
 	taken      map[string][]*inbound // by id; several may have one id, the oldest first
-	queue      []*inbound            // of arrays, to be started when there is room
+	queue      []*inbound            // requests of arrays that wait for room
 	count      int                   // those in active and taken
 	bytes      int                   // of their messages
-	streams    int                   // those in active that have been answered and go on
+	streams    int                   // requests in active that have been answered and go on
 	unanswered int
-	toldBusy   bool // a note has said that requests are refused
+	toldBusy   bool // the user was told that requests are refused
 	arrived    uint64
 }
 
-// maxQueuedRequests bounds the requests of arrays that wait; further ones are refused.
+// maxQueuedRequests bounds the requests in queue; further ones are refused.
 const maxQueuedRequests = 1 << 16
 
 func newInflight() inflight {
 	return inflight{active: map[*inbound]struct{}{}, taken: map[string][]*inbound{}}
 }
 
-// arrive numbers a request or notification that has been read.
+// arrive returns the number of a request or notification that has been read, by which the order is
+// known.
 func (f *inflight) arrive() uint64 {
 	f.arrived++
 	return f.arrived
 }
 
-// full reports whether a request of n bytes is one too many.
+// full reports whether a further request of n bytes would exceed the limits.
 func (f *inflight) full(n, most int) bool {
 	return f.count >= most || f.count > 0 && f.bytes+n > heldBytes
 }
 
-// crowded reports whether the reader should stop until a request is done. It must
-// not stop while an open request may depend on what is still to be read: a stream
-// on its unsubscribe, a request that Incoming took on whatever its user waits for.
+// crowded reports whether the reader should stop until a request is done. It must not stop while an
+// open request may depend on a message that is still to be read: a stream on its unsubscribe, or a
+// request that Incoming took on whatever its user waits for.
 func (f *inflight) crowded(most int) bool {
 	return (f.full(0, most) || f.bytes >= heldBytes || len(f.queue) > 0) && f.streams == 0 && len(f.taken) == 0
 }
 
-// later keeps a request until there is room; false where too many wait already.
+// later queues a request until there is room; false if too many wait already.
 func (f *inflight) later(in *inbound) bool {
 	if len(f.queue) >= maxQueuedRequests {
 		return false
@@ -67,8 +67,7 @@ func (f *inflight) later(in *inbound) bool {
 	return true
 }
 
-// next removes and returns the request that waits longest for room, if there is
-// room for it now; else nil.
+// next removes and returns the first request of queue if there is room for it now; else nil.
 func (f *inflight) next(most int) *inbound {
 	if len(f.queue) == 0 || f.full(len(f.queue[0].Msg.Raw), most) {
 		return nil
@@ -79,7 +78,7 @@ func (f *inflight) next(most int) *inbound {
 	return in
 }
 
-// goesOn notes that in, which is in active, has been answered and is not done.
+// goesOn notes that in, which is in active, has been answered but is not done.
 func (f *inflight) goesOn(in *inbound) {
 	if !in.stream {
 		in.stream = true
@@ -87,7 +86,7 @@ func (f *inflight) goesOn(in *inbound) {
 	}
 }
 
-// start enters a request whose handler is about to run.
+// start adds a request whose handler is about to run.
 func (f *inflight) start(in *inbound) {
 	f.active[in] = struct{}{}
 	f.hold(in)
@@ -102,14 +101,14 @@ func (f *inflight) finish(in *inbound) {
 	f.release(in)
 }
 
-// take enters a request that is offered to Incoming.
+// take adds a request that is offered to Incoming.
 func (f *inflight) take(in *inbound) {
 	id := string(in.Msg.ID)
 	f.taken[id] = append(f.taken[id], in)
 	f.hold(in)
 }
 
-// untake removes a request that take entered; false if it is gone already.
+// untake removes a request that take has added; false if it is gone already.
 func (f *inflight) untake(in *inbound) bool {
 	id := string(in.Msg.ID)
 	i := slices.Index(f.taken[id], in)
@@ -199,8 +198,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// Answered says that a Raw message has answered the requests with these ids that
-// Incoming took; of several with one id, the oldest.
+// Answered notes that a Raw message has answered the requests with these ids that Incoming took; of
+// several with one id, the oldest.
 func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,8 +211,8 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	}
 }
 
-// RejectOpen answers the requests that are still open by Incoming with e: all of
-// them, or those with the ids that are given.
+// RejectOpen answers with e all requests that Incoming took and that are still open, or those among
+// them with the given ids.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// strayLocked takes an error that belongs to no call.
+// strayLocked handles an error that belongs to no call.
 func (p *Peer) strayLocked(m *wire.Message) {
 	if !p.incomingLocked(m) {
 		p.noteLocked(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
 	}
 }
 
-// unclaimedLocked takes a message that belongs to no call of ours.
+// unclaimedLocked handles a message that belongs to no call of ours.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	switch {
-	case m.Kind == wire.Item && m.Beside: // of no call; Incoming sees the message itself
+	case m.Kind == wire.Item && m.Beside: // it belongs to no call, and Incoming sees the message that it is about
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
 			p.noteLocked(noteOf(ev))
 		}
@@ -33,10 +33,10 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	}
 }
 
-// invalidLocked takes a message that is malformed. A malformed answer fails its
-// call. A client's message gets an error response; a server's only if it has a
-// method and an id, and so waits for one: a malformed error has neither, and errors
-// must not be answered with errors.
+// invalidLocked handles a malformed message. A malformed answer fails its call. A malformed message
+// of a client is answered with an error; one of a server only if it has a method and an id, so that
+// it waits for an answer: anything else may be an error, and errors must not be answered with
+// errors.
 func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 	asks := m.Method != "" && !m.Bare
 	what := "a malformed message came"
@@ -49,7 +49,7 @@ func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 	s := p.calls.find(m.ID)
 	switch {
 	case len(m.ID) > 0 && s != nil && !asks && s.op.Kind == dialect.Raw && s.waiting && !isParseError(m):
-		p.answerUnshapedLocked(s, m) // the user asked in his own words
+		p.answerUnshapedLocked(s, m) // the user has sent a message of his own
 		return
 	case len(m.ID) > 0 && s != nil && !asks:
 		p.malformedLocked(s, what)
@@ -61,7 +61,7 @@ func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 		}
 	}
 	switch {
-	case m.Final: // an answer, of which an answer would be no use
+	case m.Final: // it is an answer, which must not be answered
 		p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
 		return
 	case in != nil:
@@ -74,7 +74,7 @@ func (p *Peer) invalidLocked(m *wire.Message, g *group, in *stream, seen bool) {
 			return
 		}
 	}
-	if p.bareLocked(m) || seen || !isParseError(m) && p.incomingLocked(m) { // the far side does not speak this dialect, and somebody knows
+	if p.bareLocked(m) || seen || !isParseError(m) && p.incomingLocked(m) { // the peer does not speak this dialect, and Incoming handles the message
 		return
 	}
 	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
@@ -88,9 +88,8 @@ func (p *Peer) malformedLocked(s *stream, what string) {
 	p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
 }
 
-// looksBroken reports whether m was meant as a message: it is no JSON, but
-// begins like an object or an array. With one call waiting it is taken for its
-// answer.
+// looksBroken reports whether m was probably meant as a message: it is no JSON, but begins like an
+// object or an array. If exactly one call waits, m is taken for its answer.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return isParseError(m) && m.Method == "" && len(t) > 0 && (t[0] == '{' || t[0] == '[')
@@ -98,19 +97,19 @@ func looksBroken(m *wire.Message) bool {
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
 
-// isUnshaped reports whether m, a message of the user's own, is no message of the
-// dialect and has no id: nothing in it says what its answer will look like.
+// isUnshaped reports whether m, which the user has written, is no message of the dialect and has no
+// id, so that its answer cannot be recognised.
 func isUnshaped(m wire.Message) bool { return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0 }
 
-// repliesLocked reports whether op, which asks for no answer, gets a reply all the
-// same: over HTTP a message of the user's own does.
+// repliesLocked reports whether op, which expects no answer, gets a reply nevertheless: a Raw
+// message over HTTP does.
 func (p *Peer) repliesLocked(op dialect.Op) bool {
 	return op.Kind == dialect.Raw && op.Answer == nil && p.exchanger != nil
 }
 
-// nextAnswerLocked returns the message of the user's own that m answers though no id
-// says so: over HTTP that of the same exchange; elsewhere the oldest that waits for
-// whatever comes next. A message that names a call answers no other.
+// nextAnswerLocked returns the user's own message that m answers although no id says so: over HTTP
+// the one of the same exchange, else the oldest that waits for any message. An m that names a call
+// answers no other.
 func (p *Peer) nextAnswerLocked(m *wire.Message, in *stream) *stream {
 	candidates := p.calls.unshaped
 	switch {
@@ -121,8 +120,8 @@ func (p *Peer) nextAnswerLocked(m *wire.Message, in *stream) *stream {
 	case in != nil:
 		return nil
 	}
-	// What has an id, perhaps a strange one, or is an event, or no object, does not
-	// answer what has an id itself.
+	// A message with an id, an event, or anything but an object does not answer a message that has
+	// an id itself.
 	named := !noID(m.ID) || m.Kind == wire.Invalid && (m.Final || m.Bare && m.Method != "" || scan.Type(m.Raw) != 'o')
 	for _, s := range candidates {
 		if s.waiting && (s.isLoose() || in == nil && !named) {
@@ -132,8 +131,8 @@ func (p *Peer) nextAnswerLocked(m *wire.Message, in *stream) *stream {
 	return nil
 }
 
-// answerUnshapedLocked gives m to s, which is answered by it. Only an error that has a
-// code is one: what was no request need not be answered by a response.
+// answerUnshapedLocked delivers m to s as its answer. m counts as an error only if it has a code: a
+// message that was no request may be answered by something that is no response.
 func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	c := *m
 	c.Final = true
@@ -147,14 +146,14 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	p.deliverLocked(s, &c)
 }
 
-// nameBareLocked gives an object of a server that is no message of the dialect its
-// name, by which watches and hooks know it as an event; its params are all of it.
+// nameBareLocked sets the method of a server's object that is no message of the dialect, so that
+// watches and hooks can handle it as an event; its params are the whole object.
 func (p *Peer) nameBareLocked(m *wire.Message) {
 	if !p.o.Client || m.Kind != wire.Invalid || m.Method != "" || m.Final || isParseError(m) || scan.Type(m.Raw) != 'o' {
 		return
 	}
 	m.Params, m.Body, m.Bare = m.Raw, m.Raw, true
-	for _, member := range [...]string{"event", "notification", "type"} { // the more telling first
+	for _, member := range [...]string{"event", "notification", "type"} { // the most specific first
 		if name, ok := scan.Text(scan.Get(m.Raw, member)); ok && name != "" {
 			m.Method = name
 			return
@@ -162,8 +161,8 @@ func (p *Peer) nameBareLocked(m *wire.Message) {
 	}
 }
 
-// bareLocked treats a server's event that is no message of the dialect as a
-// notification, if something watches for its name. It reports whether it was taken.
+// bareLocked handles a server's event that is no message of the dialect as a notification, if a
+// watch or hook exists for its name. It reports whether it did.
 func (p *Peer) bareLocked(m *wire.Message) bool {
 	if !m.Bare {
 		return false

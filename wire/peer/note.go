@@ -17,22 +17,21 @@ type NoteKind uint8
 // The kinds of note.
 const (
 	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
-	NoteUnhandledNotification                 // a notification that nothing took
+	NoteUnhandledNotification                 // a notification that nothing handled
 	NoteFailedNotification                    // the handler of a notification failed
 	NoteUnknownResponse                       // a response to no call of ours, or a second one
 	NoteStrayError                            // an error without id, and not exactly one call that it can belong to
-	NoteMalformed                             // a message that is none
+	NoteMalformed                             // something that is no message
 	NoteBusy                                  // a request was answered with "busy", the first on this connection
 	NoteDropped                               // notifications were lost: they came faster than they were handled
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // an answer of ours could not be sent
 	NoteEvent                                 // Event, which belongs to no call
-	NoteProgram                               // what a dialect has to say was not said, as it could not be made
-	NoteDetail                                // something for those who look closely
+	NoteProgram                               // a message that the dialect should have sent could not be made
+	NoteDetail                                // a detail for -v
 )
 
-// A Note is something that a user may want to be told though no call failed
-// with it.
+// A Note is something that a user may want to know although no call failed because of it.
 type Note struct {
 	Kind   NoteKind
 	Method string      // "": none, or not known
@@ -44,26 +43,26 @@ type Note struct {
 // Tell shows the user an event that belongs to no call.
 func (p *Peer) Tell(ev wire.Event) { p.note(noteOf(ev)) }
 
-// Warn warns the user of something that could not be said to the peer.
+// Warn tells the user of a problem that could not be reported to the peer.
 func (p *Peer) Warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 
-// note tells n. The lock is not held.
+// note passes n to Options.Note. The lock must not be held.
 func (p *Peer) note(n Note) {
 	if p.o.Note != nil {
 		p.o.Note(n)
 	}
 }
 
-// noteLocked keeps n until the lock is given up (tellNotes).
+// noteLocked keeps n until the lock is released by unlockAndTell.
 func (p *Peer) noteLocked(n Note) {
 	if p.o.Note != nil {
 		p.pendingNotes = append(p.pendingNotes, n)
 	}
 }
 
-// unlockAndTell gives up the lock and tells what was kept under it.
+// unlockAndTell releases the lock and passes the notes that were kept to Options.Note.
 func (p *Peer) unlockAndTell() {
 	notes := p.pendingNotes
 	p.pendingNotes = nil
@@ -97,8 +96,8 @@ func panicText(v any) string {
 // errOurs is the error of calls that were open when we closed the connection.
 var errOurs = errors.New("the connection was closed here")
 
-// closedFault returns the error of a call whose connection has ended with err; when
-// says what it was doing, "" nothing.
+// closedFault returns the Fault for a connection that ended with err; when says what was going on
+// at that time, "" nothing.
 func closedFault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
@@ -127,7 +126,7 @@ func closedFault(err error, method, when string) *wire.Fault {
 	return f
 }
 
-// callFault is closedFault for a call that was under way.
+// callFault is closedFault for a pending call.
 func callFault(err error, s *stream) *wire.Fault {
 	name := quoted(s.op.Method)
 	switch {

@@ -66,10 +66,9 @@ func (n *notifications) next() dialect.Inbound {
 // stop drops the queue, as the goroutine that handles it ends.
 func (n *notifications) stop() { *n = notifications{lost: n.lost} }
 
-// notificationLocked queues a notification for the handler. The
-// reader stops while 1,024 (or 8 MiB) wait, but never while somebody waits for
-// an answer; then up to 8,192 (or 128 MiB) are kept, and beyond these the oldest
-// are lost, with a note.
+// notificationLocked queues a notification for the handler. If the queue is full the reader stops;
+// if it must not stop, the queue grows up to further limits, beyond which the oldest are dropped,
+// with a note.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -94,8 +93,8 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
-// tellHandler hands the notifications to the handler, one after another, until
-// none is left.
+// tellHandler passes the queued notifications to the handler, one after another, until none is
+// left.
 func (p *Peer) tellHandler() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -137,8 +136,8 @@ func (p *Peer) tell(in *dialect.Inbound) {
 	}
 }
 
-// unhandledLocked notes that nothing took a notification, unless a watch waits for
-// its method.
+// unhandledLocked tells the user that nothing handled a notification, unless a watch shows its
+// method.
 func (p *Peer) unhandledLocked(method string) {
 	if p.calls.watchesFor(method) {
 		return

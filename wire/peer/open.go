@@ -9,10 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Open starts op: the message is on its way, and its answer will be in the
-// stream. ctx bounds how long there may be no room to send, and on a
-// wire.Exchanger the whole exchange. A message that has no answer is sent when
-// Open returns, and its stream is at its end.
+// Open sends op and returns the stream of its answers. ctx bounds the wait for room in the queue of
+// messages to send and, on a wire.Exchanger, the whole exchange. If op has no answer, Open returns
+// when the message was sent, and the stream is at its end.
 func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		return p.followLocked(s, msg.Stream)
 	}
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
-		p.forgetLocked(ends, io.EOF) // of which nothing more will come
+		p.forgetLocked(ends, io.EOF) // no more of its messages will come
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)}
 	unshaped := isUnshaped(msg)
@@ -71,15 +70,15 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	return s, nil
 }
 
-// Preview returns the message that op would be sent as, and sends nothing. Its id is used up.
+// Preview returns the message that Open would send for op, without sending it. Its id is used up.
 func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.codec.Encode(op)
 }
 
-// Notify sends op and expects nothing; an answer that comes all the same is
-// dropped. It returns when the message has been written.
+// Notify sends op and returns when the message has been written. If an answer comes nevertheless,
+// it is dropped.
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	p.mu.Lock()
@@ -95,8 +94,8 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})
 }
 
-// encodeLocked waits for room and returns op's message, under an id that is free.
-// The mutex is released while it waits.
+// encodeLocked waits for room in the outbox and encodes op with an id that is not in use. The mutex
+// is released while it waits.
 func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire.Message, error) {
 	if err := p.waitRoomLocked(ctx); err != nil {
 		return wire.Message{}, err
@@ -149,8 +148,8 @@ func idMembers(c dialect.Codec) (request, answer string) {
 	return "id", "id"
 }
 
-// noMoreLocked returns why s cannot be answered now: why the connection has ended,
-// if that is known, else why.
+// noMoreLocked returns the reason why s will not be answered: why the connection has ended, if that
+// is known, else why.
 func (p *Peer) noMoreLocked(s *stream, why error) error {
 	method := ""
 	if s != nil {

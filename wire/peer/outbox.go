@@ -10,26 +10,27 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// roomBytes bounds what waits to be sent; senders wait while it is more.
+// roomBytes bounds the bytes that wait to be sent; senders of requests wait while there are more.
 const roomBytes = 1 << 20
 
-// outbox is the part of a Peer that holds what waits to be sent.
+// outbox is the part of a Peer that holds the messages that wait to be sent.
 //
 // Its rules:
-//   - Messages leave in the order in which they were put in. One goroutine
-//     writes, and only while there is something to write (running).
-//   - It takes all that waits at once, so that much leaves in one write. While
-//     it writes, bytes still counts what it took.
-//   - Those who send of their own accord wait for room first; answers never do.
-//   - If each message is an exchange of its own, nothing is queued: posting
-//     counts the answers that are on their way, or wait for their turn.
+//   - Messages are sent in the order in which they were put in. One goroutine writes, and it runs
+//     only while there is something to write (running).
+//   - It takes all that waits at once, so that many messages leave in one write. While it writes,
+//     bytes still counts what it took.
+//   - Requests and notifications of ours wait for room first; answers never do, as the peer may
+//     wait for them.
+//   - If each message is an exchange of its own, nothing is queued: posting counts the answers that
+//     are being posted or wait to be.
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the batch that was written last
 	bytes   int        // of what waits and of what is being written
 	running bool       // the writer's goroutine runs
-	room    gate       // opens when bytes has become less
-	posting int        // answers of ours that are exchanges under way, or wait to be
+	room    gate       // passed when bytes has become smaller
+	posting int        // answers of ours that are being posted, or wait to be
 }
 
 // put queues o and reports whether a writer must be started.
@@ -56,22 +57,22 @@ func (b *outbox) written(batch []outgoing, n int) {
 	b.room.pass()
 }
 
-// full reports whether those who send must wait.
+// full reports whether senders of requests must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
-// grace is how long a write that failed waits for the reader to report a better
-// reason.
+// grace is how long a failed write waits for the reader, which may find a better reason for the end
+// of the connection.
 const grace = 500 * time.Millisecond
 
 // outgoing is a message that waits to be sent.
 type outgoing struct {
 	msg  []byte
-	call *stream         // that it asks for; nil: none, or several
-	from *rawBatch       // that it is; nil: none
-	done chan error      // gets what came of sending it; nil: nobody waits
-	ctx  context.Context // of an exchange; nil: the peer's
-	// about is the request of the far side that the message belongs to, which is no answer
-	// to it; nil: none is known. Without a message: that request gets no answer.
+	call *stream         // the call that the message belongs to; nil: none, or several
+	from *rawBatch       // the batch that the message is; nil: none
+	done chan error      // receives the result of sending it; nil: nobody waits
+	ctx  context.Context // the context of its exchange; nil: the peer's
+	// about is the peer's request that the message belongs to without being its answer; nil: none
+	// is known. If msg is empty, it says that the request gets no answer.
 	about wire.ID
 }
 
@@ -81,7 +82,7 @@ func (p *Peer) waitRoomLocked(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sendAndUnlock sends o and waits until it is written. It gives up the lock.
+// sendAndUnlock sends o and waits until it is written. It releases the lock.
 func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	o.done = make(chan error, 1)
 	p.sendLocked(o)
@@ -94,7 +95,7 @@ func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	}
 }
 
-// sendLocked puts o into the queue and sees that somebody writes it.
+// sendLocked queues o and starts the writer's goroutine if it does not run.
 func (p *Peer) sendLocked(o outgoing) {
 	if p.state == ended {
 		if o.done != nil {
@@ -115,9 +116,9 @@ func (p *Peer) sendLocked(o outgoing) {
 	}
 }
 
-// write sends until nothing is queued. It first lets other goroutines queue what
-// they are about to send, so that much leaves in one write; a sole message never
-// waits.
+// write is the writer's goroutine: it sends until nothing is queued. Before each write it lets
+// other goroutines queue what they are about to send, so that many messages leave in one write; a
+// single message is sent at once.
 func (p *Peer) write() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -194,7 +195,7 @@ func (p *Peer) writeOne(o *outgoing) error {
 	return p.conn.Send(o.msg)
 }
 
-// aboutOf returns the request of the far side that op belongs to, where that matters.
+// aboutOf returns the peer's request that op belongs to, if the connection needs to know it.
 func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	if p.router == nil || len(op.About) > 0 {
 		return op.About
@@ -202,8 +203,8 @@ func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	return dialect.FlowControlOf(ctx).Request()
 }
 
-// onlyThis reports whether err concerns one message (too large, say, or one too
-// many in answer to a POST), not the connection.
+// onlyThis reports whether err concerns a single message (it is too large, or a second answer to a
+// POST that takes one), and not the connection.
 func (p *Peer) onlyThis(err error) bool {
 	var ce *wire.CloseError
 	if errors.As(err, &ce) {
@@ -215,8 +216,8 @@ func (p *Peer) onlyThis(err error) bool {
 	return p.oneShot
 }
 
-// unsent notes an answer that the connection did not take. Where the far side
-// cannot be told more than it has been, streams learn it by deaf.
+// unsent handles an answer that the connection did not accept. If the peer cannot be told anything
+// more, the contexts of its streams end.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
 	again := p.sendClosed != nil
@@ -236,8 +237,8 @@ func (p *Peer) failCall(s *stream, err error) {
 	p.mu.Unlock()
 }
 
-// writeFailed gives up a connection that cannot be written to, in a moment: the
-// reader may know better why, such as a child's exit status.
+// writeFailed ends a connection that cannot be written to. It waits for a moment first, as the
+// reader may find the better reason, such as a child's exit status.
 func (p *Peer) writeFailed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +256,7 @@ func (p *Peer) writeFailed(err error) error {
 	return closedFault(err, "", "")
 }
 
-// tap shows a message to the Options' Record and Tap, as far as there are any.
+// tap passes a message to Options.Record and Options.Tap.
 func (p *Peer) tap(d wire.Direction, msg []byte) {
 	if p.o.Record != nil {
 		p.o.Record(d, msg)

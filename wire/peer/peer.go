@@ -1,15 +1,14 @@
-// Package peer is the engine: calls in two directions over one connection, in
-// any dialect. Who asks and who answers is one thing here; a client and a
-// server differ only in the handler that they bring.
+// Package peer is the engine: calls in both directions over one connection, in any dialect. A
+// client and a server are the same here; they differ only in the handler that they bring.
 //
-// One goroutine reads, decodes and routes. One that exists only while something
-// waits to be sent writes, many messages at once. Each request of the far side
-// has a goroutine of its own; its notifications share one, so that they stay in
-// order. All of them are gone when Close returns.
+// One goroutine reads, decodes and routes messages. Another one writes, many messages at once; it
+// runs only while something waits to be sent. Each request of the far side has a goroutine of its
+// own; its notifications share one, so that they stay in order. All of them have ended when Close
+// returns.
 //
-// What goes where: a response belongs to our call with its id; an item to the
-// stream that it names, else to our call with its id; what nobody wants is a
-// notification. Ids of the far side's requests are never compared with ours.
+// Routing: a response belongs to our call with its id; an item to the stream that it names, else to
+// our call with its id; a message that belongs to nothing is treated as a notification. Ids of the
+// far side's requests are never compared with ours.
 package peer
 
 import (
@@ -34,63 +33,59 @@ const (
 
 // Options configure a Peer. The zero value is usable.
 type Options struct {
-	// Handler is called once, with the peer, before anything is read; what it
-	// sends comes first. It may return nil. Without a handler every request is
-	// answered with -32601.
+	// Handler is called once, with the peer, before anything is read; messages that it sends are
+	// the first ones. It may return nil. Without a handler every request is answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound is the number of requests of the far side that may be in
-	// flight, those that Incoming took included. At that number, or at 128 MiB in
-	// sum, the reader stops. Where it cannot, because a call of ours is unanswered,
-	// a stream is open or Incoming has taken requests, further ones are answered
-	// -32000 "busy", retryable. 0 means 1,088.
+	// MaxInbound is the number of the far side's requests that may be in flight, including those
+	// that Incoming took. At that number, or at 128 MiB in sum, the reader stops. If it must not
+	// stop, because a call of ours is unanswered, a stream is open or Incoming has taken requests,
+	// further requests are answered with -32000 "busy", retryable. 0 means 1,088.
 	MaxInbound int
-	// Exchanges takes, on a listener to which each exchange is a connection, the
-	// answers to our requests inside them. nil: there are no such requests.
+	// Exchanges finds the answers to requests of ours on a listener whose every exchange is a
+	// connection. nil: requests are not sent inside exchanges.
 	Exchanges *Exchanges
-	// Budget bounds what this peer and others hold to be sent. nil: 16 MiB for this
-	// one alone.
+	// Budget bounds the unsent bytes of this peer and of all others that share it. nil: 16 MiB for
+	// this peer alone.
 	Budget *Budget
 	// StreamBuffer bounds, in bytes, the messages that a stream queues before the
 	// reader stops. 0 means 8 MiB.
 	StreamBuffer int
-	// Lossy has the reader never stop for a slow consumer: a Subscribe or Watch
-	// that queues more than StreamBuffer loses its oldest messages, and its next
-	// one is then a wire.Gap event with their number; any other stream ends with a
-	// Fault of kind IO.
+	// Lossy makes the reader never stop for a slow consumer. A Subscribe or Watch that queues more
+	// than StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event
+	// with their number; any other stream ends with a Fault of kind IO.
 	Lossy bool
-	// MaxMessage is the greatest message that the connection brings: how far a
-	// stream may go beyond StreamBuffer while the reader cannot stop. 0 means
+	// MaxMessage is the size of the largest message that the connection can bring, in bytes: a
+	// stream may exceed StreamBuffer by so much while the reader must not stop. 0 means
 	// wire.DefaultMaxMessage.
 	MaxMessage int
-	// Drain bounds how long requests are still answered after the far side has
-	// said that it sends no more. 0 means 60 s. A wire.OneShot has no bound.
+	// Drain bounds how long requests are still answered after the far side has said that it sends
+	// no more. 0 means 60 s. A wire.OneShot is not bounded.
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
-	// Hurry ends when the caller of Close has lost patience: each of its steps then
+	// Hurry is closed when the caller of Close cannot wait any longer: each step of Close then
 	// takes a fifth of a second at most. nil: never.
 	Hurry context.Context
-	// Client says that the far side is a server: what it sends that is neither
-	// request nor response is not answered. It is an event, which watches, Incoming
-	// and, under its own name, the handler see. Else it is answered with an error.
+	// Client says that the far side is a server. A malformed message of a server is not answered
+	// with an error: it is an event that watches, Incoming and, under its own name, the handler
+	// see.
 	Client bool
-	// Name is how messages to the user call the far side where there are several;
-	// "": it is the only one.
+	// Name is what messages to the user call the far side if there are several; "": it is the only
+	// one.
 	Name string
 	// Tap sees every message. May be nil.
 	Tap wire.Tap
-	// Record sees every message, before Tap does. It costs less, as it is called once for
-	// what was read at once. May be nil.
+	// Record sees every message, before Tap does. It costs less than Tap, as it is called once for
+	// all messages that were read together. May be nil.
 	Record wire.Record
-	// Note is told what a user may want to know though no call failed with it.
-	// It is called without any lock, from several goroutines. May be nil.
+	// Note gets what a user may want to know although no call failed because of it. It is called
+	// without any lock, from several goroutines. May be nil.
 	Note func(Note)
-	// Incoming, when set, sees every request, notification, answer to a Raw
-	// operation, and response, item or stray JSON that no call wants, in the
-	// order in which they came, on the reader's goroutine, before they are
-	// dispatched. The message may be kept. true means that it is taken: a
-	// request then stays open until Answer or RejectOpen. While it runs nothing
-	// is read, so it must not wait for an answer, and Close waits for it.
+	// Incoming, if set, sees every request, notification, answer to a Raw operation, and response,
+	// item or stray JSON that belongs to no call, before it is dispatched. It runs on the reader's
+	// goroutine, in the order in which the messages came, and may keep the message. If it returns
+	// true it has taken the message: a request then stays open until Answer or RejectOpen. While it
+	// runs nothing is read, so it must not wait for an answer, and Close waits for it.
 	Incoming func(m wire.Message) bool
 }
 
@@ -113,13 +108,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Peer is one end of a connection. All its methods may be called from any
-// goroutine.
+// A Peer is one end of a connection. All its methods may be called from any goroutine.
 //
-// One mutex guards what changes. Its parts (calls, outbox, inflight,
-// notifications) are data under that mutex: they have neither locks nor
-// goroutines of their own. A method of Peer whose name ends in Locked is called
-// with the mutex held.
+// One mutex guards all that changes. The parts (calls, outbox, inflight, notifications) are data
+// under that mutex: they have neither locks nor goroutines of their own. A method whose name ends
+// in Locked must be called with the mutex held.
 type Peer struct {
 	link
 	answering
@@ -131,9 +124,9 @@ type Peer struct {
 	recvMu      sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
 
 	mu     sync.Mutex // guards all below; the codec is called under it
-	change gate       // opens when something happened that the reader or a closer waits for
+	change gate       // passed when something has changed that the reader or Close waits for
 	ending
-	pendingNotes []Note // to be told once the mutex is released
+	pendingNotes []Note // to be passed to Options.Note once the mutex is released
 	memory
 
 	regreet       sessionRenewal
@@ -143,20 +136,20 @@ type Peer struct {
 	notifications notifications
 }
 
-// A link is the connection and what it can do beside Send and Recv.
+// A link is the connection with the optional interfaces that it implements.
 type link struct {
 	conn      wire.Conn
 	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
-	posts     chan struct{}  // its room is that for answers of ours that are exchanges under way
+	posts     chan struct{}  // a semaphore: one element for each answer of ours that may be posted at once
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
 	buffered  wire.Buffered  // conn, if it knows what else it has read; else nil
-	together  [][]byte       // the reader's: what was read at once
+	together  [][]byte       // used by the reader: the messages that were read together
 	idler     bool           // conn says when it is about to wait for more
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }
 
-// A lifetime holds what the end of a peer is awaited and brought about with.
+// A lifetime holds what Close and the reader need to end the peer.
 type lifetime struct {
 	ctx     context.Context // of handlers: ends when the peer begins to close
 	cancel  context.CancelFunc
@@ -178,7 +171,7 @@ type ending struct {
 	closeErr   error // why nothing comes any more, once nothing does
 }
 
-// A state says what may still happen on a connection. They follow each other.
+// A state says what may still happen on a connection. The states follow each other in this order.
 type state uint8
 
 const (
@@ -225,8 +218,8 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 // Codec returns the codec that New was given.
 func (p *Peer) Codec() dialect.Codec { return p.codec }
 
-// OneAnswer reports whether the far side takes one message as an answer, and
-// none after it.
+// OneAnswer reports whether the far side accepts only a single message, as the answer to its
+// request.
 func (p *Peer) OneAnswer() bool {
 	c, ok := p.conn.(interface{ OneAnswer() bool })
 	return ok && c.OneAnswer()

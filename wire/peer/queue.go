@@ -7,7 +7,7 @@ const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
 	maxSpareBytes = 16  // empty chunks that a queue keeps
-	overhead      = 192 // what a queued message costs beside its bytes
+	overhead      = 192 // the bytes that a queued message costs beside its own
 )
 
 // chunk is a run of messages whose bytes lie in one buffer. It is filled by the
@@ -19,8 +19,8 @@ type chunk struct {
 	next *chunk
 }
 
-// queue is a list of chunks: the reader fills the last, the consumer takes the
-// first. In steady state two or three chunks go round and nothing is allocated.
+// queue is a list of chunks: the reader fills the last one, the consumer takes the first one. After
+// a while two or three chunks are used in turn, and nothing is allocated.
 type queue struct {
 	first, last *chunk
 	free        *chunk
@@ -30,14 +30,14 @@ type queue struct {
 	one         [1]wire.Message
 }
 
-// push copies m to the end, with one copy, since a Message is large. The first gets
-// exactly the room it needs: most calls have one answer.
+// push appends a copy of m, which needs a single copy of the large Message. The first message gets
+// exactly the memory that it needs, as most calls have one answer.
 func (q *queue) push(m *wire.Message) {
 	c := q.last
 	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
 	}
-	at := len(c.msgs) // which has room: grow sees to it
+	at := len(c.msgs) // there is room for it, as grow has made sure
 	c.msgs = c.msgs[:at+1]
 	c.buf = c.msgs[at].CopyOf(m, c.buf)
 	n := len(m.Raw) + overhead
@@ -81,8 +81,8 @@ func (q *queue) take() *chunk {
 	return c
 }
 
-// shed drops the oldest chunks until no more than most bytes are queued, but for
-// the newest, and returns how many messages were lost.
+// shed drops the oldest chunks, but never the newest one, until no more than most bytes are queued.
+// It returns how many messages were dropped.
 func (q *queue) shed(most int) (lost int64) {
 	for q.size > most && q.first != q.last {
 		c := q.take()
@@ -92,9 +92,8 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle makes c, which take returned, ready to be filled again. Chunks of one
-// huge message are given up, so that memory stays flat, and so are those beyond
-// a few.
+// recycle makes c, which take returned, ready to be filled again. A chunk of one huge message is
+// given up, so that memory does not grow, and so are chunks beyond a few.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return

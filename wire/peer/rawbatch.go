@@ -12,11 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rawBatch is one message of the user's own that holds several, each of which
-// is answered by itself. Its messages are the answers, in the order of the
-// requests, whatever the order in which they came.
+// A rawBatch is a message of the user's own that is an array of several messages, each of which is
+// answered by itself. As a stream it yields the answers in the order of the requests, whatever the
+// order in which they came.
 type rawBatch struct {
-	calls []*stream // that Next has not come past
+	calls []*stream // those whose answers Next has not returned yet
 	sent  []*stream // all
 }
 
@@ -30,8 +30,8 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 	return !ok || !c.ArrayMessages()
 }
 
-// openBatch sends the array in op, which is the same to the byte where each of
-// its ids is free.
+// openBatch sends the array in op. It is sent unchanged, byte for byte, if none of its ids is in
+// use.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	whole, err := p.encodeLocked(ctx, op, newStream(p, op))
@@ -79,7 +79,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	if changed {
 		whole.Raw = msg.End()
 	}
-	slices.SortStableFunc(b.sent, func(x, y *stream) int { // what has no id is answered last, if at all
+	slices.SortStableFunc(b.sent, func(x, y *stream) int { // messages without an id are answered last, if at all
 		return strings.Count(x.id, looseKey) - strings.Count(y.id, looseKey)
 	})
 	b.calls = b.sent
@@ -95,7 +95,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	return b, err
 }
 
-// end fails the requests of the batch that are not answered.
+// end fails the requests of the batch that have not been answered.
 func (b *rawBatch) end(p *Peer, err error) {
 	for _, s := range b.sent {
 		p.forgetLocked(s, err)
@@ -140,7 +140,7 @@ func (b *rawBatch) Cancel(ctx context.Context) error {
 	return err
 }
 
-// group collects the answers to one batch.
+// A group collects the answers to one batch of the peer.
 type group struct {
 	replies  [][]byte
 	bytes    int  // of replies
@@ -149,14 +149,14 @@ type group struct {
 	sent     bool
 }
 
-// owe makes a place for one more answer.
+// owe reserves a place for one more answer.
 func (g *group) owe() (index int) {
 	g.replies = append(g.replies, nil)
 	g.left++
 	return len(g.replies) - 1
 }
 
-// putLocked fills one place in the answer to a batch.
+// putLocked stores one answer at its place in the group.
 func (p *Peer) putLocked(g *group, index int, msg []byte) {
 	g.replies[index] = msg
 	g.bytes += len(msg)
@@ -165,8 +165,8 @@ func (p *Peer) putLocked(g *group, index int, msg []byte) {
 	p.sendGroupLocked(g)
 }
 
-// sendGroupLocked sends the answers to a batch when there are no more to come, and
-// nothing where there are none.
+// sendGroupLocked sends the answers to a batch once all are there. If there is none, nothing is
+// sent.
 func (p *Peer) sendGroupLocked(g *group) {
 	if !g.complete || g.left > 0 || g.sent {
 		return
@@ -180,7 +180,7 @@ func (p *Peer) sendGroupLocked(g *group) {
 	}
 }
 
-// answerInvalidLocked answers what was no message.
+// answerInvalidLocked answers something that was no message with an error.
 func (p *Peer) answerInvalidLocked(m *wire.Message, g *group) {
 	if p.state >= closing {
 		return

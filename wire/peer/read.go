@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// receiveAll reads until the connection ends, and says why it did.
+// receiveAll reads until the connection ends, and returns why it did.
 func (p *Peer) receiveAll() error {
 	for {
 		raw, err := p.conn.Recv()
@@ -26,11 +26,11 @@ func (p *Peer) receiveAll() error {
 	}
 }
 
-// maxRoutedTogether is how many messages are routed before others get the lock.
+// maxRoutedTogether is how many messages are routed before the lock is released for others.
 const maxRoutedTogether = 256
 
-// receiveRead is receive for raw and the messages that were read together with it. They
-// are recorded first, without the lock.
+// receiveRead handles raw and the messages that were read together with it. It records them first,
+// without the lock.
 func (p *Peer) receiveRead(raw []byte) (err error) {
 	p.together = p.buffered.Buffered(append(p.together[:0], raw), maxRoutedTogether)
 	if p.o.Record != nil {
@@ -50,9 +50,8 @@ func (p *Peer) receiveRead(raw []byte) (err error) {
 	return err
 }
 
-// receive decodes and routes what came as one; in is the call whose exchange
-// brought it, nil for a connection in both directions. It waits afterwards
-// while somebody must catch up first. An error ends the connection.
+// receive decodes and routes raw. in is the call whose exchange brought it; nil for a connection in
+// both directions. Then it waits while the reader has to stop. An error ends the connection.
 func (p *Peer) receive(raw []byte, in *stream) error {
 	if p.exchanger != nil {
 		p.recvMu.Lock()
@@ -67,7 +66,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 	return err
 }
 
-// decodeLocked decodes and routes what came as one.
+// decodeLocked decodes raw and routes its messages.
 func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	p.releaseEarlyLocked()
 	msgs, batch, err := p.codec.Decode(raw)
@@ -78,7 +77,7 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	if batch {
 		g = &group{}
 	}
-	for i := range msgs { // a last word may come with the end
+	for i := range msgs { // messages may come together with the error
 		p.routeLocked(&msgs[i], g, in)
 	}
 	p.releaseEarlyLocked()
@@ -89,7 +88,7 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	return err
 }
 
-// routeLocked gives one message to whom it belongs.
+// routeLocked routes one message.
 func (p *Peer) routeLocked(m *wire.Message, g *group, in *stream) {
 	p.nameBareLocked(m)
 	seen := p.watchedLocked(m)
@@ -124,14 +123,14 @@ func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	switch {
 	case s == nil && p.calls.abandoned[string(m.ID)] != nil:
 		p.tooLateLocked(p.calls.abandoned[string(m.ID)], m)
-	case s == nil && in != nil && in.dropped.Load() && in.id == string(m.ID): // its exchange is about to end
+	case s == nil && in != nil && in.dropped.Load() && in.id == string(m.ID): // its exchange is about to be cancelled
 	case s == nil:
 		if next := p.nextAnswerLocked(m, in); next != nil {
 			p.answerUnshapedLocked(next, m)
 			return
 		}
 		p.unclaimedLocked(m)
-	case !s.waiting: // the dialect's items have the request's id
+	case !s.waiting: // items of this dialect have the id of their request
 		m.Kind, m.Stream = wire.Item, nil
 		m.Final = m.Final || m.Err != nil
 		p.deliverLocked(s, m)
@@ -140,8 +139,8 @@ func (p *Peer) responseLocked(m *wire.Message, g *group, in *stream) {
 	}
 }
 
-// anonymousLocked routes an answer without an id: to the call that was sent without
-// one, an error else to the only call, or batch, that it can belong to.
+// anonymousLocked routes an answer without an id: to the call that was sent without one, or if it
+// is an error to the only call or batch that it can belong to.
 func (p *Peer) anonymousLocked(m *wire.Message, g *group, in *stream) {
 	next := p.nextAnswerLocked(m, in)
 	var calls []*stream
@@ -159,15 +158,15 @@ func (p *Peer) anonymousLocked(m *wire.Message, g *group, in *stream) {
 		p.strayLocked(m)
 		return
 	}
-	for _, other := range calls[1:] { // one refusal is one answer, with no call's id
+	for _, other := range calls[1:] { // the batch was refused as a whole: one answer for all its calls
 		p.forgetLocked(other, io.EOF)
 		calls[0].own = nil
 	}
 	p.answeredLocked(calls[0], m)
 }
 
-// answeredLocked takes the first response to s: it may open a stream, of which items
-// may have come before.
+// answeredLocked handles the first response to s. It may open a stream, of which items may have
+// come already.
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
@@ -175,11 +174,11 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 		token, m.Final = p.codec.Opened(s.op, *m)
 		m.Stream = token
 	}
-	first := m.Err == nil && token == nil && m.Kind == wire.Response && !acknowledges(m.Body) // it says something itself
+	first := m.Err == nil && token == nil && m.Kind == wire.Response && !acknowledges(m.Body) // the answer itself has content
 	shown := first && m.Final && s.op.Lasting && p.openEnded && p.exchanger == nil
 	m.Final = m.Final && !shown
 	p.calls.setWaiting(s, false)
-	if s.op.Kind == dialect.Raw { // in its place among all else that comes in
+	if s.op.Kind == dialect.Raw { // in order with all other messages
 		p.answerToLocked(s.op.Answer, p.restored(m, s.own))
 	}
 	p.deliverLocked(s, m)
@@ -199,8 +198,8 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// tooLateLocked drops the response to a call that was given up. A stream that it
-// opens is ended.
+// tooLateLocked drops the response to a call that was given up. If it opens a stream, it ends the
+// stream.
 func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	delete(p.calls.abandoned, s.id)
 	if s.late != nil {
@@ -221,9 +220,9 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	}, false)
 }
 
-// itemLocked routes one item of a stream: by the call that it names, by its
-// exchange, by its stream. An item of an unknown stream that comes in the exchange
-// of a call that goes on belongs to that call.
+// itemLocked routes one item: to the call that it names, to the call of its exchange, or to its
+// stream. An item of an unknown stream belongs to the call in whose exchange it came, if that goes
+// on.
 func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	var s *stream
 	switch {

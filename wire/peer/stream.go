@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// wakeBytes is how much may wait in a stream before its consumer is woken even
-// though more can be read at once.
+// wakeBytes is how many bytes may wait in a stream before its consumer is woken although more
+// messages can be read at once.
 const wakeBytes = 64 << 10
 
 // stream is one operation of ours and the messages that answer it. It is in the
@@ -26,9 +26,9 @@ type stream struct {
 	streamEnd
 	asks  bool          // the consumer waits for wake
 	dirty bool          // in calls.dirty
-	wake  chan struct{} // gets a value when there is something for the consumer
+	wake  chan struct{} // receives a value when there is something for the consumer
 
-	dropped atomic.Bool // Cancel was called: what the consumer still holds is void
+	dropped atomic.Bool // Cancel was called: messages that the consumer still holds are dropped
 
 	current *chunk // the consumer's; read without the mutex
 	pos     int    // the next message in current
@@ -45,27 +45,26 @@ type request struct {
 	follows   bool          // it is a watch of the stream token, and sent nothing
 	oneAnswer bool          // its first response is its only answer (Encode said Final)
 	waiting   bool          // for its first response
-	batch     *rawBatch     // that it was sent in; nil: by itself
+	batch     *rawBatch     // the batch that it was sent in; nil: it was sent by itself
 	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
 }
 
-// An exchanged is the part of a stream that belongs to its exchange, over a
-// wire.Exchanger.
+// An exchanged is the part of a stream that belongs to its exchange, on a wire.Exchanger.
 type exchanged struct {
 	stop      context.CancelFunc // ends the exchange
 	answers   bool               // it carries an answer of ours, and is no call
 	early     earlyItems         // as calls.early, of this exchange
-	optional  bool               // it may be over without an answer
-	malformed string             // what came in it that was no message
-	outside   bool               // it has ended, and more comes outside of it
+	optional  bool               // it may end without an answer
+	malformed string             // text that came in it and was no message
+	outside   bool               // the exchange has ended, and further items come outside of it
 }
 
 // A streamEnd records which messages a stream's consumer missed, and how the stream
 // ended.
 type streamEnd struct {
-	lost     int64 // messages that were dropped, and the consumer was not told
+	lost     int64 // messages that were dropped without telling the consumer yet
 	overfull bool  // it queues more than it should
-	stuck    bool  // the reader has waited for its consumer in vain, who has taken nothing since
+	stuck    bool  // the reader has waited in vain for its consumer, which has taken nothing since
 	ended    bool  // nothing more is queued
 	err      error // io.EOF after the final message, else why it failed
 	cut      bool  // it ended because the connection did
@@ -86,8 +85,8 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
-// Queued returns messages that follow the one that Next returned, where there are any
-// that need no lock, and takes them. They are valid until the next Next.
+// Queued returns further messages that can be had without the lock, and removes them. They are
+// valid until the next call of Next.
 func (s *stream) Queued() []wire.Message {
 	c := s.current
 	if c == nil || s.dropped.Load() {
@@ -98,7 +97,8 @@ func (s *stream) Queued() []wire.Message {
 	return rest
 }
 
-// Waiting reports whether a message, or the stream's own end, can be had at once.
+// Waiting reports whether Next would return at once, with a message or because the stream itself
+// has ended.
 func (s *stream) Waiting() bool {
 	if c := s.current; c != nil && s.pos < len(c.msgs) {
 		return true
@@ -108,22 +108,21 @@ func (s *stream) Waiting() bool {
 	return s.first != nil && (s.ended || s.due()) || s.ended && !s.cut
 }
 
-// Severed reports that the stream ended because the connection did: its own end
-// had not come by then.
+// Severed reports that the stream ended because the connection did, before its own end came.
 func (s *stream) Severed() bool {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	return s.cut
 }
 
-// due reports whether what is queued is worth handing over: it is much, or nothing
-// more can be read at once. If each message were taken as it comes, reader and
-// consumer would contend for the lock.
+// due reports whether the consumer should be woken for what is queued: there is much, or no further
+// message can be read at once. If it were woken for each message, reader and consumer would contend
+// for the lock.
 func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
 
-// refill takes the next chunk, for which it waits. Messages that were queued
-// before a stream ended outlive ctx; those of a live stream do not, so that a
-// stream that never pauses can be left.
+// refill waits for the next chunk and takes it. Messages that were queued before the stream ended
+// can be read even after ctx has ended; those of a live stream cannot, so that a stream that never
+// pauses can be left.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	p := s.p
 	for {
@@ -162,8 +161,8 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// firstItemLocked takes the answer m of s for the first item of what the user waits
-// for: of s itself, where it is shown there, and of the watches that s is to begin.
+// firstItemLocked treats the answer m of s as the first item of what the user waits for: of s
+// itself, or of the watches that belong to s.
 func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	item := *m
 	item.Kind, item.ID, item.Final = wire.Item, nil, false
@@ -177,10 +176,9 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	}
 }
 
-// Cancel tells the far side and forgets the stream. Messages that are queued
-// are dropped; Next returns io.EOF from then on. ctx bounds how long the answer
-// is waited for, and before it what a Subscribe is answered that was not yet: by
-// what it is called there it can be ended.
+// Cancel asks the far side to end the stream and forgets it. Queued messages are dropped; from then
+// on Next returns io.EOF. ctx bounds the wait for the answer, and before that for the response to a
+// Subscribe that has not come yet, since it names the stream that has to be ended.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -216,7 +214,7 @@ func (s *stream) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Finish lets a watch take in nothing more: see dialect.Finisher.
+// Finish makes a watch accept nothing more: see dialect.Finisher.
 func (s *stream) Finish(context.Context) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -224,16 +222,15 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s with err on our side and asks the far side to end it on
-// its own. It returns the call that asks, where it has an answer and somebody
-// awaits it.
+// leaveStreamLocked ends s with err on our side and asks the far side to end it there. If that
+// request has an answer for which somebody waits, it returns its call.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
 	switch {
 	case s.isWatch():
 		return nil
-	case s.stop != nil: // the exchange is the call
+	case s.stop != nil: // ending the exchange ends the call
 		if _, ok := p.codec.(dialect.CancelSender); ok && unanswered {
 			p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		}
@@ -258,9 +255,9 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	return bye
 }
 
-// sayLocked sends op, where the dialect can say it and the connection can carry it.
-// It returns the call that gets the answer, if there is one and somebody awaits
-// it. It does not wait for room: there is one such message for each call.
+// sayLocked sends op if the dialect has a message for it and the connection can carry it. It
+// returns the call that gets the answer, if there is one and somebody waits for it. It does not
+// wait for room in the outbox: there is at most one such message for each call.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.state != open {
 		return nil, true
