@@ -12,16 +12,16 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Direct is a Conversation over a connection that this process dialled. One
-// responder answers the peer for as long as the conversation lasts; with
-// Options.Reconnect there is a new link whenever one is lost.
+// Direct is a Conversation on a connection that this process has dialled. One responder answers the
+// peer as long as the conversation lasts. With Options.Reconnect a new link takes the place of one
+// that is lost.
 type Direct struct {
 	recording recording // of the connection that is being made
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
 	hub       *rawHub  // of raw traffic; nil: nobody wants it
-	raw       *rawPipe // Raw returns it: it is there from the first message on
+	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context) (wire.Conn, []func() error, error)
 	session   string                                 // the id that the peer gave to our session, for the next greeting
@@ -37,7 +37,7 @@ type Direct struct {
 	links
 }
 
-// start makes the first link. When it fails nothing is left.
+// start makes the first link. If it fails, nothing of the conversation is left.
 func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
@@ -53,8 +53,8 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while there is none, or while the current
-// one is still old.
+// live returns the current link. It waits while there is none, and while the current one has ended
+// but not been replaced.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,8 +101,8 @@ type Pipeliner interface {
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
-// Pipeline implements Laner: for a connection that stays the same, and of which nothing but
-// calls is wanted.
+// Pipeline implements Pipeliner. It returns nil if the connection may be replaced or messages of it
+// are wanted that belong to no call.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.o.Reconnect != nil || d.o.First != nil || d.hub != nil {
 		return nil
@@ -125,8 +125,8 @@ func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, erro
 	return l.p.Preview(op)
 }
 
-// openOnce opens op on the current link, or waits for one. If the link is lost
-// before op was sent, op is sent on the next.
+// openOnce opens op on the current link, for which it waits if there is none. If the link is lost
+// before op was sent, op is sent on the next one.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
@@ -190,8 +190,8 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	return nil
 }
 
-// Event reads m by the codec of the current link. A message of an earlier link
-// carries its event already (withEvent).
+// Event decodes m with the codec of the current link. A message of an earlier link carries its
+// event already (withEvent).
 func (d *Direct) Event(m *wire.Message, ev *wire.Event) error {
 	if d.o.Reconnect == nil && m.Event == nil {
 		return d.codec.Event(m, ev)
@@ -262,7 +262,7 @@ func (d *Direct) Close() error {
 			d.hub.stop()
 		}
 		d.mu.Lock()
-		d.closed = true // before what dials is told to stop, which is no failure then
+		d.closed = true // set before redialling is cancelled, which must not count as a failure then
 		l := d.link
 		d.changed()
 		d.mu.Unlock()

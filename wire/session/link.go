@@ -19,18 +19,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A link is one connection of a conversation, with what belongs to it alone.
+// A link is one connection of a conversation, with all that belongs to it alone.
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // of an embedded server
+	ends  []func() error // close what an embedded server needs
 	ready chan struct{}  // closed when p is set
 	born  time.Time
-	// watches are opened before anything is read: what comes at once is not lost.
+	// watches are opened before anything is read, so that they see the first messages.
 	watches   map[*resubscription]dialect.Stream
-	preopened dialect.Stream // that of Options.First, until it is asked for
+	preopened dialect.Stream // the stream of Options.First, until it is asked for
 	received  atomic.Bool    // something came in since the greeting; kept only where that counts
-	replaced  atomic.Bool    // there is another
+	replaced  atomic.Bool    // another link has taken its place
 	end       func() error
 	recording recording
 	watch     *transport.Watch
@@ -82,7 +82,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived notes that the far side says something; it is a wire.Record.
+// noteReceived notes that the far side has sent something; it is a wire.Record.
 func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	if dir == wire.Recv {
 		l.received.Store(true)
@@ -99,7 +99,7 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
 	}
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // nobody was there to speak the dialect
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // the peer hung up during the greeting: it counts as not reached
 		g := *f
 		g.Kind = wire.Unreachable
 		return &g
@@ -119,8 +119,8 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	return m
 }
 
-// linkStream is the stream of a call, which ends with its link. Messages that it
-// has received can still be read when the link has been replaced.
+// A linkStream is the stream of a call, which ends with its link. Messages that it has received can
+// still be read after the link was replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link
@@ -156,8 +156,8 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending is called before p's connection is closed here. What it returns is called after that, and says how it ended.
-// Of a listener, who is the client.
+// ending is called before we close p's connection. The function that it returns is called after
+// that and returns how the connection ended. For a listener, who is the client.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "the connection is closed by us"
 	select {
@@ -166,15 +166,15 @@ func ending(p *peer.Peer, who string) func() wire.Fact {
 	default:
 	}
 	return func() wire.Fact {
-		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // it may just have come to be known
+		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may have been noticed just now
 			text = "the connection has ended: " + err.Error()
 		}
 		return wire.Fact{Step: "closed", Text: text, Who: who}
 	}
 }
 
-// discoveryCache keeps what e says it offers from one connection to the next, and
-// tells the user of it.
+// discoveryCache returns the cache for what e says it offers, which is kept from one connection to
+// the next; the user is told of its use.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn

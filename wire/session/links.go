@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// links is the part of a conversation that a new connection changes: which link
-// there is, what goes on over the next one, and how it all ended.
+// links is the part of a conversation that changes with a new connection: the current link, the
+// streams that go on with the next one, and how the conversation ended.
 type links struct {
 	mu         sync.Mutex // for all below
 	change     chan struct{}
@@ -19,7 +19,7 @@ type links struct {
 	reconnects int           // how often there was a new one
 	over       bool          // there will be no other link
 	err        error         // why it is over
-	giveUpErr  error         // err, where no other link could be made
+	giveUpErr  error         // err, if it is why no other link could be made
 	closed     bool
 	streams    []*resubscription // in the order in which they were opened
 }
@@ -38,8 +38,8 @@ func (c *links) Reconnects() int {
 	return c.reconnects
 }
 
-// finish ends the conversation: there will be no other link. giveUpErr is err
-// where it is the failure of the attempts to make one; else nil.
+// finish ends the conversation: there will be no other link. giveUpErr is err if that is the
+// failure of the attempts to make one; else nil.
 func (c *links) finish(err, giveUpErr error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,8 +69,8 @@ func (c *links) unregister(s *resubscription) {
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream that has still to be opened on l; nil:
-// there is none. The lock is held.
+// notReopened returns the next stream that has to be reopened on l; nil if there is none. The lock
+// is held.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {
@@ -80,7 +80,7 @@ func (c *links) notReopened(l *link) *resubscription {
 	return nil
 }
 
-// ended says why nothing can be sent any more. The lock is held.
+// ended returns why nothing can be sent any more. The lock is held.
 func (c *links) ended() error {
 	if c.err != nil {
 		return c.err
@@ -88,7 +88,7 @@ func (c *links) ended() error {
 	return wire.NewFault(wire.Closed, "the conversation ended", nil)
 }
 
-// await waits for the next changed. The lock is held, but given up meanwhile.
+// await waits for the next call of changed. The lock is held, but released while it waits.
 func (c *links) await(ctx context.Context) error {
 	if c.change == nil {
 		c.change = make(chan struct{})

@@ -18,16 +18,16 @@ import (
 	"rpcx/wire/transport"
 )
 
-// heldBytes bounds the answers to all clients that wait to be read, beyond a small
-// share that each client always has.
+// heldBytes bounds the unread answers to all clients together, in bytes. Each client may have a
+// small share beyond it.
 const heldBytes = 256 << 20
 
-// muchHeld is the size from which the memory of a client's unread answers is given
-// back to the system at once when the client goes.
+// muchHeld is the size, in bytes, from which the memory of a client's unread answers is given back
+// to the system as soon as the client goes.
 const muchHeld = 32 << 20
 
-// collectPercent is the garbage collector's percentage (GOGC) while answers of more than muchHeld wait to be read: what is
-// garbage beside them is then a fourth of them at most, in place of as much again.
+// collectPercent is the percentage of the garbage collector (GOGC) while more than muchHeld bytes
+// of answers wait to be read: garbage is then at most a fourth of them, and not as much again.
 const collectPercent = 25
 
 var frequentGC struct {
@@ -36,7 +36,8 @@ var frequentGC struct {
 	usual int // the percentage without them
 }
 
-// setFrequentGC begins or ends a time of that percentage, for one server.
+// setFrequentGC begins or ends a period with that percentage, for one server; the last that ends it
+// restores the usual one.
 func setFrequentGC(begin bool) {
 	frequentGC.mu.Lock()
 	defer frequentGC.mu.Unlock()
@@ -71,12 +72,12 @@ type Server struct {
 	clients   atomic.Int64    // that have come
 	budget    *peer.Budget    // of all of them
 	exchanges *peer.Exchanges // where each is a POST
-	alone     bool            // one connection is all there will ever be (stdio, dial+)
+	alone     bool            // there will be only one connection (stdio, dial+)
 	fault     error
 	posted    recording // of all POSTs, where they are recorded
 }
 
-// Listen binds e and returns when a client could connect.
+// Listen binds e and returns once clients can connect.
 func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
 	if err := canListen(e); err != nil {
 		return nil, err
@@ -108,8 +109,8 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	return s, nil
 }
 
-// Endpoint returns where it listens, as a client writes it, with the dialect and
-// the framing; "" for stdio.
+// Endpoint returns the endpoint with which a client connects, with the dialect and the framing; ""
+// for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {
@@ -118,8 +119,8 @@ func (s *Server) Endpoint() string {
 	return s.endpoint.Prefixed(at)
 }
 
-// Serve answers until Close; on stdio, and where we dialled,
-// until its one connection ends, whose failure it then returns.
+// Serve answers clients until Close. On stdio, and if we have dialled, it ends with its only
+// connection and returns that connection's failure.
 func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()
@@ -136,7 +137,7 @@ func (s *Server) Serve() error {
 	}
 }
 
-// newPeer begins to serve a connection, of the client of that name, and to record it.
+// newPeer begins to serve, and to record, a connection of the client of that name.
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
@@ -181,7 +182,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
-	if done { // it came while the server was being stopped
+	if done { // the connection was accepted while the server was being stopped
 		_ = p.CloseAs(goingAway, stops)
 	} else {
 		s.side.Opened(p)
@@ -197,7 +198,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {
-		debug.FreeOSMemory() // what one client made us take is not kept when it goes
+		debug.FreeOSMemory() // memory for one client is not kept when it goes
 	}
 	f := wire.AsFault(err)
 	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
@@ -215,8 +216,8 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	}
 }
 
-// clientName returns what a client is called in warnings: its address, or a number
-// where it has none (a Unix socket).
+// clientName returns the name of a client in warnings: its address, or a number if it has none (a
+// Unix socket).
 func (s *Server) clientName(conn wire.Conn) string {
 	n := s.clients.Add(1)
 	if r, ok := conn.(interface{ Remote() string }); ok {
@@ -231,10 +232,9 @@ func (s *Server) clientName(conn wire.Conn) string {
 // to be handled.
 const finishTimeout = 60 * time.Second
 
-// Finish waits until the connections that were made so far are accepted and what
-// came over them was read, and each notification among it handled: who has sent one
-// and left has done all that it could. It waits no longer than until ctx ends. Only
-// Close may follow.
+// Finish waits until all connections made so far are accepted, everything sent on them was read,
+// and each notification was handled: a client that has sent a notification and left must not lose
+// it. It ends no later than ctx. Only Close may be called after it.
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -254,8 +254,8 @@ func (s *Server) Finish(ctx context.Context) {
 	hearing.Wait()
 }
 
-// goingAway is WebSocket's code for a server that stops: its clients may come
-// back when there is one again (RFC 6455, section 7.4.1).
+// goingAway is the WebSocket close code of a server that stops: its clients may connect again later
+// (RFC 6455, section 7.4.1).
 const (
 	goingAway = 1001
 	stops     = "the server stops"
@@ -276,8 +276,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload tells the dialect's server that its hooks and catalog were loaded again.
-// It reports whether that means anything in this dialect.
+// Reload tells the dialect's server that its hooks and catalog were loaded again. It reports
+// whether the dialect has a message for that.
 func (s *Server) Reload() bool {
 	r, ok := s.side.server.(dialect.Reloader)
 	if ok {

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Open connects to e and greets. The context bounds that alone.
+// Open connects to e and greets. ctx bounds only that.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
 		return nil, wire.Usagef("%s has no headers (--header, --token-command)", e)
@@ -36,7 +36,7 @@ func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, er
 	return d, nil
 }
 
-// OpenDirect connects to e, which no other process holds, and greets.
+// OpenDirect is Open for an endpoint whose connection no other process holds.
 func OpenDirect(ctx context.Context, e endpoint.Endpoint, o Options) (*Direct, error) {
 	d, err := newDirect(e, o)
 	if err != nil {
@@ -76,8 +76,7 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	return d, nil
 }
 
-// codecForLink returns the codec for a new link, with what its dialect has to know
-// of us.
+// codecForLink returns the codec for a new link, configured with what its dialect has to know.
 func (d *Direct) codecForLink() dialect.Codec {
 	spec := d.endpoint.Spec()
 	o := d.endpoint.CodecOptions(d.o.Transport.Options)
@@ -102,7 +101,8 @@ func (d *Direct) codecForLink() dialect.Codec {
 	return spec.NewCodec(o)
 }
 
-// checkDuplex refuses what HTTP POST cannot carry.
+// checkDuplex returns a usage Fault for a dialect that cannot be spoken over HTTP POST at an
+// endpoint that uses it.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	if e.IsHTTP() && spec.Duplex {
 		return wire.Usagef("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
@@ -110,8 +110,8 @@ func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	return nil
 }
 
-// introduction returns what a greeting says of us: the hooks with exact names, as
-// the catalog describes them, but for those that are function values only.
+// introduction returns what a greeting tells the peer about us: the hooks with exact names, as the
+// catalog describes them, without those that are only function values.
 func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
@@ -130,8 +130,8 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials, or starts the embedded server, of which there is more to end
-// than the connection.
+// connect dials e, or starts an embedded server. For that, ends holds further functions that close
+// it.
 func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " is played in this process"})
@@ -146,7 +146,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.codec != nil { // what it has to say is known
+	if d.codec != nil { // a later link: the handshake options are known already
 		cfg.Warn = nil
 	}
 	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = d.recording.exchanged(), d.recording.noise(cfg.Noise), true, d.o.Hurry
@@ -160,7 +160,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	return conn, nil, err
 }
 
-// carriedBy says what a message is on a connection to e.
+// carriedBy returns the word for what carries a message on a connection to e.
 func carriedBy(e endpoint.Endpoint) string {
 	switch {
 	case e.Address.IsHTTP():
@@ -171,7 +171,8 @@ func carriedBy(e endpoint.Endpoint) string {
 	return "each message is a text frame of the WebSocket"
 }
 
-// transportConfig adds what the dialect, our role in it and the framing decide.
+// transportConfig adds to the configuration what depends on the dialect, our role in it and the
+// framing.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Sessions, spec.HTTPName

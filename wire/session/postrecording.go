@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An postRecording records what goes on in one POST to a listener. The line of the HTTP
-// exchange stands before the answer's messages, as it does where the client records:
-// they are held back for the moment in which it is not known yet.
+// A postRecording records one POST to a listener. On the tape the line of the HTTP exchange comes
+// before the messages of the answer, as in the recording of a client. These messages are therefore
+// held back until the exchange is known.
 type postRecording struct {
 	recording
 	answers wire.Direction // of the messages of the answer
@@ -31,7 +31,7 @@ func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.to.Message(d, msg)
 }
 
-// messages is message for several; it is a wire.Record.
+// messages is message for several messages; it is a wire.Record.
 func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	a.message(d, msg)
 	for _, msg := range more {
@@ -39,13 +39,13 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	}
 }
 
-// exchange records the exchange.
+// exchange records the HTTP exchange, and then the messages that were held back.
 func (a *postRecording) exchange(x transport.Exchange) {
 	a.exchanged()(x)
 	a.over()
 }
 
-// over records what was held back.
+// over records the messages that were held back.
 func (a *postRecording) over() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,8 +56,8 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
-// from records the HTTP exchange by which conn came, where it came by one. answers is the
-// direction of what conn gets, as it is given to the tap.
+// from records the HTTP exchange with which conn came, if it came with one. answers is the
+// direction, as the tap sees it, of the messages of the answer.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(interface {
 		OnExchange(tell func(transport.Exchange))
@@ -74,7 +74,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	return r
 }
 
-// answered notes that nothing more is said in the POST that is recorded, if it is one.
+// answered notes that nothing more is sent in the POST that is recorded, if it is one.
 func (r recording) answered() {
 	if r.post != nil {
 		r.post.over()

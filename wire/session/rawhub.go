@@ -8,7 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// A rawHub hands the traffic that comes in to the commands that want it raw.
+// A rawHub delivers the messages of the peer to the commands that use the conversation raw.
 type rawHub struct {
 	d        *Direct
 	lossy    bool                 // nobody is waited for: a pipe that is too slow ends
@@ -19,8 +19,8 @@ type rawHub struct {
 	pipes []*rawPipe
 }
 
-// incoming is peer.Options.Incoming of a link. A request that no hook answers is the newest
-// pipe's; what else comes is everyone's.
+// incoming is the peer.Options.Incoming of a link. A request that no hook answers goes to the
+// newest pipe; all other messages go to every pipe.
 func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
 	hooked := (isRequest || m.Kind == wire.Notification) && h.d.responder.answers(m.Method)
@@ -47,8 +47,8 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	return taken && !hooked
 }
 
-// offer gives a request to the newest pipe that takes it. Pipes whose user sends no
-// more, and which could only have it rejected, come last.
+// offer gives a request to the newest pipe that takes it. Pipes whose user sends nothing more, and
+// could only reject it, come last.
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
@@ -60,10 +60,9 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	return false
 }
 
-// claim notes that the requests of the far side with these ids are answered, each
-// once, whichever pipe took them. Requests of a lost connection can no longer be
-// answered: their ids may be reused. On a connection with one user ids are not
-// checked.
+// claim notes that the requests of the peer with these ids are answered, each once, whichever pipe
+// took them. Requests of a lost connection cannot be answered any more, as their ids may be in use
+// again. On a connection with a single user ids are not checked.
 func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,8 +85,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// disconnected notes that a link was lost: answers to its requests are no longer
-// expected.
+// disconnected notes that a link was lost, so that answers to its requests are no longer expected.
 func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +105,7 @@ func (h *rawHub) stop() {
 	}
 }
 
-// end is stop, and says why to those who still converse.
+// end is stop with the reason, which those who still use the traffic get.
 func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

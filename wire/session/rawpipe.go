@@ -15,7 +15,7 @@ import (
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
 	hub    *rawHub
-	ctx    context.Context // of waiting for answers
+	ctx    context.Context // ends the waiting for answers
 	forget context.CancelFunc
 	slow   chan struct{} // closed when the pipe ended because nobody reads
 
@@ -23,19 +23,18 @@ type rawPipe struct {
 	cond         *sync.Cond
 	queue        []wire.Message
 	size         int             // bytes in queue
-	openRequests map[string]bool // ids of the requests that Recv returned or will, unanswered
+	openRequests map[string]bool // the ids of unanswered requests that Recv has returned or will return
 	ended        bool            // nothing more comes
 	draining     bool            // the user sends no more
-	err          error           // why it ended, where that is the pipe's own
-	lostAnswers  []error         // why answers will not come, one of each kind
+	err          error           // why the pipe itself ended; nil: with the conversation
+	lostAnswers  []error         // why answers that are owed will not come, one of each kind
 	pending      sync.WaitGroup
 }
 
 // rawQueueBytes bounds what waits to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
-// push queues m, which came over l, and says whether there is still somebody who
-// wants it.
+// push queues m, which came over l. It reports whether the pipe still wants messages.
 func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +66,8 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	return true
 }
 
-// reject answers the requests of l that this pipe took and that were not answered.
-// The lock is held.
+// reject answers with an error those requests of l that this pipe took and did not answer. The lock
+// is held.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.openRequests {
@@ -114,7 +113,7 @@ func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// watch ends the pipe when the conversation does. It returns at once.
+// watch makes the pipe end when the conversation does. It returns at once.
 func (r *rawPipe) watch() {
 	done := r.hub.d.Done()
 	go func() {
@@ -168,8 +167,8 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending reports whether an answer may come, unless Finish waits for those that
-// are owed.
+// addPending counts one more message whose answer may come; false if Finish waits for the answers
+// already.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,7 +190,7 @@ func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) 
 	return st, err
 }
 
-// follow waits for the end of what was sent.
+// follow waits until the message that was sent has been answered.
 func (r *rawPipe) follow(st dialect.Stream) {
 	for {
 		_, err := st.Next(r.ctx)
@@ -221,14 +220,14 @@ func (r *rawPipe) has(id wire.ID) bool {
 	return r.openRequests[string(id)]
 }
 
-// answered notes that this request is answered.
+// answered notes that the request was answered.
 func (r *rawPipe) answered(id wire.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.openRequests, string(id))
 }
 
-// unanswered notes that an answer that is owed will not come.
+// unanswered notes why an answer that is owed will not come.
 func (r *rawPipe) unanswered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,8 +242,8 @@ func (r *rawPipe) unanswered(err error) {
 	}
 }
 
-// answers appends the ids of the requests that msg answers: a result or an error
-// is an answer, whatever the dialect.
+// answers appends the ids of the requests that msg answers. In every dialect a message with a
+// result or an error counts as an answer.
 func answers(msg []byte, ids []wire.ID) []wire.ID {
 	switch scan.Type(msg) {
 	case 'a':

@@ -11,20 +11,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect dials and greets again when a connection was lost. Subscriptions and
-// watches go on over the new connection, after a wire.Gap event: what was missed
-// cannot be known. Pending calls fail, as they may have had their effect; what is
-// opened meanwhile waits.
+// A Reconnect says how to dial and greet again after a connection was lost. Subscriptions and
+// watches go on over the new connection, after a wire.Gap event, as it is unknown what they have
+// missed. Pending calls fail, since they may have had an effect; operations opened meanwhile wait
+// for the new connection.
 type Reconnect struct {
-	// For bounds how long after a loss it is tried; then the conversation ends with
-	// a Fault of kind Closed. 0 means 5 min, less than 0 without end.
+	// For is how long it is tried to connect again; after that the conversation ends with a Fault
+	// of kind Closed. 0 means 5 minutes, a negative value means forever.
 	For time.Duration
-	// Lost is told why a connection ended, and Back how long after its loss there
-	// is a new one. Both may be nil.
+	// Lost is called with the reason why a connection ended, and Back with the time from its loss
+	// to the new one. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change how the far side is reached, once for each loss, when it
-	// refuses us: a token may be out of date. nil: there is nothing to change.
+	// Renew may change the transport's configuration, once for each loss, if the far side refuses
+	// us: a token may have expired. nil: there is nothing to change.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
 
@@ -32,12 +32,12 @@ const (
 	defaultReconnect = 5 * time.Minute
 	firstPause       = 250 * time.Millisecond
 	longestPause     = 30 * time.Second
-	// stableAfter is how long a connection lasts that was no chance: its end begins the
-	// pauses anew.
+	// stableAfter is how long a connection has to last to count as stable: after its end the pauses
+	// begin with the shortest again.
 	stableAfter = 10 * time.Second
 )
 
-// redialled says whether a connection to e can be made again.
+// redialled reports whether a connection to e can be made again.
 func redialled(e endpoint.Endpoint) error {
 	switch {
 	case e.Socket != "":
@@ -50,8 +50,8 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter returns a random pause of at most most: the clients of one server must
-// not all come back at the same moment.
+// fullJitter returns a random pause of at most most, so that the clients of one server do not all
+// come back at the same moment.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
 // redialLoop makes the connection again whenever it ends, until that fails for good or
@@ -80,15 +80,15 @@ func (d *Direct) redialLoop(l *link) {
 	}
 }
 
-// A redialer knows how long the connection has not been of use.
+// A redialer holds how long there has been no usable connection.
 type redialer struct {
 	d     *Direct
 	since time.Time
 	most  time.Duration // of the last pause: it doubles
 }
 
-// pause returns the time until the next attempt; none where the peer connects to us, and
-// must not find nobody.
+// pause returns the time until the next attempt. It is none if the peer connects to us: then we
+// have to listen all the time.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0
@@ -97,9 +97,9 @@ func (k *redialer) pause() time.Duration {
 	return k.d.jitter(k.most)
 }
 
-// redial makes the link that follows l and opens on it what is to go on. A
-// connection on which nothing was received counts as a failed attempt, so that a
-// server that accepts and hangs up is not dialled for ever.
+// redial makes the link that follows l and reopens the streams on it. A connection on which nothing
+// was received counts as a failed attempt: otherwise a server that accepts and hangs up would be
+// dialled forever.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= stableAfter
@@ -130,7 +130,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 	return next, nil
 }
 
-// dial tries until there is a link, or the time is over.
+// dial tries until there is a link, or the time of Reconnect.For is over.
 func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.d.ctx
 	limit := d.o.Reconnect.For
@@ -155,7 +155,7 @@ func (k *redialer) dial(why error) (*link, error) {
 		switch {
 		case err == nil:
 			return l, nil
-		case wire.Ended(ctx) != nil: // what cut the attempt short is told below
+		case wire.Ended(ctx) != nil: // the reason is reported below
 		case isPermanent(err):
 			return nil, err
 		default:
@@ -215,8 +215,8 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams opens on l, before it is used for anything else, the streams that
-// go on, in the order in which they were first opened.
+// reopenStreams opens on l, before it is used for anything else, the streams that go on, in the
+// order in which they were first opened.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

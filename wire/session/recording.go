@@ -18,12 +18,12 @@ import (
 type recording struct {
 	to    *recorder.Conn // nil: it is not
 	lasts bool           // it has no end
-	brief bool           // it is one POST to a listener of ours, of whose end nobody is told
+	brief bool           // it is one POST to a listener of ours, whose end is not recorded
 	post  *postRecording // the POST that it is; nil: it is none, or is not recorded
 }
 
-// record begins to record a connection. open says how it comes about, server that we
-// are its server.
+// record begins to record a connection. open describes how it is made; server says that we are its
+// server.
 func (o Options) record(open tape.Open, server bool) recording {
 	if o.Record == nil {
 		return recording{}
@@ -31,7 +31,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// conn returns what the connection is recorded by, which does nothing where it is not.
+// conn returns the recorder of the connection; if it is not recorded, one that does nothing.
 func (r recording) conn() *recorder.Conn {
 	if r.to == nil {
 		return new(recorder.Conn)
@@ -39,7 +39,7 @@ func (r recording) conn() *recorder.Conn {
 	return r.to
 }
 
-// tap returns next with the messages recorded, too.
+// tap returns a tap that records messages and calls next.
 func (r recording) tap(next wire.Tap) wire.Tap {
 	switch {
 	case r.to == nil:
@@ -50,7 +50,7 @@ func (r recording) tap(next wire.Tap) wire.Tap {
 	return both(r.to.Message, next)
 }
 
-// messages returns what records the messages of a peer; nil: nothing does.
+// messages returns the wire.Record that records a peer's messages; nil if nothing is recorded.
 func (r recording) messages() wire.Record {
 	switch {
 	case r.to == nil:
@@ -61,16 +61,15 @@ func (r recording) messages() wire.Record {
 	return r.to.Messages
 }
 
-// failed notes that there is no connection.
+// failed notes that the connection could not be made.
 func (r recording) failed(err error) {
 	if r.to != nil {
 		r.to.Ended(wire.Recv, err)
 	}
 }
 
-// ended notes which side ended p's connection, before it is closed here. The
-// function that it returns writes that end to the tape, after what is still said in
-// closing.
+// ended notes, before we close p's connection, which side ends it. The function that it returns
+// writes the end to the tape; it is called when the last messages have been sent.
 func (r recording) ended(p *peer.Peer) (note func()) {
 	if r.to == nil || r.lasts {
 		return func() {}
@@ -78,8 +77,7 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged returns what transport.Config.Exchanged is told; nil: nothing is
-// recorded.
+// exchanged returns the function for transport.Config.Exchanged; nil if nothing is recorded.
 func (r recording) exchanged() func(transport.Exchange) {
 	if r.to == nil {
 		return nil
@@ -87,7 +85,7 @@ func (r recording) exchanged() func(transport.Exchange) {
 	return func(x transport.Exchange) { r.to.HTTP(httpOf(x, r.to.Elapsed())) }
 }
 
-// noise returns next with the lines of a child recorded that are no messages.
+// noise returns a function that records the lines of a child that are no messages, and calls next.
 func (r recording) noise(next func(line []byte)) func(line []byte) {
 	if r.to == nil {
 		return next
@@ -95,7 +93,7 @@ func (r recording) noise(next func(line []byte)) func(line []byte) {
 	return r.to.Noise(next)
 }
 
-// httpOf returns x as a tape has it. now is the time since the tape's start.
+// httpOf converts x into the form of a tape. now is the time since the tape's start.
 func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	h := tape.HTTP{
 		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
@@ -148,8 +146,8 @@ func inTurn(first, second wire.Record) wire.Record {
 	}
 }
 
-// end returns a function that notes the end of p's connection, as the peer's if it
-// has ended already.
+// end returns a function that records the end of p's connection: as the peer's if it has ended
+// already.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
 	select {
 	case <-p.Done():
@@ -160,8 +158,8 @@ func end(rec *recorder.Conn, p *peer.Peer) func() {
 	}
 }
 
-// record begins to record a connection to s, where that was asked for. The POSTs to a
-// listener are one connection, which has no end.
+// record begins to record a connection to s, if recording was asked for. All POSTs to a listener
+// are one connection on the tape, which has no end.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
 	if _, post := conn.(wire.OneShot); !post {

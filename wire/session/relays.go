@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// relays are the requests that are passed on as they are, from HTTP to HTTP. On the
-// tape they are one connection, which has no end.
+// relays holds the HTTP requests that are passed on unchanged, from an HTTP listener to an HTTP
+// server. On the tape they are one connection, which has no end.
 type relays struct {
 	to  *transport.Relay
 	rec recording
@@ -41,7 +41,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// relaying counts a request, and makes the relays when the first comes.
+// relaying counts a request, and makes the relays for the first one.
 func (t *Wiretap) relaying() (*relays, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

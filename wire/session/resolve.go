@@ -12,9 +12,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// ParseEndpoint is endpoint.Parse, and takes names: @NAME is a session, else a
-// profile, and "@" alone stands for $RPCX_ENDPOINT. A name that leads nowhere is
-// a Fault of kind Unreachable.
+// ParseEndpoint is endpoint.Parse that also resolves names: @NAME is a session, else a profile, and
+// "@" alone stands for $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
 func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	if text == "@" {
 		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
@@ -46,8 +45,8 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 	return profiled(p, dialect)
 }
 
-// profiled returns the endpoint of a profile. A dialect that is given goes before
-// the profile's own.
+// profiled returns the endpoint of a profile. A given dialect takes precedence over the profile's
+// own.
 func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]
 	if strings.HasPrefix(text, "@") {

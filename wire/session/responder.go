@@ -24,17 +24,17 @@ type responder struct {
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
-	upstream func(c dialect.Caller) relay.Backend // what hooks talk to on the connection of c
+	upstream func(c dialect.Caller) relay.Backend // the backend that hooks on the connection of c can call
 	funcs    *relay.Functions
 	runtime  dialect.Runtime // nil: none
 
 	mu      sync.Mutex
 	sockets map[dialect.Caller]*relay.Socket // nil: closed
-	opening map[dialect.Caller]func()        // of connections that are not open yet: see Opened
+	opening map[dialect.Caller]func()        // the functions that run --on-open, by connections that are not open yet: see Opened
 	failed  error
 }
 
-// newResponder makes the answering side. serving: we are the server, and describe
+// newResponder returns the answering side. serving says that we are the server, and describe
 // ourselves to clients.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
@@ -59,7 +59,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		return nil, err
 	}
 	known := o.Catalog
-	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // of our hooks; the other is of the far side
+	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes our hooks; Catalog may describe the far side
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
@@ -76,9 +76,8 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched warns of patterns of the policy that match no method. If hooks are
-// patterns themselves, or the dialect answers methods by itself, that cannot be
-// known, and it says nothing.
+// warnUnmatched warns of patterns of the policy that match no method. It says nothing if hooks are
+// patterns themselves, or if the dialect answers methods by itself: then it cannot know.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := spec.AllForHooks(append([]string{"rpc.discover", "rpc.describe"}, spec.Answers...))
 	for _, e := range o.Hooks {
@@ -103,7 +102,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	}
 }
 
-// forHooks returns entries under the names that the dialect gives them.
+// forHooks returns the entries with their names as the dialect spells them.
 func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	out := slices.Clone(entries)
 	for i := range out {
@@ -112,7 +111,7 @@ func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	return out
 }
 
-// newRuntime returns what evaluates code here; nil where nothing does.
+// newRuntime returns the runtime that evaluates code here; nil if there is none.
 func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
@@ -128,8 +127,8 @@ func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
 }
 
-// responderHandler closes the connection's socket after its handler has ended:
-// until then hooks may ask for the socket.
+// A responderHandler closes the connection's socket after its handler has ended, as hooks may ask
+// for the socket until then.
 type responderHandler struct {
 	dialect.Handler
 	responder *responder
@@ -148,16 +147,14 @@ func (h *responderHandler) Close() error {
 	return h.Handler.Close()
 }
 
-// onBind keeps open, which runs --on-open, until the connection of c is past its
-// greeting.
+// onBind stores open, which runs --on-open, until the greeting on the connection of c is over.
 func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opening[c] = open
 }
 
-// takeOpening returns the function that onBind was given for c, the first time; nil
-// after that.
+// takeOpening returns the function that onBind has stored for c, only once; then nil.
 func (s *responder) takeOpening(c dialect.Caller) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +163,7 @@ func (s *responder) takeOpening(c dialect.Caller) func() {
 	return open
 }
 
-// Opened runs --on-open, as the connection of c is past its greeting.
+// Opened runs --on-open, as the greeting on the connection of c is over.
 func (s *responder) Opened(c dialect.Caller) {
 	if open := s.takeOpening(c); open != nil {
 		open()
@@ -179,8 +176,8 @@ func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Fo
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
 
-// talkBack gives the hooks of one connection the way back to it: its endpoint,
-// bound when first asked for.
+// talkBack returns the endpoint with which the hooks of a connection can call back on it. Its
+// socket is bound when the endpoint is first asked for.
 func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
@@ -209,17 +206,17 @@ func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook
 // Answers returns the request that a hook answers.
 func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
 
-// ClientGone means nothing to a connection.
+// ClientGone does nothing: a connection need not know.
 func (hookOwner) ClientGone(*relay.Process) {}
 
 // EndReason returns nil: streams end with their connection.
 func (hookOwner) EndReason() error { return nil }
 
-// StreamFailed means nothing to a connection.
+// StreamFailed does nothing: a connection need not know.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect in which hooks talk back: that of the connection, also
-// where another process holds it.
+// spoken returns the dialect in which hooks call back: that of the connection, even if another
+// process holds it.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(interface{ Dialect() string }); ok {
 		return r.Dialect()

@@ -14,26 +14,26 @@ import (
 type resubscription struct {
 	d         *Direct
 	op        dialect.Op
-	cancelled atomic.Bool // nobody wants more
-	finished  atomic.Bool // nobody wants what comes from now on
+	cancelled atomic.Bool // Cancel was called
+	finished  atomic.Bool // Finish was called: later messages are not wanted
 
-	// The consumer's, in Next.
+	// Used by the consumer in Next.
 	read    dialect.Stream // what it reads
 	from    *link
-	held    wire.Message // read, and the gap came first
+	held    wire.Message // a message that was read, to be returned after the gap
 	hasHeld bool         // there is held
-	seen    bool         // it brought something: the far side knows of it
-	gap     bool         // something is missing that nobody was told of
-	gapSent bool         // of a watch: nothing came since the last gap, and another would say no more
+	seen    bool         // it has yielded a message, so the far side knows of the subscription
+	gap     bool         // a gap has to be reported
+	gapSent bool         // for a watch: nothing has come since the last gap, so another one would say nothing new
 
-	// Under d.mu.
-	next  dialect.Stream // on the last link on which it was opened
+	// Guarded by d.mu.
+	next  dialect.Stream // its stream on the last link on which it was opened
 	on    *link
-	tried *link // on which it was to be opened again
-	err   error // why it could not be
+	tried *link // the link on which it was last reopened, or tried to be
+	err   error // why it could not be reopened
 }
 
-// openResubscribed opens op, and whenever there is a new link.
+// openResubscribed opens op now and again on each new link.
 func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	s := &resubscription{d: d, op: op}
 	var old *link
@@ -57,13 +57,13 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 		if d.register(s) {
 			return s, nil
 		}
-		old = l // there is another already
+		old = l // the link has been replaced meanwhile
 	}
 }
 
-// preopen opens watches on a new link before it is used for anything else: those
-// that go on there or, on the first link, the one that is about to be asked for. A
-// watch of everything does not see the greeting.
+// preopen opens watches on a new link before it is used for anything else: those that go on after a
+// reconnect or, on the first link, that of Options.First. A watch of all messages does not see the
+// greeting.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	_, greets := l.codec.(dialect.Greeter)
 	d.mu.Lock()
@@ -82,7 +82,7 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
-// isPassiveWatch reports whether nothing is sent for op.
+// isPassiveWatch reports whether nothing is sent for op, as it only shows messages.
 func (d *Direct) isPassiveWatch(op dialect.Op) bool {
 	follows := d.endpoint.Spec().Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
@@ -106,7 +106,7 @@ func disconnected(st dialect.Stream) bool {
 	return ok && s.Severed()
 }
 
-// reopen opens s on l, unless its own end came before that of its connection.
+// reopen opens s on l, unless the stream itself had ended before its connection was lost.
 func (s *resubscription) reopen(l *link) {
 	d := s.d
 	d.mu.Lock()
@@ -159,7 +159,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 		switch {
 		case s.op.Kind != dialect.Watch:
 			s.gap = s.gap || s.seen
-		case !s.gapSent: // no answer will say that it stands
+		case !s.gapSent: // no answer will confirm that it is open again
 			s.gapSent = true
 			return LossGap(), nil
 		}
@@ -170,7 +170,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 // message returns the message that has to come before m, if there is one, else m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
-	gap := s.gap && m.Err == nil // that it was refused says more
+	gap := s.gap && m.Err == nil // the refusal says more than a gap
 	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
@@ -186,8 +186,8 @@ func LossGap() wire.Message {
 	}}
 }
 
-// awaitReopened waits until s is open on another link. why is the reason why it
-// ended on the one before.
+// awaitReopened waits until s is open on another link. why is the reason why it ended on the
+// previous one.
 func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	d := s.d
 	d.mu.Lock()
@@ -240,8 +240,7 @@ func (s *resubscription) Cancel(ctx context.Context) error {
 	return s.leave().Cancel(ctx)
 }
 
-// leave has the stream opened on no further link, and returns it as it is on the
-// last one.
+// leave takes s out of the streams to be reopened, and returns its stream on the last link.
 func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()

@@ -11,14 +11,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An Await is how a peer is awaited that connects to us (accept+).
+// An Await says how a peer that connects to us (accept+) is awaited.
 type Await struct {
-	// For is how long it is waited for the first connection; 0: as long as connecting
-	// may take.
+	// For is how long the first connection is awaited; 0: as long as connecting may take.
 	For time.Duration
-	// Bound is told once where the peer is to connect, before it can be missed. stop is
-	// called at the end of the conversation, and may be nil; giveUp ends the waiting
-	// with an error.
+	// Bound is called once with the endpoint to which the peer has to connect, as soon as it can.
+	// stop is called at the end of the conversation and may be nil; giveUp ends the wait with an
+	// error.
 	Bound func(at string, giveUp func(error)) (stop func(), err error)
 }
 
@@ -29,11 +28,11 @@ type awaiting struct {
 	stop  func()
 }
 
-// defaultAwait is how long a peer is awaited where nobody says otherwise.
+// defaultAwait is how long a peer is awaited if nothing else is said.
 const defaultAwait = 10 * time.Second
 
-// dial connects to e as cfg says, or waits for e's peer to connect to us. A second
-// time it waits where the first connection came in, and as long as ctx lets it.
+// dial connects to e as cfg says, or waits for e's peer to connect to us. A second time it listens
+// at the same address as the first time, and waits as long as ctx lasts.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
 	case e.Reversed == endpoint.Dial:
@@ -79,8 +78,8 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the address at which e's conversation is held: e's own, or, where that
-// is a server which tells, the WebSocket that it tells, of the same host.
+// resolved returns the address of the conversation: that of e, or if e is an HTTP server that says
+// where its WebSocket is, that WebSocket on the same host.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
 	if !e.Resolves() {
 		return e.Address, nil
@@ -95,8 +94,9 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// ResolvedEndpoint returns e with the address where the HTTP server of e tells that conversations in e's
-// dialect are held; ok is false where it tells none. It is asked by GET, and nothing is begun.
+// ResolvedEndpoint returns e with the address at which the HTTP server of e says that conversations
+// in e's dialect are held; ok is false if it does not say. The server is asked with a GET, which
+// begins no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Binary)
 	if err != nil || !e.Resolves() {
@@ -117,7 +117,7 @@ func (a *Await) limit(cfg transport.Config) time.Duration {
 	return defaultAwait
 }
 
-// end ends what Bound began.
+// end calls the stop function that Bound has returned.
 func (w *awaiting) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *awaiting) end() {
 	}
 }
 
-// canListen refuses endpoints on which nobody can listen.
+// canListen returns a usage Fault for an endpoint on which nobody can listen.
 func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return wire.Usagef("%s cannot be listened on", e)
@@ -140,16 +140,16 @@ func canListen(e endpoint.Endpoint) error {
 	return nil
 }
 
-// An dialledListener is a listener whose one connection we have made.
+// A dialledListener is a listener whose only connection was dialled by us.
 type dialledListener struct {
 	conn   chan wire.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// dialOut connects to who will call us.
+// dialOut connects to a client that waits for connections.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
-	cfg.Strict = false // we know whom we called
+	cfg.Strict = false // no browser can be at the other end of a connection that we have dialled
 	conn, err := transport.Dial(ctx, e.Address, cfg)
 	if err != nil {
 		return nil, err

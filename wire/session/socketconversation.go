@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// openSocket returns the conversation behind e.Socket, to which the functions of
-// this process are added.
+// openSocket returns the conversation behind e.Socket, and offers it the functions of this process.
 func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
@@ -36,8 +35,8 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	return r, err
 }
 
-// onlyFunctions refuses hooks that answer none of our functions: other hooks belong
-// to the connection, which another process holds.
+// onlyFunctions returns a usage Fault for hooks that are no function values: other hooks belong to
+// the connection, which another process holds.
 func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {
@@ -51,7 +50,7 @@ func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	return nil
 }
 
-// answerFunctions makes the side that answers the functions of this process.
+// answerFunctions returns the responder for the functions of this process.
 func answerFunctions(r *relay.Client, e endpoint.Endpoint, o Options) error {
 	e.Dialect = all.Default() // of the socket
 	s, err := newResponder(e.Spec(), e, o, false)

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A TapeServer is a bound listener whose connections are played the server's side
-// of a tape.
+// A TapeServer is a bound listener that plays the server's side of a tape on its connections.
 type TapeServer struct {
 	endpoint endpoint.Endpoint
 	listener transport.Listener
@@ -72,9 +71,8 @@ func (s *TapeServer) Serve(ctx context.Context) error {
 // Close ends the listener. The connections end with Serve's context.
 func (s *TapeServer) Close() error { return s.listener.Close() }
 
-// DialMessages connects to e for a caller that works with whole messages, such as
-// replay: no greeting is made, and nothing is answered. close ends what belongs to
-// the connection beside itself.
+// DialMessages connects to e for a caller that works with whole messages, such as replay: nothing
+// is greeted or answered. close frees what the connection needs beside itself.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
 	var ends []func() error
 	switch {

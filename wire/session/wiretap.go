@@ -22,11 +22,11 @@ type Wiretap struct {
 	listen, to endpoint.Endpoint
 	options    Options
 	listener   transport.Listener
-	framing    wire.Framing // of both sides, where they are bytes; nil: messages are passed on
+	framing    wire.Framing // of both sides, if both are byte streams; nil: whole messages are passed on
 	dialling   transport.Config
 
 	awaiting awaiting        // of a peer that connects to us
-	ends     context.Context // with Close
+	ends     context.Context // ends with Close
 	end      context.CancelFunc
 
 	mu     sync.Mutex
@@ -39,9 +39,8 @@ type Wiretap struct {
 	wg     sync.WaitGroup
 }
 
-// ListenTap binds listen, whose connections will be passed on to the endpoint to.
-// of's Transport is how that is dialled, listening how listen is bound; Where
-// of's Record is not set, nothing is recorded.
+// ListenTap binds listen, whose connections will be passed on to the endpoint to. of.Transport
+// configures dialling, listening configures listen. If of.Record is nil, nothing is recorded.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
 	if err := canListen(listen); err != nil {
 		return nil, err
@@ -94,13 +93,13 @@ func (t *Wiretap) Endpoint() string {
 	return s.Endpoint()
 }
 
-// alone reports whether there is one connection at most.
+// alone reports whether there can be only one connection.
 func (t *Wiretap) alone() bool {
 	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
 }
 
-// Serve passes on until Close; on stdio until its one connection has ended, and
-// returns how the peer's side of it ended.
+// Serve passes connections on until Close. On stdio it ends with its only connection, and returns
+// how the peer's side of that ended.
 func (t *Wiretap) Serve(ctx context.Context) error {
 	for {
 		conn, err := t.listener.Accept()
@@ -128,7 +127,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	server, ends, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
-		t.failed(err) // first: with its client the whole run may end
+		t.failed(err) // before the client is closed, as that may end the whole run
 		if with, ok := client.(wire.CloserWith); ok {
 			_ = with.CloseWith(1014, "the peer cannot be reached")
 		}
@@ -137,7 +136,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // else the upgrade there says the same
+	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // for ws the upgrade tells the same
 		rec = rec.from(client, wire.Recv)
 	}
 	conn := rec.conn()
@@ -154,7 +153,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 }
 
-// dial reaches the peer, or gives up with Close.
+// dial connects to the peer, until Close is called.
 func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -171,7 +170,8 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	return conn, nil, err
 }
 
-// failed tells of a connection that could not be passed on. An error of dialling names the peer by itself.
+// failed warns of a connection that could not be passed on. An error of dialling names the peer
+// already.
 func (t *Wiretap) failed(err error) {
 	if t.alone() {
 		t.mu.Lock()
@@ -226,7 +226,7 @@ func (t *Wiretap) drop(c wire.Conn) {
 // Close ends the listener and all connections, and waits.
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
-	t.end() // first: who dials for a POST has the lock
+	t.end() // first, as whoever dials for a POST holds the lock
 	t.mu.Lock()
 	if t.relays != nil {
 		defer t.relays.to.Close()
@@ -247,7 +247,7 @@ func (t *Wiretap) Close() error {
 	closing.Wait()
 	t.wg.Wait()
 	if posts != nil {
-		posts.Wait() // the caller closes the tape
+		posts.Wait() // the tape is closed after Close returns
 	}
 	t.awaiting.end()
 	return err

@@ -21,8 +21,8 @@ type responder struct {
 	bridge            *Bridge
 	client            *client
 	up                *upstream
-	own               bool   // no other client uses up
-	connecting        func() // gives up what connect does; nil: it does nothing
+	own               bool   // up is not shared with other clients
+	connecting        func() // cancels connect; nil: it does not run
 }
 
 // Denied reports whether the policy refuses name, whatever the params are.
@@ -101,15 +101,15 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	}
 	a := answer{responder: r, req: req, array: o.array, stream: op.Kind == dialect.Subscribe}
 	result, err := a.read(ctx, st, conv.Event)
-	conv.Settle(ctx) // what the peer sent before its answer reaches the client before it
+	conv.Settle(ctx) // what the peer sent before its answer must reach the client before the answer
 	if err != nil && !a.over {
 		dialect.CancelAnyway(ctx, st)
 	}
 	return result, r.crossing(err)
 }
 
-// Greeted connects to the peer, as the client has greeted; what the client answers is
-// declared there.
+// Greeted connects to the peer after the client has greeted: the methods that the client answers
+// are declared in that connection's greeting.
 func (r *responder) Greeted(answers []string) {
 	if r.own {
 		r.up.declare(answers)
@@ -117,8 +117,8 @@ func (r *responder) Greeted(answers []string) {
 	}
 }
 
-// connect makes the connection to the peer before it is needed. A failure is told when it
-// is.
+// connect opens the connection to the peer before it is needed. If that fails, the first call
+// reports it.
 func (r *responder) connect() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -224,8 +224,8 @@ func (a *answer) event(ev wire.Event) error {
 	return a.req.Emit(ev)
 }
 
-// goOn is called when something follows an error event: it was not the end of
-// the stream, so it is passed on.
+// goOn is called when a message follows an error event: the error did not end the stream, so it is
+// passed on as an event.
 func (a *answer) goOn() error {
 	e := a.failed
 	a.failed = nil
@@ -245,7 +245,7 @@ func (a *answer) result() (json.RawMessage, error) {
 	return a.last, nil
 }
 
-// crossing returns err in the form in which the client gets it.
+// crossing converts err into the form in which the client gets it.
 func (r *responder) crossing(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -253,7 +253,7 @@ func (r *responder) crossing(err error) error {
 	return r.sayable(plainError(err))
 }
 
-// sayable returns e with a code that the listener's dialect allows.
+// sayable returns e with a code that the listener's dialect can carry.
 func (r *responder) sayable(e *wire.Error) *wire.Error {
 	switch string(e.Code) {
 	case "-32603", "-32602", "-32601", "-32600", "-32001", "-32000":
@@ -267,9 +267,8 @@ func (r *responder) sayable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError returns an error of the peer in a form that every dialect can
-// express: an integer code, a message and data. Other members are put into
-// data.
+// plainError converts an error of the peer into a form that every dialect can carry: an integer
+// code, a message and data. Other members are put into data.
 func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error

@@ -35,14 +35,15 @@ type client struct {
 
 func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
 
-// declare says what the client answers; it counts for the next connection.
+// declare sets the methods that the client answers. They are declared when the next connection is
+// opened.
 func (u *upstream) declare(answers []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.answers = answers
 }
 
-// declared returns what declare said.
+// declared returns the methods that declare has set.
 func (u *upstream) declared() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -61,8 +62,7 @@ func (u *upstream) leave(c *client) {
 	delete(u.clients, c)
 }
 
-// begin returns the connection for a call of c, and a function to call when
-// that is over.
+// begin returns the connection for a call of c, and a function to be called when the call is over.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	conv, err := u.get(ctx)
 	if err != nil {
@@ -78,8 +78,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	}, nil
 }
 
-// get returns the connection; it opens one if there is none or the last has
-// ended.
+// get returns the connection. It opens a new one if there is none or the last has ended.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	u.dial.Lock()
 	defer u.dial.Unlock()
@@ -93,7 +92,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 		return conv, nil
 	}
 	o := u.bridge.options
-	if u.bridge.to.Socket == "" { // else it has hooks of its own, and AnswerRest
+	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks, and AnswerFallback
 		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
 			o.Hooks = append(o.Hooks, hook.Entry{Pattern: name, Answer: hook.Answer{Kind: hook.Inbox}})
 		}
@@ -127,8 +126,8 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// ended closes the connections of all clients after that to the peer was lost,
-// as each side must see the other's end.
+// ended closes the connections of all clients after the connection to the peer was lost, so that
+// each side sees the other's end.
 func (u *upstream) ended(conv session.Conversation) {
 	u.mu.Lock()
 	if u.conv != conv {
@@ -152,7 +151,7 @@ func (u *upstream) ended(conv session.Conversation) {
 		if s, ok := c.caller.(interface {
 			Settle(ctx context.Context) error
 		}); ok {
-			_ = s.Settle(ctx) // the calls that were in flight are answered
+			_ = s.Settle(ctx) // so that the calls that were in flight are answered
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
 	}
@@ -180,7 +179,7 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
 	}
 	result, err := c.caller.Call(ctx, r.Method, r.Params)
-	if ctx.Err() != nil { // the peer has taken the question back
+	if ctx.Err() != nil { // the peer has cancelled its request
 		return nil, ctx.Err()
 	}
 	if err != nil {
@@ -189,8 +188,8 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	return result, nil
 }
 
-// isTold reports whether a notification has reached the client c as an event of its
-// call. Between equal dialects it passes unchanged.
+// isTold reports whether a notification has already reached the client c as an event of its call.
+// Between equal dialects notifications pass unchanged, and are not events.
 func (u *upstream) isTold(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -198,8 +197,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client that a request of the peer is for: the only client,
-// or the only one with calls in flight; nil if it cannot be told.
+// asked returns the client that gets a request of the peer: the only client, or the only one with
+// calls in flight; nil if several are possible.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()

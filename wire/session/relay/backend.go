@@ -17,13 +17,13 @@ type Backend interface {
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 }
 
-// PeerBackend is the speaker of one connection.
+// A PeerBackend is the Backend of one connection of this process.
 type PeerBackend struct {
 	dialect.Caller
 	Codec dialect.Codec
 }
 
-// BackendOf returns the Backend of the connection that a peer has.
+// BackendOf returns the Backend of the connection of p.
 func BackendOf(c dialect.Caller) PeerBackend {
 	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
 		return PeerBackend{c, p.Codec()}
@@ -40,7 +40,7 @@ func (l PeerBackend) Event(m *wire.Message, ev *wire.Event) error {
 	return l.Codec.Event(m, ev)
 }
 
-// Open starts op. What is done with jobs is a flow of the dialect's.
+// Open starts op. Operations on jobs are flows of the dialect.
 func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)

@@ -26,13 +26,12 @@ type Client struct {
 	mu        sync.Mutex
 	functions FunctionAnswerer // nil: there are none
 	working   bool             // hooks of the other process are at work
-	work      func(change int) // is told of it; may be nil
+	work      func(change int) // called with +1 when such hooks begin and -1 when they end; may be nil
 }
 
-// Reach connects to the process that holds the conversation of e, so that its
-// dialect is known; Options.Reached lets Open go on with that connection. It
-// waits for a session that is still connecting. It returns nil for an endpoint
-// that this process dials itself.
+// Reach connects to the process that holds the conversation of e, which says in which dialect;
+// Options.Reached passes that connection to Open. Reach waits for a session that is still
+// connecting. It returns nil for an endpoint that this process dials itself.
 func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
@@ -47,14 +46,14 @@ func (r *Client) RemoteEndpoint() endpoint.Endpoint {
 	return far
 }
 
-// Leave ends the connection, if no conversation has done so.
+// Leave ends the connection, unless a conversation has ended it already.
 func (r *Client) Leave() {
 	if r != nil {
 		_ = r.p.Close()
 	}
 }
 
-// Hello returns what the process said of itself.
+// Hello returns what the process has said about itself.
 func (r *Client) Hello() Hello { return r.hello }
 
 // PID returns the id of the process; 0: not known.
@@ -63,12 +62,12 @@ func (r *Client) PID() int { return r.pid }
 // Done is closed when the connection to the process has ended.
 func (r *Client) Done() <-chan struct{} { return r.p.Done() }
 
-// ShowTo has tap see the messages of the far side that come for us. It is called
+// ShowTo sets the tap that sees the messages of the far side for this process. It must be called
 // before anything is asked.
 func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
-// Answers says whose answers the conversation gets; zero where the process that
-// holds it does not say.
+// Answers returns the source of the conversation's answers; the zero Source if the other process
+// does not say.
 func (r *Client) Answers() cache.Source {
 	if r == nil {
 		return cache.Source{}
@@ -79,7 +78,7 @@ func (r *Client) Answers() cache.Source {
 // A FunctionAnswerer answers the functions of this process.
 type FunctionAnswerer interface {
 	Accept(c dialect.Caller) dialect.Handler
-	Failure() error // the first of a hook; nil: there was none
+	Failure() error // the first failure of a hook; nil: there was none
 	Close() error
 }
 
@@ -98,8 +97,7 @@ func (r *Client) answerer() FunctionAnswerer {
 	return r.functions
 }
 
-// ownFunctions answers the requests of the other process: calls of functions of
-// this one.
+// ownFunctions is the handler of requests from the other process: calls of functions of this one.
 type ownFunctions struct {
 	r *Client
 	c dialect.Caller
@@ -132,7 +130,7 @@ func (f *ownFunctions) Close() error {
 	return f.inner.Close()
 }
 
-// Dialect returns the far side's.
+// Dialect returns the name of the far side's dialect.
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {
@@ -144,7 +142,7 @@ func (r *Client) params(op dialect.Op) json.RawMessage {
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := r.stream(ctx, "open", r.params(op))
-	if err == nil && op.Kind == dialect.Watch { // it sees what comes of the request that follows
+	if err == nil && op.Kind == dialect.Watch { // the watch must be open before the next request is sent
 		err = st.opened(ctx)
 	}
 	if err != nil {
@@ -162,7 +160,7 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 	return &remoteStream{Stream: st, r: r}, nil
 }
 
-// Call asks the process that holds the conversation.
+// Call calls a method of the process that holds the conversation.
 func (r *Client) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
@@ -189,7 +187,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	return catalog.Received(catalog.Parse(raw))
 }
 
-// Event returns what the other process saw of m.
+// Event returns the event of m as the other process has decoded it.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
@@ -205,7 +203,7 @@ func (r *Client) HookFailure() error {
 	return nil
 }
 
-// Settle has nothing to wait for: the hooks are the other process's.
+// Settle does nothing: the hooks belong to the other process.
 func (r *Client) Settle(context.Context) {}
 
 func (r *Client) Err() error { return r.p.Err() }

@@ -46,7 +46,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// Finish has the other process take in nothing more: see dialect.Finisher.
+// Finish makes the watch in the other process accept nothing more: see dialect.Finisher.
 func (s *remoteStream) Finish(ctx context.Context) error {
 	if err := s.opened(ctx); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (s *remoteStream) Finish(ctx context.Context) error {
 	return err
 }
 
-// opened waits until the other process has opened the stream: what it is asked next comes
-// later then.
+// opened waits until the other process has opened the stream, so that later requests come after
+// that.
 func (s *remoteStream) opened(ctx context.Context) error {
 	for s.token == nil {
 		m, err := s.Stream.Next(ctx)

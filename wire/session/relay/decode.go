@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What nearly each call through a session sends and gets is written and read here member by member, as
-// package encoding/json first finds out how a type is made up, which takes longer than the rest of
-// the conversation. What is not of the usual kind is left to that package.
+// The values that nearly every call through a session sends and gets are encoded and decoded by
+// hand here: encoding/json would first examine their types by reflection, which takes longer than
+// the rest of the conversation. Unusual values are left to encoding/json.
 
 // json encodes an operation.
 func (op wireOp) json() json.RawMessage {

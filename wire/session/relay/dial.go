@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// Dial reaches the conversation behind e.Socket.
+// Dial connects to the conversation behind e.Socket, and greets.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
@@ -38,7 +38,7 @@ func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, err
 }
 
-// Connect connects to the socket, and asks for nothing yet.
+// Connect connects to the socket without sending anything.
 func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	nc, err := dialUnix(ctx, e)
 	if err != nil {
@@ -49,8 +49,8 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. If it is gone it says so, and removes what is
-// left of it.
+// dialUnix connects to the socket. If nobody listens there any more, it removes the socket and
+// returns a Fault that says so.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -59,7 +59,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 			return nc, nil
 		case syserr.Crowded(err) && ctx.Err() == nil:
 			select {
-			case <-time.After(5 * time.Millisecond): // there is nothing else to wait for
+			case <-time.After(5 * time.Millisecond): // polling, as there is no event to wait for
 			case <-ctx.Done():
 			}
 		case e.Session != "" && syserr.Refused(err):
@@ -72,7 +72,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	}
 }
 
-// Greet asks for whose conversation it is.
+// Greet asks the process about the conversation that it holds (Hello).
 func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
@@ -99,8 +99,8 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	}
 }
 
-// fromSocket returns the meaning of a failure over the socket: the failure that the
-// other process reported, or that the process ended without a word.
+// fromSocket converts a failure of a call over the socket: into the failure that the other process
+// has reported, or the Fault that it ended without a word.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}
@@ -108,8 +108,8 @@ func fromSocket(err error) error {
 	return FromRPC(err)
 }
 
-// isLostSocket reports whether err is the end of the socket's own connection: not
-// our doing, and not the end of the connection behind it, of which we were told.
+// isLostSocket reports whether err means that the socket's own connection was lost: we did not
+// close it, and the other process has not reported the end of the connection behind it.
 func isLostSocket(err error) bool {
 	var told *wire.Error
 	f := wire.AsFault(err)

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// encodedFault is a failure as it crosses the socket, in an error's data.
+// An encodedFault is a failure in the form in which it is sent over the socket, in an error's data.
 type encodedFault struct {
 	*wire.Fault
 	Unsupported bool `json:"unsupported,omitempty"` // it is wire.ErrUnsupported
 }
 
-// encodeFault makes of err what crosses the socket: the Fault in it, with the text of
-// the whole.
+// encodeFault converts err into its form on the socket: the Fault in it, with the message of the
+// whole err.
 func encodeFault(err error) encodedFault {
 	c := encodedFault{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
 	var rpc *wire.Error
@@ -30,14 +30,14 @@ func encodeFault(err error) encodedFault {
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Kind = wire.Timeout
 	case errors.Is(err, context.Canceled):
-		c.Kind, c.Message = wire.Closed, "the conversation ended" // it is nobody here who was interrupted
+		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted: no user of the receiving process has interrupted it
 	case errors.Is(err, wire.ErrUnsupported):
 		c.Kind, c.Unsupported = wire.Usage, true
 	}
 	return c
 }
 
-// failure makes the failure again.
+// failure is the inverse of encodeFault.
 func (c encodedFault) failure() error {
 	if c.Unsupported {
 		return wire.ErrUnsupported
@@ -49,7 +49,7 @@ func (c encodedFault) failure() error {
 // it.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
-// FaultFrom makes the failure again.
+// FaultFrom decodes what FaultJSON has encoded.
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
@@ -58,7 +58,7 @@ func FaultFrom(b json.RawMessage) error {
 	return c.failure()
 }
 
-// ToRPC makes an error for the socket of a failure; nil stays nil.
+// ToRPC converts a failure into an error response for the socket; nil stays nil.
 func ToRPC(err error) error {
 	if err == nil {
 		return nil
@@ -69,7 +69,7 @@ func ToRPC(err error) error {
 	return e
 }
 
-// FromRPC makes the failure again of an error that came over the socket.
+// FromRPC is the inverse of ToRPC.
 func FromRPC(err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {

@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Functions of a process on a session's socket (key@on=NAME) are answered by
-// that process for as long as it lives. To the far side's dialect they are hooks
-// whose names no user can give: the process's number before the name.
+// Functions holds the function values (key@on=NAME) of the processes on a session's socket. Each is
+// answered by its process for as long as that lives. To the far side's dialect they are hooks whose
+// names no user can choose: they begin with the number of the process.
 type Functions struct {
 	mu        sync.Mutex
 	last      int64
@@ -28,7 +28,7 @@ const (
 	functionEnd    = "\x00"
 )
 
-// enter returns the name under which a function of h's process is known.
+// enter returns the name under which the session knows a function of h's process.
 func (f *Functions) enter(h *Process, name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,7 +53,7 @@ func (f *Functions) forget(h *Process) {
 	delete(f.answering, h)
 }
 
-// answersFallback notes that h's process answers what no hook does (see Client.AnswerRest).
+// answersFallback notes that h's process answers what no hook does (see Client.AnswerFallback).
 func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	f := h.socket.Functions
 	f.mu.Lock()
@@ -65,8 +65,8 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process that answers what no hook does: the only one of those that has
-// something open; nil if none or several have.
+// asked returns the process that answers what no hook does: the only one of those with something
+// open; nil if there is none or several.
 func (f *Functions) asked() dialect.Caller {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,8 +83,8 @@ func (f *Functions) asked() dialect.Caller {
 	return one
 }
 
-// of finds whose function a name is. client is nil where its process is gone; ok
-// is false where it is no such name.
+// of returns the process whose function the name is, and the function's own name. client is nil if
+// the process is gone; ok is false if the name is not one of a function.
 func (f *Functions) of(name string) (client dialect.Caller, plain string, ok bool) {
 	rest, ok := strings.CutPrefix(name, functionPrefix)
 	if !ok {
@@ -96,7 +96,7 @@ func (f *Functions) of(name string) (client dialect.Caller, plain string, ok boo
 	return f.clients[number], plain, ok
 }
 
-// WithFunctions returns b with responders that know the functions of f, too.
+// WithFunctions wraps b so that its responders know the functions of f as well.
 func WithFunctions(b dialect.Backend, f *Functions) dialect.Backend { return withFunctions{b, f} }
 
 // withFunctions is a Backend whose responders know functions, too.
@@ -133,8 +133,7 @@ func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
 	return c
 }
 
-// functionGone returns the error that the far side gets when the process that had
-// the function has ended.
+// functionGone returns the error for a call of a function whose process has ended.
 func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
 
 type functionResponder struct {
@@ -197,7 +196,7 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	return out, err
 }
 
-// askFallback asks a process what no hook answers.
+// askFallback passes a request that no hook answers to a process.
 func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
 	if q.Notification {
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})

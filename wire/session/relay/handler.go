@@ -15,11 +15,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Process answers one process on the socket.
+// A Process handles the requests of one process on the socket.
 type Process struct {
 	socket   *Socket
 	client   dialect.Caller // the way to that process
-	attached atomic.Bool    // it has asked for more than how things are
+	attached atomic.Bool    // it has asked for more than the status
 	worked   chan struct{}  // gets a value when hooks begin or end to work
 	id       atomic.Int64   // of the client; 0: not needed yet
 	next     atomic.Int64
@@ -36,7 +36,7 @@ type openStream struct {
 
 func (h *Process) Attach() { h.attached.Store(true) }
 
-// isBusy reports whether the process has something open: a call, say.
+// isBusy reports whether the process has something open, such as a call.
 func (h *Process) isBusy() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 	return scan.JSON(Hello{Dialect: h.socket.Dialect, Endpoint: h.socket.Shown}), nil
 }
 
-// wireOp is an operation as it crosses the socket.
+// A wireOp is an operation in its form on the socket.
 type wireOp struct {
 	Op          string            `json:"op"`
 	Method      string            `json:"method,omitempty"`
@@ -102,7 +102,7 @@ type wireOp struct {
 	Extra       json.RawMessage   `json:"extra,omitempty"`
 	Since       *int64            `json:"since,omitempty"`
 	Hook        string            `json:"hook,omitempty"`   // the hook whose command asks
-	Nested      bool              `json:"nested,omitempty"` // a hook of the process that asks has asked it
+	Nested      bool              `json:"nested,omitempty"` // the operation comes from a hook of the asking process
 }
 
 // opNames are the operations that can be asked for over a socket.
@@ -122,8 +122,7 @@ func opName(k dialect.OpKind) string {
 	return ""
 }
 
-// readOp reads an operation. Functions of the process that asks are entered in
-// the socket's table.
+// readOp decodes an operation, and adds functions of the asking process to the socket's table.
 func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
@@ -188,7 +187,8 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 	})
 }
 
-// stream answers with a token, under which cancel and finish end what run then emits.
+// stream answers with a token. cancel and finish name it to end the stream of events that run
+// emits.
 func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.ID) error) error {
 	token := strconv.FormatInt(h.next.Add(1), 10)
 	h.mu.Lock()
@@ -206,9 +206,9 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 	return run(wire.ID(token))
 }
 
-// pass emits every message of st, then how it ended.
+// pass emits every message of st, and then how st ended.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	var m wire.Message // here, as there are many
+	var m wire.Message // declared outside of the loop: one for all messages
 	var ev wire.Event
 	for {
 		var err error
@@ -235,7 +235,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	return emit(ev)
 }
 
-// named returns the stream that a request names; ok is false where it has ended.
+// named returns the stream that a request names; ok is false if it has ended.
 func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
@@ -256,8 +256,8 @@ func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawM
 	return json.RawMessage("true"), nil
 }
 
-// finishStream has a watch take in nothing more: what has come by now still goes to the
-// process, and then the end.
+// finishStream makes a watch accept nothing more: the messages that have come by now are still
+// passed on, and then the end.
 func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	o, ok, err := h.named(in)
 	if !ok || err != nil || o.stream == nil {

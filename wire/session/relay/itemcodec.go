@@ -9,22 +9,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// packed is a message inside an item of the socket, together with its event:
-// only the process that holds the connection can decode the message, so the other
-// side need not.
+// A packed is a message inside an item of the socket, together with its event: the other side need
+// not decode the message, and cannot, as only this process has the codec's state.
 type packed struct {
 	Kind   wire.Kind       `json:"kind"`
 	Final  bool            `json:"final,omitempty"`
-	Method string          `json:"method,omitempty"` // of an event that is nothing else but data
-	At     []int           `json:"at,omitempty"`     // where in the message the data lies of an event that is nothing else
+	Method string          `json:"method,omitempty"` // the method of an event that is only data
+	At     []int           `json:"at,omitempty"`     // where in the message the data lies, if the event is only data
 	Event  *wire.Event     `json:"event,omitempty"`  // any other event
-	Fault  json.RawMessage `json:"fault,omitempty"`  // why there is no event
+	Fault  json.RawMessage `json:"fault,omitempty"`  // why the message has no event
 	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, where it fits on a line
 	Text   *string         `json:"text,omitempty"`   // else
 }
 
-// pack makes the item of m, with what a user sees of it; err says why that is
-// not known.
+// pack returns the item of m with its event; err says why the event is not known.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
@@ -44,13 +42,12 @@ func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	return p.withMessage(m.Raw)
 }
 
-// onlyData reports whether ev is its data, with a method or without, and nothing
-// else.
+// onlyData reports whether ev consists only of data and perhaps a method.
 func onlyData(ev wire.Event) bool {
 	return ev.Kind == wire.Data && ev.ContentType == "" && ev.Seq == nil && ev.Time == nil && ev.Job == nil && ev.Source == nil && ev.Extra == nil
 }
 
-// within returns where in raw data lies, if it is a part of that.
+// within returns the place of data in raw, if it is a sub-slice of raw.
 func within(data, raw []byte) (at int, ok bool) {
 	if len(data) == 0 {
 		return 0, false
@@ -59,8 +56,7 @@ func within(data, raw []byte) (at int, ok bool) {
 	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
-// withMessage returns the item as JSON, with raw as it stands where that fits on a
-// line.
+// withMessage returns the item as JSON, with raw unchanged if it has no line break.
 func (p packed) withMessage(raw []byte) json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
 	if p.Event == nil && p.Fault == nil { // most of them
@@ -83,8 +79,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 	return o.End()
 }
 
-// unpack reads an item of the socket. A failure is the message's own: it has no
-// event then.
+// unpack decodes an item of the socket. An error is that of the message, which then has no event.
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
 	if err != nil || int(p.Kind) > int(wire.Greeting) {

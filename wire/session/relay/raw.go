@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// Raw traffic over a socket: the method raw opens a stream of what comes in;
-// raw.send sends one message; raw.finish is the end of what the user sends.
+// Raw traffic over a socket: the method raw opens a stream of the messages that come in; raw.send
+// sends one message; raw.finish says that the user sends no more.
 
 // rawRequest are the params of raw.send and raw.finish.
 type rawRequest struct {
@@ -22,27 +22,25 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// A RawPipe is the traffic of a conversation as whole messages: what comes in
-// and no hook answers, in the order of arrival, and what the user sends
-// (rpcx-sessions(7)).
+// A RawPipe is the traffic of a conversation as whole messages: those that come in and no hook
+// answers, in the order of arrival, and those that the user sends (rpcx-sessions(7)).
 type RawPipe interface {
-	// Recv returns the next message that came; io.EOF when no more will. idle says
-	// that nothing further waits.
+	// Recv returns the next message; io.EOF after the last. idle says that no further message
+	// waits.
 	Recv() (m wire.Message, idle bool, err error)
-	// Send sends one message of the user's: a request, a notification, or the
-	// answer to a request that Recv returned. An id is kept where it is free.
-	// While a lost connection is made again it waits.
+	// Send sends one message of the user's: a request, a notification, or the answer to a request
+	// that Recv returned. Its id is kept if it is not in use. While a lost connection is being made
+	// again, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish is the end of the user's messages: requests of the far side that are
-	// still open, or still come, get -32603, and the answers that are owed, to us
-	// and by hooks, are waited for as long as the context allows. An answer that
-	// will not come is a failure: its connection was lost, the peer did not take the
-	// request, or what came was none.
+	// Finish says that the user sends no more. Requests of the far side that are open, or still
+	// come, are answered with -32603. Finish waits, until ctx ends, for the answers that are owed
+	// to the user and for those of hooks. An answer that will not come is a failure: its connection
+	// was lost, the peer did not accept the request, or sent no valid answer.
 	Finish(ctx context.Context) error
-	// Stop lets Recv return what is queued and then io.EOF.
+	// Stop makes Recv return the queued messages and then io.EOF.
 	Stop()
-	// Err says why the traffic ended; nil while it lasts and after a clean end with
-	// nothing owed to us.
+	// Err returns why the traffic ended; nil while it lasts, and after a clean end with no answer
+	// owed to the user.
 	Err() error
 }
 
@@ -63,7 +61,7 @@ func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
 }
 
-// openRaw passes on what comes in and no hook answers.
+// openRaw answers with a stream of the messages that come in and no hook answers.
 func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -178,12 +176,12 @@ func (p *remotePipe) Err() error {
 	return p.err
 }
 
-// Stop ends the traffic when what has come is read.
+// Stop ends the traffic after the messages that have come were read.
 func (p *remotePipe) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
 	_, _ = p.r.Call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
-	time.AfterFunc(dialect.CancelTimeout, p.stop) // should the end not come
+	time.AfterFunc(dialect.CancelTimeout, p.stop) // in case the end does not come
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {

@@ -1,6 +1,6 @@
-// Package relay offers a conversation of this process to others, over a socket,
-// and uses one that another process offers. A hook finds such a socket in its
-// RPCX_ENDPOINT, and a session is one.
+// Package relay offers a conversation of this process to other processes over a Unix socket, and
+// uses one that another process offers. A hook finds such a socket in its RPCX_ENDPOINT, and each
+// session has one.
 package relay
 
 import (
@@ -25,52 +25,52 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Socket offers one connection to other processes of rpcx: a hook finds it in its
-// RPCX_ENDPOINT, and a session is one. It speaks JSON-RPC 2.0, a line a message;
-// its methods are the Conversation's: hello, open (a stream, ended by cancel),
-// notify, describe and typing, and those that a session adds.
+// A Socket offers one connection to other processes of rpcx: a hook finds it in its RPCX_ENDPOINT,
+// and each session has one. It speaks JSON-RPC 2.0, one message on each line. Its methods are those
+// of a Conversation: hello, open (a stream, ended by cancel), notify, describe and typing, and
+// those that a session adds.
 type Socket struct {
 	*Functions
 	ServerOptions
 
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*Process
-	lastDetached time.Time // when the last went that was attached, or it all began
+	lastDetached time.Time // when the last attached process has gone, or when the socket was made
 	closed       bool
 	working      int            // hooks of the owner
-	streams      sync.WaitGroup // streams that are passed on; none is added when closed
+	streams      sync.WaitGroup // streams that are being passed on; none is added after closed is set
 	wg           sync.WaitGroup
 }
 
-// ServerOptions say what a socket offers.
+// ServerOptions configure a Socket.
 type ServerOptions struct {
 	Upstream  Backend
 	Owner     Owner
-	Dialect   string            // of upstream, for those who ask; "" where a method hello says it
+	Dialect   string            // the dialect of upstream; "" if a method hello in Methods tells it
 	Shown     string            // the endpoint, redacted
-	Methods   map[string]Method // answered beside those of every socket, or in place of them
+	Methods   map[string]Method // further methods, which take precedence over those of every socket
 	Path      string
 	Listener  net.Listener
-	Temporary bool // Close removes the path
+	Temporary bool // Close removes the socket, ends all that uses it and waits for that. The wait is bounded as that of a peer's Close. The connection behind the socket has ended by then, and all calls on it.
 }
 
-// An Owner is told what happens on its socket: the responder of a connection,
-// whose hooks use it, or a session.
+// An Owner is told what happens on its socket. It is the responder of a connection, whose hooks use
+// the socket, or a session.
 type Owner interface {
-	// SuspendHook frees the slot of a hook while it waits for us.
+	// SuspendHook frees the slot of a hook while the hook waits for an answer over the socket.
 	SuspendHook(hook string) (resume func())
 	// Answers returns the id of the request that a hook answers; nil: none.
 	Answers(hook string) wire.ID
 	// ClientGone says that a process has disconnected.
 	ClientGone(client *Process)
-	// EndReason is what those hear whose streams are cancelled by the owner's end;
-	// nil where it has not ended.
+	// EndReason returns the error for streams that are cancelled because the owner has ended; nil
+	// if it has not.
 	EndReason() error
-	// StreamFailed says that a stream failed, with no end of its owner.
+	// StreamFailed is called when a stream failed although its owner has not ended.
 	StreamFailed(err error)
 }
 
-// ListenForHooks binds a private socket for the hooks of far.
+// ListenForHooks binds a private socket for the hooks of a connection to far.
 func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
 	dir, err := rundir.Make()
 	if err != nil {
@@ -90,14 +90,14 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	return Serve(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true}), nil
 }
 
-// Serve accepts processes from now on.
+// Serve begins to accept processes.
 func Serve(funcs *Functions, o ServerOptions) *Socket {
 	s := &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 	s.wg.Go(s.serve)
 	return s
 }
 
-// StopAccepting lets no process in any more.
+// StopAccepting makes the socket accept no further process.
 func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
 
 func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
@@ -110,7 +110,7 @@ func (s *Socket) serve() {
 			s.wg.Go(func() { s.converse(nc) })
 		case errors.Is(err, net.ErrClosed):
 			return
-		default: // no descriptor is free, say: one will be
+		default: // a passing error, such as no free descriptor
 			time.Sleep(acceptPause)
 		}
 	}
@@ -146,8 +146,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached returns how many processes other than h's use the connection. A process
-// that only asks for the status does not count.
+// Attached returns how many processes other than h's use the connection. A process that only asks
+// for the status is not counted.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Socket) Attached(h *Process) (n int) {
 	return n
 }
 
-// Idle is for how long none has been attached.
+// Idle returns how long no process has been attached.
 func (s *Socket) Idle() time.Duration {
 	if s.Attached(nil) > 0 {
 		return 0
@@ -169,7 +169,7 @@ func (s *Socket) Idle() time.Duration {
 	return time.Since(s.lastDetached)
 }
 
-// beginStream says that a stream begins, unless the socket is closed.
+// beginStream notes that a stream begins; false if the socket is closed.
 func (s *Socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,12 +180,11 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 	return s.streams.Done, true
 }
 
-// socketInbound bounds the requests of one process that are under way: somewhat
-// more than --jobs can make.
+// socketInbound bounds the concurrent requests of one process: somewhat more than --jobs allows.
 const socketInbound = 8192
 
-// socketPeer returns either end of a connection to a socket. What crosses it are
-// the messages of another connection, wrapped: its limits are wider than theirs.
+// socketPeer returns the peer for either end of a socket's connection. The messages on it contain
+// those of another connection, so its limits are higher.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
@@ -193,8 +192,8 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams ends every stream that came through the socket, while its far side can
-// still be told, and waits for that no longer than dialect.CancelTimeout.
+// CancelStreams cancels every stream that was opened through the socket, while the far side can
+// still be told, and waits for that, at most for dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
@@ -204,8 +203,8 @@ func (s *Socket) CancelStreams() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// Meaning returns the error to report for a stream that failed with err: that may
-// have been the end of the session instead.
+// Meaning returns the error to report for a stream that failed with err: if the session has ended,
+// that is the reason.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)
@@ -214,7 +213,7 @@ func (s *Socket) Meaning(err error) error {
 	return err
 }
 
-// settle waits until no stream is passed on, for d at most.
+// settle waits until no stream is being passed on, at most for d.
 func (s *Socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
@@ -227,8 +226,8 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout bounds how long Close waits for answers that came before the
-// connection ended to get through.
+// DrainTimeout bounds how long Close waits until answers that came before the connection ended are
+// passed on.
 const DrainTimeout = 500 * time.Millisecond
 
 // Close removes the socket, ends all that came through it and waits for that,
@@ -236,10 +235,10 @@ const DrainTimeout = 500 * time.Millisecond
 // with it each call on it.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// CloseAfter is Close, with another time for last words.
+// CloseAfter is Close with another bound than DrainTimeout.
 func (s *Socket) CloseAfter(words time.Duration) {
 	_ = s.Listener.Close()
-	if s.Temporary { // a session's own is removed by the session, if it is still its own
+	if s.Temporary { // a session removes its own socket itself
 		_ = os.Remove(s.Path)
 	}
 	s.mu.Lock()

@@ -9,14 +9,15 @@ import (
 	"rpcx/wire/peer"
 )
 
-// The process that holds a session tells those that use it whether hooks of its own are at
-// work on what the peer asks: as long as they are, nothing of the peer is waited for.
+// The process that holds a session tells the processes that use it whether its hooks are at work on
+// a request of the peer: as long as they are, the peer may be waiting for us, so these processes
+// stop their timers for it.
 
-// workingMethod is the notification that says so: its params are true or false.
+// workingMethod is the notification with which it tells that: its params are true or false.
 const workingMethod = "working"
 
-// Working is told that a hook begins (1) or ends (-1) to work, by any goroutine. It waits for
-// nobody.
+// Working is called by any goroutine when a hook begins (1) or ends (-1) to work. It does not
+// block.
 func (s *Socket) Working(change int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,15 +30,15 @@ func (s *Socket) Working(change int) {
 	}
 }
 
-// wakeTeller has the process told, if there is something new.
+// wakeTeller makes tellWorking look again.
 func (h *Process) wakeTeller() {
 	select {
 	case h.worked <- struct{}{}:
-	default: // it is about to look
+	default: // it is going to look anyway
 	}
 }
 
-// tellWorking tells h whether hooks are at work, whenever that has changed, until p ends.
+// tellWorking tells h's process whenever it changes whether hooks are at work, until p ends.
 func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	defer wire.Guard()
 	for told := false; ; {
@@ -61,8 +62,8 @@ func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	}
 }
 
-// TellWork has f told when hooks of the process that holds the conversation begin (1) and end
-// (-1) to work on what the peer asks.
+// TellWork sets f, which is called when hooks of the process that holds the conversation begin (1)
+// and end (-1) to work on a request of the peer.
 func (r *Client) TellWork(f func(change int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +72,7 @@ func (r *Client) TellWork(f func(change int)) {
 	}
 }
 
-// setWorking notes whether those hooks are at work.
+// setWorking sets whether those hooks are at work.
 func (r *Client) setWorking(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
