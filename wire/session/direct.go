@@ -53,8 +53,8 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while there is none, and while the current one has ended
-// but not been replaced.
+// live returns the current link. It waits while there is none, and while the current one is still
+// old, a link that the caller knows to be lost.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,8 +101,8 @@ type Pipeliner interface {
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
-// Pipeline implements Pipeliner. It returns nil if the connection may be replaced or messages of it
-// are wanted that belong to no call.
+// Pipeline implements Pipeliner. It returns nil if the connection may be replaced by another one
+// (Options.Reconnect), or if messages other than answers to calls are wanted.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.o.Reconnect != nil || d.o.First != nil || d.hub != nil {
 		return nil
