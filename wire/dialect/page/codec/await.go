@@ -15,25 +15,23 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// awaitedMessages holds the messages that came before the greeting was over, for the
-// steps that await one.
+// awaitedMessages holds the messages that have come before the end of the greeting, for the
+// greeting's steps that await one.
 type awaitedMessages struct {
 	over     bool // the greeting is over: nothing is kept any more
 	messages []json.RawMessage
 	bytes    int
-	came     chan struct{} // gets a value when a message is added; nil: nobody waits
+	came     chan struct{} // receives a value when a message is added; nil: nobody waits
 }
 
-// The limits of what is kept for the steps that await a message: a peer decides
-// how much it sends.
+// The limits of the messages that are kept, since the peer decides how many it sends.
 const (
 	maxAwaited      = 256
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForGreeting keeps m for the steps of the greeting that await a message. A message
-// that is not one of the dialect, but fits the condition of such a step,
-// becomes a Greeting.
+// keepForGreeting keeps m for the greeting's steps that await a message. A message that is none of
+// the dialect, but fits the condition of such a step, becomes a Greeting.
 func (c *Codec) keepForGreeting(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,15 +68,15 @@ func (c *Codec) keepForGreeting(m *wire.Message) error {
 	return nil
 }
 
-// endAwaiting forgets the messages that were kept for the greeting.
+// endAwaiting drops the messages that were kept, as the greeting is over.
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = awaitedMessages{over: true}
 }
 
-// await waits for a message for which cond holds and takes it out of those that
-// were kept, the oldest first.
+// await waits for a message for which cond holds and removes it from the kept ones, the oldest
+// first.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time
@@ -111,7 +109,7 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 	}
 }
 
-// errNothingCame says that an optional await is over.
+// errNothingCame is the error of an optional await whose time is over.
 var errNothingCame = errors.New("nothing came")
 
 // watchEnd returns a channel that receives the reason when the connection ends,
@@ -140,8 +138,8 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 	}
 }
 
-// asEnd returns why a connection ended as what is said of a greeting: of no method, since
-// nobody has asked for that of the watch.
+// asEnd converts the reason why the connection ended into the error of the greeting. It names no
+// method, as the method in it is that of an internal watch.
 func asEnd(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

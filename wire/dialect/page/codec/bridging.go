@@ -9,12 +9,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Bridging says how methods of other dialects are offered in the page's.
+// Bridging describes how a bridge offers methods of other dialects in the page's dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
 	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens}
 	for _, step := range d.Page.Greet {
-		if name := step.Call + step.Notify; name != "" { // it has one of them
+		if name := step.Call + step.Notify; name != "" { // the step makes a call or a notification
 			b.Own = append(b.Own, name)
 		}
 	}
@@ -30,7 +30,8 @@ func (d *Dialect) Bridging() dialect.Bridging {
 	return b
 }
 
-// opens reports whether a method opens a stream, and whether nothing on the page ever ends that.
+// opens reports whether a method opens a stream, and whether that stream has no end by the rules of
+// the page.
 func (d *Dialect) opens(method string) (streams, endless bool) {
 	_, rule := d.Subscription(method)
 	if rule == nil {

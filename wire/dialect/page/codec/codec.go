@@ -15,28 +15,28 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Codec speaks the dialect of a page on one connection. It is a
-// dialect.Greeter, Describer, SchemaProvider and Shutdowner, too.
+// A Codec is the codec of a page on one connection. It is a dialect.Greeter, Describer,
+// SchemaProvider and Shutdowner, too.
 type Codec struct {
 	dialect.Codec // reads and writes messages, without the flows of the page
 	d             *Dialect
 	o             dialect.CodecOptions
 	out           []wire.Message
 	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
-	streams       []*call          // those of calls that are streams
+	streams       []*call          // the calls that are streams
 	tokens        int64
 	greeted       bool            // as a server: the client has made the call that must be its first
-	dropped       map[string]bool // requests of the peer that it has cancelled, where the page says what they get
+	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the page says how these are answered
 
 	pendings  pendings
 	own       manualStep
 	prepared  prepared
-	described atomic.Pointer[catalog.Catalog] // what the peer said last that it offers; nil: it was not asked
+	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil: it was not asked
 
-	mu      sync.Mutex // for all below, which flows use too
+	mu      sync.Mutex // guards all members below, which flows use, too
 	conn    program.Conn
 	heard   awaitedMessages
-	leaves  bool // the greeting is over: a goodbye is said in the end
+	leaves  bool // the greeting is over, so that a goodbye is sent at the end
 	tasks   tasks
 	related map[string]*Related // tasks of ours, by the ids of the requests that began them
 }
@@ -53,13 +53,13 @@ type call struct {
 	params json.RawMessage
 	token  json.RawMessage // nil: none was sent
 	unwrap unwrapping      // how its answer is unwrapped
-	rule   *load.Subscribe // of its stream; nil: it opens none
+	rule   *load.Subscribe // the rule for its stream; nil: it opens none
 	stream wire.ID
-	result json.RawMessage // of a stream: the answer
+	result json.RawMessage // the answer that opened the stream
 	extra  json.RawMessage // the members beside that it was sent with; nil: none
 	begun  bool            // an item with its id has come
-	task   bool            // it is to become a task: stream and result are its id and the task's, then
-	asked  *Related        // the task of ours whose hook makes it; nil: none
+	task   bool            // it becomes a task: stream and result are then the task's id and description
+	asked  *Related        // the task of ours whose hook makes this call; nil: none
 }
 
 // newCodec returns the codec for one connection.
@@ -91,17 +91,17 @@ func (c *Codec) ArrayMessages() bool { return c.d.plan.Array() }
 // request.
 func (c *Codec) OpenEnded() {}
 
-// scope returns the variables for the programs of a call.
+// scope returns the variables for the page's programs about a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result, sc.Extra = s.method, s.params, json.RawMessage(s.id), s.token, s.result, s.extra
 	return sc
 }
 
-// Scope returns variables for the whole connection; a message's can be added.
+// Scope returns the variables for the whole connection, to which those of a message can be added.
 func (c *Codec) Scope() *program.Scope { return &program.Scope{Conn: c.now()} }
 
-// now returns the variables of the whole connection, as they are now.
+// now returns the current values of the variables of the whole connection.
 func (c *Codec) now() *program.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Eval:
 		return c.eval(op)
-	case dialect.Internal: // as it stands
+	case dialect.Internal: // unchanged
 		op.Kind = dialect.Call
 	case dialect.Cancel:
 		if c.d.Page.Cancel != nil {
@@ -137,7 +137,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 		switch s := c.calls[string(op.OfID)]; {
 		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
-		case s != nil && s.stream != nil: // a task, which is not given up in this way
+		case s != nil && s.stream != nil: // a task is not cancelled in this way
 			c.forget(s)
 			return wire.Message{}, wire.ErrUnsupported
 		}
@@ -145,7 +145,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request writes a call of the user's, wrapped in another if the page says so.
+// request encodes a call of the user's, wrapped in another call if the page says so.
 func (c *Codec) request(op dialect.Op, asked *Related) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -164,7 +164,7 @@ func (c *Codec) request(op dialect.Op, asked *Related) (wire.Message, error) {
 	return c.send(op, s)
 }
 
-// send writes a call and remembers it for its answer.
+// send encodes a call and remembers it for its answer.
 func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
@@ -252,8 +252,8 @@ func merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// Opened returns the stream that an answer opens: by the rule of the page if
-// there is one, else as the base has it.
+// Opened returns the stream that an answer opens: by the page's rule if there is one, else as in
+// the base dialect.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
 		return s.stream, false
@@ -261,11 +261,11 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return c.Codec.Opened(op, resp)
 }
 
-// cancelled is the code that the engine gives to a request that was cancelled.
+// cancelled is the code with which the engine answers a request that was cancelled.
 const cancelled = "-32800"
 
-// Reply writes one event of the answer to req. For a request that the peer has cancelled it
-// writes nothing if the dialect does not answer those, else its code.
+// Reply encodes one event of the answer to req. A request that the peer has cancelled gets the
+// page's code for that, or no answer if the dialect has none.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)

@@ -25,7 +25,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	c.out = c.out[:0]
 	refused := batch && c.refusesBatches()
 	for i := range msgs {
-		if refused && msgs[i].Kind == wire.Request { // the server answers it with that
+		if refused && msgs[i].Kind == wire.Request { // the server answers with this error
 			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "several messages in one are not spoken here")
 		}
 		if err := c.message(&msgs[i]); err != nil {
@@ -45,8 +45,7 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, with the items and events that the page makes of
-// it.
+// message appends m to c.out, with the items and events that the page's rules make of it.
 func (c *Codec) message(m *wire.Message) error {
 	if c.d.awaits {
 		if err := c.keepForGreeting(m); err != nil {
@@ -73,7 +72,7 @@ func (c *Codec) message(m *wire.Message) error {
 		delete(c.dropped, string(m.ID))
 		c.early(m)
 		if cancel := c.d.Page.Cancel; cancel != nil && cancel.Call != "" && m.Method == cancel.Call && m.Err == nil {
-			c.out = append(c.out, *m) // it is answered, too
+			c.out = append(c.out, *m) // the message itself has to be answered
 			m.ID = nil
 			if c.cancelled(m); m.Kind != wire.Cancel {
 				return nil
@@ -84,8 +83,8 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// early refuses a call that comes before the one that must be the first. The
-// order is that of the wire, so it is judged here; the server sends the error.
+// early sets an error on a call that comes before the one that must be the first. That depends on
+// the order of the messages, so it is decided here; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
 	rule := &c.d.Page.Serve
 	switch {
@@ -105,7 +104,7 @@ func (c *Codec) early(m *wire.Message) {
 	m.Err = e
 }
 
-// response reads an answer: it unwraps it, or begins a stream with it.
+// response handles an answer: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
 		return err
@@ -140,8 +139,8 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// notification reads a notification, which may be an item of a stream, an event
-// of a call that runs, or a cancel.
+// notification handles a notification, which may be an item of a stream, an event of a running
+// call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
@@ -162,8 +161,8 @@ func (c *Codec) notification(m *wire.Message) error {
 	return c.during(m)
 }
 
-// shares reports whether a notification can belong to a call: it has the members beside
-// that the call was sent with.
+// shares reports whether a notification can belong to a call: it has the same extra members that
+// the call was sent with.
 func (c *Codec) shares(s *call, m *wire.Message) bool {
 	for name, val := range scan.Named(s.extra) {
 		if !scan.Equal(scan.Get(m.Raw, name), val) {
@@ -173,8 +172,8 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 	return true
 }
 
-// during appends the event that a notification holds for a call that runs; the
-// notification itself stays.
+// during appends the event that a notification holds for a running call; the notification itself is
+// kept.
 func (c *Codec) during(m *wire.Message) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
@@ -216,9 +215,8 @@ func (c *Codec) during(m *wire.Message) error {
 	return nil
 }
 
-// belongs returns the call that a notification is about: the one for which the
-// rule's condition holds, or, if the rule has none, the only one that runs; nil
-// if there is none.
+// belongs returns the call that a notification is about: the one for which the rule's condition
+// holds, or without a condition the only running one; nil if there is none.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxPages is how many pages of one list are asked for.
+// maxPages bounds how many pages of one list are requested.
 const maxPages = 1000
 
 // Describe asks the peer what it offers, with the calls of the page's
@@ -28,8 +28,8 @@ func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.describe(ctx, caller, "")
 }
 
-// describe asks for the parts of a description, those alone that come before and with a
-// method if it is found; "" is none, as no method has that name.
+// describe asks for the parts of a description: those before and including the one that has method,
+// if it is found. "" asks for all, as no method has that name.
 func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	found := found{at: map[string]int{}}
 	for i := range c.d.Page.Describe {
@@ -65,10 +65,10 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	return cat, nil
 }
 
-// found is what the parts of a description came to.
+// found collects the parts of a description.
 type found struct {
 	methods []json.RawMessage
-	at      map[string]int  // where a name is among the methods
+	at      map[string]int  // the index of each method by its name
 	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
 }
 
@@ -142,8 +142,8 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	return nil
 }
 
-// joined returns a method with what another of the same name adds: lists go on with what
-// they do not have yet, and all else is that of the first.
+// joined merges two descriptions of the same method: lists get the elements that they lack, all
+// other members are those of the first.
 func joined(first, more json.RawMessage) json.RawMessage {
 	switch {
 	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
@@ -225,7 +225,7 @@ func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	cat, err := c.describe(ctx, caller, method)
 	var rpc *wire.Error
 	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
-		return nil, nil // the call's own answer will say what is wrong
+		return nil, nil // the answer to the call will say what is wrong
 	}
 	return cat, err
 }

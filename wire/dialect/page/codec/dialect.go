@@ -24,12 +24,12 @@ type Dialect struct {
 	Page *load.Page
 
 	plan    *envelope.Plan        // nil: the messages are those of the base
-	target  func() (place, error) // see cancelTarget
+	target  func() (place, error) // the place of the id in a cancel: see cancelTarget
 	streams []string              // the methods of [subscribe.METHOD], the exact ones first
 	tracks  bool                  // notifications may belong to a call
 	awaits  bool                  // the greeting has steps that await messages
-	guards  bool                  // a server demands a certain first call
-	keeps   bool                  // a server keeps values of what its client says
+	guards  bool                  // a server requires a certain first call
+	keeps   bool                  // a server keeps values from messages of its client
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // results of call.plain, by method
@@ -64,7 +64,7 @@ func New(p *load.Page) (*Dialect, error) {
 	return d, nil
 }
 
-// Plan returns how messages are spelt; nil: as those of the base.
+// Plan returns the form of the page's messages; nil if it is that of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
 // messages returns the codec of the messages, without the flows of the page.
@@ -79,8 +79,8 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns why the request that a cancel names cannot be found; nil: it can, or there
-// are no cancels.
+// CancelFails returns why the id of the request cannot be found in a cancel; nil if it can, or if
+// there are no cancels.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err
@@ -90,8 +90,8 @@ func (d *Dialect) CancelFails() error {
 // there are none.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns what stands beside in a message that came, an object: the members that the
-// page names as extra, and what its rules find; nil if there is nothing.
+// Extra returns the further members of a message that came, as an object: those that the page names
+// as extra, and those that its rules find; nil if there are none.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
 // Subscription returns the rule for the stream of a method, and the method or
@@ -106,8 +106,8 @@ func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe
 	return "", nil
 }
 
-// Notifies reports whether the page itself handles notifications of that
-// method, those that come while a call runs, so that no hook is needed.
+// Notifies reports whether the page itself handles notifications of that method while a call runs,
+// so that no hook is needed.
 func (d *Dialect) Notifies(method string) bool {
 	w := &d.Page.During
 	for _, rule := range []*load.Item{w.Progress, w.Log, w.Items} {
@@ -141,8 +141,8 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 	return plain, nil
 }
 
-// Plain reports whether calls of a method are sent as they are. It is true,
-// too, if the page's program that decides it fails.
+// Plain reports whether calls of a method are sent unchanged, not wrapped. It is also true if the
+// page's program that decides this fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true

@@ -29,7 +29,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, cmp.Or(err, wire.ErrUnsupported)
 	}
 	params, err := rule.Params.First(s.params, sc.Value)
-	if err == nil && params == nil && rule.Params != nil { // by the page this call cannot be cancelled
+	if err == nil && params == nil && rule.Params != nil { // the page has no cancel for this call
 		err = wire.ErrUnsupported
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.d.Page.Cancel.Answer == nil {
 		return
 	}
-	const most = 1024 // cancels may name requests that were answered, and nobody would remove those
+	const most = 1024 // bounded, as a cancel may name a request that was answered already, which nobody would remove
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
@@ -126,9 +126,8 @@ func (p place) of(params []byte) []byte {
 	return nil
 }
 
-// cancelTarget returns the place of the id in the params of a cancel. It is found by
-// writing a cancel with a made-up id. In a cancel that comes in, it names the request to
-// cancel.
+// cancelTarget returns the place of the request's id in the params of a cancel. It finds the place
+// by encoding a cancel with a made-up id.
 func cancelTarget(c *load.Cancel) (place, error) {
 	if c == nil || c.Params == nil {
 		return place{index: -1}, nil

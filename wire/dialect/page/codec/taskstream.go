@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A task is polled as often as the server asks for, within these bounds. Where it does
-// not say, the intervals grow from the one to the other.
+// The bounds of the interval at which a task is polled. If the server does not name an interval, it
+// grows from firstPoll to longestPoll.
 const (
 	firstPoll   = 50 * time.Millisecond
 	laterPoll   = time.Second
@@ -22,15 +22,15 @@ const (
 	soonestPoll = 10 * time.Millisecond
 )
 
-// A taskStream follows a task to its end. It asks how the task stands when the server has
-// told nothing for a while, and for the result when the task is over, or cannot go on
-// without an answer of ours, which is asked for then.
+// A taskStream follows a task to its end. If the server has not reported for a while, it asks for
+// the task's status. When the task is over, or needs an answer of ours to go on, it asks for the
+// result, with which the server's question comes.
 type taskStream struct {
 	c      *Codec
 	caller dialect.Caller
 	op     dialect.Op
-	st     dialect.Stream  // the call that began the task, or what is told of tasks; nil: it has ended
-	ours   bool            // we began the task, and give it up if nobody waits for it
+	st     dialect.Stream  // the answers to the call that began the task, or the reports about tasks; nil: it has ended
+	ours   bool            // we began the task, so it is cancelled if nobody waits for it any longer
 	task   json.RawMessage // its id; nil: it is not known yet
 	every  time.Duration   // how often to ask, as the server wants it; 0: it has not said
 	pause  time.Duration
@@ -59,7 +59,7 @@ func (t *taskStream) Next(ctx context.Context) (wire.Message, error) {
 	return m, nil
 }
 
-// more reads one message, or asks how the task stands.
+// more reads one message, or asks for the status.
 func (t *taskStream) more(ctx context.Context) error {
 	if t.task == nil {
 		m, err := t.st.Next(ctx)
@@ -76,7 +76,7 @@ func (t *taskStream) more(ctx context.Context) error {
 		return t.answered(ctx)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !errors.Is(err, context.DeadlineExceeded): // nothing more is told of it
+	case !errors.Is(err, context.DeadlineExceeded): // no more reports will come
 		t.leave(ctx)
 		return nil
 	}
@@ -87,7 +87,7 @@ func (t *taskStream) more(ctx context.Context) error {
 	return t.stands(ctx, said)
 }
 
-// listen waits for what is told of the task, until it is time to ask.
+// listen waits for a report about the task, until it is time to ask.
 func (t *taskStream) listen(ctx context.Context) (wire.Message, error) {
 	t.pause = min(max(2*t.pause, firstPoll), laterPoll)
 	if t.every > 0 {
@@ -121,7 +121,7 @@ func (t *taskStream) listen(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, context.DeadlineExceeded
 }
 
-// begun reads the answer to the call that was to begin the task.
+// begun handles the answer to the call that should begin the task.
 func (t *taskStream) begun(ctx context.Context, m wire.Message) error {
 	task := scan.Get(m.Body, "task")
 	switch {
@@ -143,7 +143,7 @@ func (t *taskStream) begun(ctx context.Context, m wire.Message) error {
 	return t.stands(ctx, task)
 }
 
-// heard reads what was told of the task, or comes of it.
+// heard handles a report about the task, or a message of it.
 func (t *taskStream) heard(ctx context.Context, m wire.Message) error {
 	if m.Method != taskStatus {
 		t.ready = append(t.ready, m)
@@ -159,8 +159,8 @@ func (t *taskStream) heard(ctx context.Context, m wire.Message) error {
 	return t.stands(ctx, said)
 }
 
-// stands takes in how the task stands: what has changed is shown as progress. When it is
-// over, or waits for us, its result is asked for.
+// stands handles a status of the task: a change is shown as progress. When the task is over, or
+// waits for us, the result is requested.
 func (t *taskStream) stands(ctx context.Context, task json.RawMessage) error {
 	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollInterval")), 64); err == nil && ms > 0 {
 		t.every = longestPoll
@@ -190,7 +190,7 @@ func (t *taskStream) stands(ctx context.Context, task json.RawMessage) error {
 	return t.ask(ctx)
 }
 
-// ask asks for the result, which comes when the task is over.
+// ask requests the result, which comes when the task is over.
 func (t *taskStream) ask(ctx context.Context) error {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	st, err := t.caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: taskResult, Params: scan.Pair("taskId", t.task)})
@@ -211,7 +211,7 @@ func (t *taskStream) ask(ctx context.Context) error {
 	return nil
 }
 
-// answered reads the result, which is that of the tool.
+// answered handles the result, which is that of the tool.
 func (t *taskStream) answered(ctx context.Context) error {
 	t.leave(ctx)
 	t.asked.stop()
@@ -246,7 +246,7 @@ func (t *taskStream) fail(err error) error {
 	return nil
 }
 
-// leave stops listening to what is told of the task, which goes on.
+// leave stops listening for reports; the task goes on.
 func (t *taskStream) leave(ctx context.Context) {
 	if t.st == nil {
 		return
@@ -255,7 +255,7 @@ func (t *taskStream) leave(ctx context.Context) {
 	t.st = nil
 }
 
-// Cancel gives the task up if we began it and it is not over.
+// Cancel cancels the task if we began it and it is not over.
 func (t *taskStream) Cancel(ctx context.Context) error {
 	if t.over && t.st == nil {
 		return nil

@@ -14,11 +14,10 @@ func (h *handler) closes(in *dialect.Inbound) bool {
 	return h.serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
 
-// closing bounds how long the answers that are owed are waited for before the connection is
-// ended.
+// closing bounds how long the connection is kept open for answers that are owed.
 const closing = 2 * time.Second
 
-// close ends the connection once what was asked before is answered.
+// close ends the connection once the earlier requests are answered.
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Gets are what the page answers to a GET.
+// Gets returns the page's answers to GET requests.
 func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	gets := wire.HTTPGets{}
 	for path, prog := range s.d.Page.Serve.Get {

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeted tells who answers that the client has greeted.
+// greeted tells the responder that the client has greeted.
 func (h *handler) greeted() {
 	g, ok := h.r.(dialect.Greeted)
 	if !ok {
@@ -25,8 +25,8 @@ func (h *handler) greeted() {
 	g.Greeted(names)
 }
 
-// keep stores the values that the page wants to keep from the params of a call. Those of a notification are kept as
-// it comes; here its programs can only fail.
+// keep stores the values that the page keeps from the params of a call. Those of a notification are
+// stored by the codec when it comes; here the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.serving || h.codec == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// pending answers a request, with what the page has for it where it is still being answered when
-// our call is given up.
+// pending answers a request of the peer. If our own call, within which it was asked, is cancelled
+// first, the answer is the page's answer for that case.
 func (h *handler) pending(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if h.codec == nil {
 		return h.answer(ctx, in)

@@ -1,6 +1,6 @@
-// Package server answers requests as a page says: by hooks, and by what the
-// page itself makes of the params and the catalog. Servers and clients use it
-// alike.
+// Package server answers requests according to a page: with hooks, and with what the page's
+// programs make of the params and the catalog. Servers use it for their clients' requests, and
+// clients for their server's.
 package server
 
 import (
@@ -26,7 +26,7 @@ type server struct {
 	b    dialect.Backend
 	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
-	warned sync.Map // the programs of the page of whose failure the user was told
+	warned sync.Map // the programs of the page of whose failure the user was told already
 }
 
 // New returns a server of what b offers, in the dialect d.
@@ -37,7 +37,7 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 		if c == nil {
 			return nil, nil
 		}
-		doc, err := c.SelfContained().Marshal() // a program hands on one schema of it
+		doc, err := c.SelfContained().Marshal() // a program may pass on a single schema
 		if err != nil {
 			doc = nil
 		}
@@ -114,7 +114,7 @@ func (h *handler) of(m *wire.Message) *program.Scope {
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	result, err := h.handle(ctx, in)
-	if in.Answered { // what has failed since then is in no answer
+	if in.Answered { // a later error is not part of the answer
 		h.warn(err)
 	}
 	return result, err
@@ -265,7 +265,8 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores implements dialect.Ignorer. A server looks at all that its client tells.
+// Ignores implements dialect.Ignorer. A server handles every notification, as the page may keep
+// values of it.
 func (h *handler) Ignores(method string) bool {
 	if h.serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
 		return false

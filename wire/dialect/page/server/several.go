@@ -53,8 +53,8 @@ func (h *handler) several(m *wire.Message) (bool, error) {
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
 }
 
-// answers sends what a hook says as several answers to one request. Each is held until the
-// next comes, as the last one says that no more follow.
+// answers sends the events of a hook as several answers to one request. Each is held back until the
+// next one comes, since the last answer has to say that no more follow.
 func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Request) (json.RawMessage, error) {
 	var held json.RawMessage
 	var failed error

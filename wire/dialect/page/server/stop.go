@@ -9,11 +9,11 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// What is kept of the messages that end something: none that came in time is wanted once the
-// handlers of the requests before it have begun, which takes no longer than a few more messages.
+// The limits of the kept messages that end a call or stream. They are needed only until the
+// handlers of earlier requests have begun, which takes no longer than a few more messages.
 const (
 	maxEndings   = 64
-	endingsBytes = 4 << 10 // of the params of each; a longer one ends only what has begun
+	endingsBytes = 4 << 10 // bytes of the params of each; a longer message ends only calls that have begun
 )
 
 // running is a wrapped call whose hook has not answered yet.
@@ -21,17 +21,17 @@ type running struct {
 	order   uint64        // of its request
 	params  program.Scope // the variables of its request
 	cancel  context.CancelFunc
-	stopped atomic.Bool // by the client, in the page's own way
+	stopped atomic.Bool // it was stopped by the client, with the page's own message
 }
 
-// An ending is a message of the client that ends calls or streams. What it ends may be begun
-// behind it: its request came before, but its handler runs beside that of the ending.
+// An ending is a message of the client that ends calls or streams. It is kept because the handler
+// of an earlier request may begin only after it was handled.
 type ending struct {
 	order uint64
 	msg   wire.Message
 }
 
-// endsLocked keeps an ending.
+// endsLocked stores an ending.
 func (h *handler) endsLocked(in *dialect.Inbound) {
 	if len(in.Msg.Params) > endingsBytes {
 		return
@@ -42,8 +42,8 @@ func (h *handler) endsLocked(in *dialect.Inbound) {
 	h.endings = append(h.endings, ending{in.Order, wire.Message{Method: in.Msg.Method, Params: in.Msg.Params}})
 }
 
-// run records that a call runs. The context that it returns is the hook's; it
-// ends when the call is stopped, as it may be already.
+// run registers a running call. It returns the hook's context, which ends when the call is stopped;
+// it may have ended already.
 func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *running) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &running{order: in.Order, params: *sc, cancel: cancel}
@@ -58,7 +58,7 @@ func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scop
 	return ctx, r
 }
 
-// ran records that the hook of a call has answered.
+// ran notes that the hook of a call has answered.
 func (h *handler) ran(r *running) {
 	r.cancel()
 	h.mu.Lock()
@@ -86,7 +86,7 @@ func (h *handler) stop(in *dialect.Inbound) {
 	}
 }
 
-// stopLocked ends a call, if an ending that came after it names it.
+// stopLocked ends a call if a later message of the client has ended it already.
 func (h *handler) stopLocked(r *running, e *ending) {
 	if e.order < r.order {
 		return

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A stream is a stream that we write.
+// A stream is a stream of items that we send.
 type stream struct {
 	in     *dialect.Inbound // its request
 	rule   *load.Subscribe
@@ -66,8 +66,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	return nil, err
 }
 
-// open answers the request of a stream: with the first item, if that is what the page says,
-// else with what the page says. No output of its program is no answer.
+// open sends the answer to the request of a stream: the first item, or what a program of the page
+// makes. If that has no output, nothing is sent.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
 	said := s.rule.First || s.serve.Result == nil
@@ -110,8 +110,8 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over tells the client that a stream is over which it has not ended, where the page has a
-// word for that; err is why, if its hook has failed.
+// over tells the client that a stream has ended that the client did not end, if the page has a
+// message for that; err is why, if the hook has failed.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
@@ -123,7 +123,8 @@ func (h *handler) over(s *stream, err error) error {
 	return nil
 }
 
-// write sends what a program makes as one message of a stream. No output is no message.
+// write sends the output of a program as one message of a stream. Without an output nothing is
+// sent.
 func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	msg, err := prog.First(nil, sc.Value)
 	if err != nil || msg == nil {
@@ -132,7 +133,7 @@ func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Stream: s.in.Msg.ID, Data: msg})
 }
 
-// add enters a stream that has begun. It may have been ended already.
+// add registers a stream that has begun. The client may have ended it already.
 func (h *handler) add(s *stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +174,7 @@ func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	return true, nil
 }
 
-// endLocked ends a stream, if an ending that came after its request names it.
+// endLocked ends a stream if a later message of the client has ended it already.
 func (h *handler) endLocked(s *stream, e *ending) error {
 	if e.order < s.in.Order || !endedBy(s.rule, e.msg.Method) {
 		return nil

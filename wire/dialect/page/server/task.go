@@ -17,17 +17,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The tasks of the Model Context Protocol, whose work is ours: as the server a call of a tool
-// whose method is a job can be made one, as the client a question that a hook answers. It is
-// answered at once, and its result is kept for who asks for it, as long as the connection
-// lasts, or the ttl of who wants it.
+// The tasks of the Model Context Protocol whose work is done here: as a server, the call of a tool
+// whose method is a job can become a task; as a client, a question that a hook answers can. The
+// call is answered at once, and the result is kept until it is asked for, as long as the connection
+// lasts or the ttl that the other end has asked for.
 
-// maxTasks bounds the tasks of a connection that are remembered; the one that ended first
-// is forgotten first. Those that run are bounded as requests in flight are.
+// maxTasks bounds the tasks of a connection that are remembered: the one that ended first is
+// forgotten first. Running tasks are bounded as requests in flight.
 const maxTasks = 1024
 
-// pollInterval is how often clients are asked to ask, in milliseconds: they are told, too,
-// when a task is over.
+// pollInterval is the interval, in milliseconds, that we suggest to clients that poll. They are
+// also notified when a task is over.
 const pollInterval = 1000
 
 const taskStatus = "notifications/tasks/status"
@@ -49,15 +49,15 @@ type task struct {
 
 	// guarded by all.mu:
 	status  string
-	words   string // what was said of its progress last
+	words   string // the latest message about its progress
 	changed time.Time
 	result  json.RawMessage
 	err     error
 	asks    int // questions of its hook that the other end has not answered
 }
 
-// isTask begins a task where the params of a call ask for one and the method is a job. It
-// returns nil for a plain call.
+// isTask begins a task if the params of a call ask for one and the method is a job. It returns nil
+// for a plain call.
 func (h *handler) isTask(in *dialect.Inbound, name string, cancel context.CancelFunc) (*task, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	if !h.serving || h.oneShot || !h.d.HasTasks() || scan.Type(wanted) != 'o' || !h.hasJobs() {
@@ -65,14 +65,14 @@ func (h *handler) isTask(in *dialect.Inbound, name string, cancel context.Cancel
 	}
 	if kind, _ := h.r.Kind(name); kind != catalog.Job {
 		e := wire.NewError(wire.CodeNoMethod, name+" is not run as a task")
-		e.Raw = e.JSON() // it is there: no hook is missing
+		e.Raw = e.JSON() // Raw marks that the method exists: a hook answered, none is missing
 		return nil, e
 	}
 	return h.begin(in, wanted, cancel)
 }
 
-// begin begins a task and answers with its name. What it is wanted for is the object task
-// of the request.
+// begin starts a task and returns the answer with its name. The wishes of the other end, such as
+// the ttl, are in the request's member task.
 func (h *handler) begin(in *dialect.Inbound, wanted json.RawMessage, cancel context.CancelFunc) (*task, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -88,8 +88,8 @@ func (h *handler) begin(in *dialect.Inbound, wanted json.RawMessage, cancel cont
 	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 
-// hasJobs reports whether a method that we offer is a job: only then is the client told
-// that calls can be tasks.
+// hasJobs reports whether a method that we offer is a job: only then is the client told that calls
+// can become tasks.
 func (h *handler) hasJobs() bool {
 	c := h.b.Catalog()
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })
@@ -108,7 +108,7 @@ func (a *tasks) add(t *task) {
 	a.list = append(a.list, t)
 }
 
-// expireLocked forgets the tasks that are over and that the client wanted no longer.
+// expireLocked forgets the tasks that are over and whose ttl has passed.
 func (a *tasks) expireLocked() {
 	a.list = slices.DeleteFunc(a.list, func(t *task) bool {
 		return t.ttl > 0 && t.isOver() && time.Since(t.begun) > t.ttl
@@ -132,7 +132,7 @@ func (a *tasks) find(params json.RawMessage) (*task, error) {
 	return nil, wire.Errorf(wire.CodeInvalidParams, "there is no task %s", strconv.Quote(id))
 }
 
-// line is what the other end is told of a task.
+// line returns the description of a task for the other end.
 func (t *task) line() json.RawMessage {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
@@ -155,7 +155,7 @@ func (t *task) lineLocked() json.RawMessage {
 	return o.End()
 }
 
-// says notes what a hook says of its progress.
+// says stores a progress message of the hook.
 func (t *task) says(ev wire.Event) {
 	if t == nil || ev.Kind != wire.Progress || ev.Message == "" {
 		return
@@ -167,7 +167,7 @@ func (t *task) says(ev wire.Event) {
 	}
 }
 
-// end notes what a task came to, unless it was cancelled before.
+// end stores the result of a task, unless it was cancelled before.
 func (t *task) end(result json.RawMessage, err error) {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
@@ -184,7 +184,7 @@ func (t *task) end(result json.RawMessage, err error) {
 	close(t.done)
 }
 
-// asking notes that the hook asks the other end, or that one such question is over.
+// asking counts the questions of the hook to the other end that are not answered: n is 1 or -1.
 func (t *task) asking(more int) {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// asTask answers a question of the server's as a task, where it wants that and we have said
-// that we can; false: it is none.
+// asTask answers a question of the server as a task, if the server asks for that and we have
+// declared it; else false.
 func (h *handler) asTask(ctx context.Context, in *dialect.Inbound) (bool, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	if h.codec == nil || scan.Type(wanted) != 'o' || !h.codec.TakesTask(in.Msg.Method) {
@@ -77,7 +77,7 @@ func (h *handler) hasTasks() bool {
 	return h.codec != nil && h.codec.TakesTasks()
 }
 
-// wait returns what a task came to, once it is over.
+// wait returns the result of a task once it is over.
 func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-t.done:
@@ -115,7 +115,8 @@ func (t *task) meta() json.RawMessage {
 // listPage is how many tasks one answer lists.
 const listPage = 100
 
-// lines lists the tasks, page by page: a cursor is the id of the last task of a page.
+// lines returns a page of the list of tasks; its cursor is the id of the last task of the page
+// before.
 func (a *tasks) lines(params json.RawMessage) (json.RawMessage, bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// warn tells the user, once for each program of the page, that it has failed, where nobody else is
-// told of that. Other errors are nothing to it.
+// warn tells the user, once for each program of the page, that the program has failed, if the
+// failure is reported nowhere else. It ignores other errors.
 func (h *handler) warn(err error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Helper {
 		return
 	}
-	which, _, _ := strings.Cut(f.Message, "): ") // behind it is why, which may be another thing each time
+	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may differ each time
 	if w, ok := h.caller.(dialect.Warner); ok {
 		if _, told := h.warned.LoadOrStore(which, true); !told {
 			w.Warn(f.Message)
@@ -37,8 +37,7 @@ func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) err
 	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 }
 
-// after makes the calls with which a client follows the notification m, whose hook has
-// run.
+// after makes the calls that a client makes after the notification m, whose hook has run.
 func (h *handler) after(m *wire.Message) {
 	if h.serving {
 		return
@@ -63,7 +62,7 @@ func (h *handler) after(m *wire.Message) {
 	}
 }
 
-// drain reads an answer that nobody asked for, to its end or that of the connection.
+// drain reads an unwanted answer until its end or that of the connection.
 func drain(st dialect.Stream) {
 	defer wire.Guard()
 	for {

@@ -63,7 +63,7 @@ type wrappedCall struct {
 	task   *task // that it has become; nil: it is a plain call
 }
 
-// outcome returns what a wrapped call comes to, as the page has it.
+// outcome returns the page's answer for the result of a wrapped call.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
 	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
@@ -147,7 +147,7 @@ type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // what the client named the call by; nil: it wants no progress
+	token json.RawMessage // the client's token for the progress of the call; nil: it wants no progress
 	task  *task           // that the call has become; nil: it is a plain call
 
 	mu    sync.Mutex
@@ -191,8 +191,8 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin tells that progress begins, where the page has a word for that. Without it nothing
-// can follow.
+// begin sends the page's message that progress begins, if it has one. If that fails, no progress is
+// sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +207,7 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end tells that progress has ended, where it began.
+// end sends the page's message that progress has ended, if begin was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
@@ -217,8 +217,8 @@ func (t *progressSender) end() {
 	}
 }
 
-// step is added to a fraction if an event must be sent whose fraction is not
-// higher: progress has to rise.
+// step is added to the last fraction if an event has to be sent whose fraction is not higher: the
+// protocol requires that progress increases.
 const step = 1e-6
 
 // rising returns the members progress and total for the next notification: the
