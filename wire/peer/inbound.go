@@ -60,9 +60,9 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 	}
 }
 
-// waitsLocked reports whether a request that is over the limit may wait: it came in an array with
-// others, or it is the last one before the reader stops. On a transport with exchanges, several are
-// read at once, and none may wait.
+// waitsLocked reports whether a request over the limit may wait: it came in an array with others,
+// or is the last before the reader stops. Exchanges are read concurrently, so none of theirs may
+// wait.
 func (p *Peer) waitsLocked(g *group) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && p.inflight.streams == 0)
 }
@@ -78,8 +78,7 @@ func (p *Peer) startLocked(in *inbound) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the place of in among the requests in flight, and starts the next request that
-// waits for one.
+// finishLocked frees the place of in, and starts the next request that waits for one.
 func (p *Peer) finishLocked(in *inbound) {
 	p.inflight.finish(in)
 	for p.state < closing {
@@ -102,8 +101,7 @@ func (p *Peer) refuseLocked(in *inbound, e *wire.Error) {
 	p.owesNothingLocked(in)
 }
 
-// takesLocked offers in to Incoming and reports whether that took it. in may be answered before
-// takesLocked returns.
+// takesLocked offers in to Incoming and reports whether that took it; it may be answered meanwhile.
 func (p *Peer) takesLocked(in *inbound) bool {
 	p.inflight.take(in)
 	if p.incomingLocked(&in.Msg) {
@@ -132,8 +130,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
-// answerToLocked passes an answer to a Raw operation to take, or if that is nil to Incoming. The
-// lock is released meanwhile.
+// answerToLocked passes an answer to a Raw operation to take, else to Incoming, without the lock.
 func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
 	if take == nil {
 		p.incomingLocked(m)
@@ -293,8 +290,7 @@ func (p *Peer) owesNothingLocked(in *inbound) {
 	}
 }
 
-// cancelledLocked ends the context of the request that the cancel m names. If there is no such
-// request, the cancel is handled as a notification.
+// cancelledLocked ends the context of the request that m names; without one, m is a notification.
 func (p *Peer) cancelledLocked(m *wire.Message) {
 	if !p.inflight.cancel(m.Target) {
 		m.Kind = wire.Notification
