@@ -6,13 +6,12 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lookEach is the interval at which the processes that hooks left in the background
-// are checked: once a group has ended, its number may be given to another.
+// lookEach is the interval at which process groups that hooks have left in the background are
+// checked: once a group has ended, the system may give its number to another one.
 const lookEach = time.Second
 
-// keep remembers the process group of a command that was answered for but has left
-// processes in the background, which may still talk to the far side: the group is
-// ended with the connection.
+// keep remembers the process group of a command that has answered but has left processes in the
+// background. These may still call the far side; the group is ended with the connection.
 func (b *ConnectionHooks) keep(p *transport.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,8 +24,8 @@ func (b *ConnectionHooks) keep(p *transport.Process) {
 	}
 }
 
-// watchBackground forgets groups that have ended by themselves, until there are
-// none, or until Close.
+// watchBackground forgets groups that have ended by themselves, until there are none left, or until
+// Close.
 func (b *ConnectionHooks) watchBackground() {
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()

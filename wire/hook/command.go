@@ -15,13 +15,13 @@ import (
 
 // An outcome says how a command ended.
 type outcome struct {
-	value  []byte      // its stdout; of lines the last data
-	err    *wire.Error // of lines: the last error, where no data came after it
+	value  []byte      // its stdout; with lines:, the last data
+	err    *wire.Error // with lines:, the last error, if no data came after it
 	exit   int
 	signal string
-	start  error // it could not be started
+	start  error // why it could not be started
 	feed   error // why its stdout was not read to the end
-	ctx    error // why it was not let to its end
+	ctx    error // why it was ended before its own end
 	stderr *tail
 }
 
@@ -43,7 +43,7 @@ func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer
 	return b.result(ctx, c, a, r, o)
 }
 
-// paramsLine returns params as one line, null where there are none.
+// paramsLine returns params as one line; null if there are none.
 func paramsLine(params json.RawMessage) []byte {
 	if params == nil {
 		return []byte("null\n")
@@ -62,10 +62,9 @@ func (o *outcome) readAll(stdout io.Reader) error {
 	return err
 }
 
-// run runs command with stdin and lets feed read its stdout, and sets how all that
-// ended in o. It returns when the command has ended: at the latest when ctx ends or
-// feed fails, and then the command has been ended with its process group. Processes
-// that a command leaves in the background go on, until Close.
+// run runs command with stdin, lets feed read its stdout, and sets in o how all that ended. It
+// returns when the command has ended. If ctx ends or feed fails first, the command is ended with
+// its process group. Processes that a command leaves in the background go on until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {
@@ -74,7 +73,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.stdin.Write(stdin) // who does not read it need not
+		p.stdin.Write(stdin) // an error is ignored: a command need not read its stdin
 		p.stdin.Close()
 	})
 	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
@@ -113,14 +112,14 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 }
 
-// force ends p with its group and makes readers of its pipes come to an end. It
-// returns nil, for the channel that need not be waited for any more.
+// force ends p with its group, and makes readers of its pipes see their end. It returns nil for the
+// channel that need not be awaited any more.
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
 	if over(p.Done()) {
 		p.hurry()
 	} else {
-		p.closePipes() // no signal ends it
+		p.closePipes() // the process cannot be ended by a signal
 	}
 	return nil
 }

@@ -16,17 +16,17 @@ import (
 
 // A Binding is one connection, as hooks see it.
 type Binding struct {
-	// Caller is the way back to the far side, for jq's rpc. May be nil.
+	// Caller calls the far side, for jq's rpc. May be nil.
 	Caller dialect.Caller
 	// Endpoint returns the endpoint of this connection for a command: RPCX_ENDPOINT
 	// is that, "#" and the hook's id. It is called for every command, so that it
 	// can bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
-	// Client is how warnings call the far side; "": it is the only one.
+	// Client is the name of the far side in warnings; "": it is the only one.
 	Client string
-	// OneShot says that the connection is one exchange (a POST). Its co-processes
-	// are then those of the table, which live until Table.Close: one for each POST
-	// could keep nothing.
+	// OneShot says that the connection is a single exchange (a POST). It uses the co-processes of
+	// the table, which live until Table.Close: one that is started for each POST could keep no
+	// state.
 	OneShot bool
 }
 
@@ -37,7 +37,7 @@ type ConnectionHooks struct {
 	binding  Binding
 	ctx      context.Context // ends with Close
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup // answers under way, and what ends processes
+	wg       sync.WaitGroup // the answers and the ends of processes that are under way
 	coWG     sync.WaitGroup // co-processes, of which one is started at a time
 	starting sync.Mutex
 
@@ -45,9 +45,9 @@ type ConnectionHooks struct {
 	closed  bool
 	running map[string]*runningCommand
 	cos     map[*Answer]*coprocess
-	warned  bool // that there is no endpoint
+	warned  bool // the user was warned that there is no endpoint
 
-	background []*transport.Process // what answered commands left behind; see keep
+	background []*transport.Process // process groups that commands have left behind; see keep
 }
 
 // Bind returns the hooks of one connection.
@@ -60,15 +60,14 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 }
 
 var (
-	// errNotMine is a hook's way to leave the answer to the next in the chain.
+	// errNotMine is returned by a hook that leaves the answer to the next one in the chain.
 	errNotMine = errors.New("left to the next hook")
 	errClosed  = errors.New("the connection is closed")
 )
 
-// Answer answers r. The error is a *wire.Error where the far side should get
-// one, and ctx's error when ctx or the connection ended first. Where r.Stream is
-// set, what comes goes to r.Emit, and a result that is no stream is its only
-// item. A notification has no answer: failures are only warned of.
+// Answer answers r. The error is a *wire.Error if the far side should get one, and ctx's error if
+// ctx or the connection ended first. If r.Stream is set the events go to r.Emit, and a result that
+// is no stream is its only item. A notification has no answer: the user is only warned of failures.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
@@ -136,7 +135,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	return b.answerCommand(ctx, c, a, r)
 }
 
-// answerJQ runs a jq expression. Where r is no stream, its last output counts.
+// answerJQ runs a jq expression. If r is no stream, the last output is the answer.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	if err := b.t.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
@@ -174,10 +173,10 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	return nil, b.fail(c, r.Method, "%v", err)
 }
 
-// errLate is the cause of a context's end that is the hook's own time limit.
+// errLate is the cause of a context that ended because the hook's own time limit was over.
 var errLate = errors.New("the hook is out of time")
 
-// bound returns ctx with the time limit for one hook.
+// bound returns a copy of ctx with the time limit of one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.limit(r); d > 0 {
 		return context.WithTimeoutCause(ctx, d, errLate)
@@ -185,7 +184,7 @@ func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context
 	return context.WithCancel(ctx)
 }
 
-// enter returns ctx so that Close ends it, too.
+// enter returns a copy of ctx that ends with Close, too.
 func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -229,5 +228,5 @@ func (b *ConnectionHooks) Close() error {
 	}
 }
 
-// closeBound is longer than a process needs that is ended by force.
+// closeBound is longer than a process takes to end when it is killed.
 const closeBound = 10 * time.Second

@@ -22,7 +22,7 @@ type coprocess struct {
 	c *chain
 
 	mu      sync.Mutex
-	noisy   bool  // a line that is no answer was warned of
+	noisy   bool  // the user was warned of a line that is no answer
 	last    int64 // id
 	pending map[int64]chan coAnswer
 }
@@ -32,7 +32,7 @@ type coAnswer struct {
 	err    *wire.Error
 }
 
-// answerCo asks the co-process of a, which is started when there is none.
+// answerCo asks the co-process of a, which it starts if there is none.
 func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	owner := b
 	if b.binding.OneShot {
@@ -66,14 +66,14 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	case <-co.Done():
 	}
 	select {
-	case got := <-answer: // its last words
+	case got := <-answer: // the answer that it wrote before it ended
 		return co.take(r, got)
 	default:
 	}
 	return nil, co.died(r)
 }
 
-// take returns the answer for the far side.
+// take converts an answer of the co-process into the one for the far side.
 func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, error) {
 	switch {
 	case got.err != nil:
@@ -84,8 +84,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	return got.result, nil
 }
 
-// coCut returns the answer to a call that was not waited for to its end. The
-// co-process lives on.
+// coCut returns the error for a call whose caller stopped waiting. The co-process lives on.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
 		return b.fail(c, r.Method, "out of time after %v", b.t.o.limit(r))
@@ -93,7 +92,7 @@ func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request
 	return ctx.Err()
 }
 
-// coprocess returns the one of a that lives.
+// coprocess returns the running co-process of a, which it starts if there is none.
 func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
@@ -119,7 +118,7 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	return co, nil
 }
 
-// living returns the co-process of a, nil where there is none or it has ended.
+// living returns the running co-process of a; nil if there is none or it has ended.
 func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,7 +139,7 @@ func (co *coprocess) serve() {
 		co.mu.Lock()
 		idle := len(co.pending) == 0
 		co.mu.Unlock()
-		if !ok && idle { // else those who wait say it
+		if !ok && idle { // otherwise the calls that wait report it
 			co.b.warn(co.c, "", "the co-process %s", how)
 		}
 	})
@@ -149,13 +148,13 @@ func (co *coprocess) serve() {
 	}
 }
 
-// died returns the answer to a call that waited when the co-process ended.
+// died returns the error for a call that waited when the co-process ended.
 func (co *coprocess) died(r dialect.Request) error {
 	how, _ := co.Result()
 	return co.b.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
 }
 
-// register makes the line for r and waits for its answer under an id of our own.
+// register returns the line for r, and the channel for its answer, under an id of our own.
 func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer chan coAnswer) {
 	answer = make(chan coAnswer, 1)
 	var o scan.Object
@@ -182,8 +181,8 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver gives an answer to the call that waits for it. The answer to a call that
-// was given up is dropped.
+// deliver gives an answer to the call that waits for it. If that was given up, the answer is
+// dropped.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
 	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {

@@ -13,9 +13,8 @@ import (
 
 const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
 
-// inherited returns our own environment, without the RPCX_ variables about the
-// message that we were started for where we are a hook ourselves. RPCX_ERRORS is
-// the user's wish and stays.
+// inherited returns our own environment. If we are a hook ourselves, it lacks the RPCX_ variables
+// about the message for which we were started; RPCX_ERRORS is the user's choice and is kept.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")
@@ -52,7 +51,7 @@ func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	return env
 }
 
-// endpoint leads the hook with that id to this connection.
+// endpoint returns the endpoint with which the hook with that id can call back on this connection.
 func (b *ConnectionHooks) endpoint(id string) string {
 	if b.binding.Endpoint == nil {
 		return ""

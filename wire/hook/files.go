@@ -26,9 +26,9 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// FromFile reads a catalog and returns the hooks in its run members. A command that
-// begins with ./ or ../ is the one of that name beside the catalog, wherever rpcx
-// was started. A file that others can write is refused. Errors are usage Faults.
+// FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./
+// or ../ is relative to the folder of the catalog, wherever rpcx was started. It refuses a file
+// that others can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err := trust.Check("hooks", path); err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, nil
 }
 
-// beside returns a with a relative command made one of the folder dir.
+// beside returns a, with a relative command made relative to the folder dir.
 func (a Answer) beside(dir string) Answer {
 	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
 	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
@@ -64,8 +64,8 @@ func (a Answer) beside(dir string) Answer {
 // that is ours: a file given as hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
-// FromDemo is FromCatalog for an embedded demo, whose jq expressions are known to be right: one is
-// compiled when it is first needed.
+// FromDemo is FromCatalog for an embedded demo. Its jq expressions are known to be right, so each
+// is compiled only when it is first needed.
 func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 	return fromCatalog(c, func(s string) (Answer, error) {
 		text, ok := strings.CutPrefix(s, "jq:")
@@ -75,7 +75,7 @@ func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 		return Answer{Kind: JQ, Text: text, prog: sync.OnceValue(func() *jq.Program {
 			a, err := ParseAnswer(s)
 			if err != nil {
-				panic(fmt.Sprintf("a demo: %v", err)) // a test has seen to it that this cannot be
+				panic(fmt.Sprintf("a demo: %v", err)) // a test makes sure that this cannot happen
 			}
 			return a.prog()
 		})}, nil
@@ -114,7 +114,7 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 			Properties  []member `json:"properties"`
 		}
 		if err := json.Unmarshal(raw, &class); err != nil {
-			continue // it is not like the classes that have hooks
+			continue // its form is not that of a class with hooks
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {

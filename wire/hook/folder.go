@@ -15,25 +15,24 @@ import (
 	"rpcx/wire/trust"
 )
 
-// extensions are cut off a file's name to make the name that it answers.
+// extensions are removed from the end of a file's name to get the name that it answers.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
-// A folder holds the hooks of --hooks DIR, by the names that they answer.
+// A folder holds the hooks of --hooks DIR by the names that they answer.
 type folder struct {
 	dir     string
 	files   map[string]string // what answers a name, below dir
 	unready []string          // scripts that are not executable, below dir
 }
 
-// FromDir returns a hook for each executable file in dir and its folders, named
-// for what it answers: its path below dir, without the extension of a script's
-// language at its end ("tools/call.py" answers tools/call). Hidden files, files
-// that are not executable and editors' copies (NAME~) are passed over, links to
-// folders are not entered. NAME.json beside NAME describes it: it is the entry
-// of a catalog, which FromDir returns (nil where there is none).
+// FromDir returns a hook for each executable file in dir and its folders. Its name is the file's
+// path below dir without the extension of a script's language ("tools/call.py" answers tools/call).
+// Hidden files, files that are not executable and editors' copies (NAME~) are skipped, and links to
+// folders are not followed. NAME.json beside NAME is the entry of a catalog that describes it;
+// FromDir returns that catalog, nil if there are no entries.
 //
-// A folder or a file that others can write is refused, and so are two files for
-// one name and a description that would run something. Errors are usage Faults.
+// It refuses a folder or a file that others can write, two files for one name, and a description
+// that would run something. Errors are usage Faults.
 func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	d, err := readFolder(dir)
 	if err != nil {
@@ -56,7 +55,7 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 // Unready returns the names of the scripts in dir and its folders, files that
 // begin with "#!", that FromDir passes over because they are not executable.
 func Unready(dir string) []string {
-	d, _ := readFolder(dir) // what is wrong with it FromDir says
+	d, _ := readFolder(dir) // FromDir reports the error
 	return d.unready
 }
 
@@ -69,7 +68,7 @@ func readFolder(dir string) (*folder, error) {
 	return d, d.read("")
 }
 
-// read takes what is in the folder below, a path with slashes.
+// read adds the files of the folder below, a path with slashes.
 func (d *folder) read(below string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(below))
 	if err := trust.Check("hooks", at); err != nil {
@@ -96,7 +95,7 @@ func (d *folder) read(below string) error {
 	return nil
 }
 
-// take looks at one file, or at what a link leads to.
+// take adds one file, or the file to which a link leads.
 func (d *folder) take(file string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(file))
 	info, err := os.Stat(at)
@@ -129,8 +128,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe returns the catalog of the descriptions that lie beside the hooks; nil
-// where there are none.
+// describe returns the catalog of the descriptions beside the hooks; nil if there are none.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}
 	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}

@@ -1,11 +1,9 @@
-// Package hook answers the peer's requests with what the user gave for them: a
-// shell command, a co-process, a jq expression or a constant (HOOKS in the
-// manual).
+// Package hook answers the peer's requests with what the user has provided for them: a shell
+// command, a co-process, a jq expression or a constant (rpcx-hooks(7)).
 //
-// An Entry is one NAME=ANSWER. A Table holds all of them and the limits that they
-// share. Bind makes the ConnectionHooks of one connection, which own the processes
-// that run for it. What the peer says reaches a command on its stdin and in RPCX_
-// variables, never in its command line.
+// An Entry is one NAME=ANSWER. A Table holds all entries and their common limits. Bind makes the
+// ConnectionHooks of one connection, which own the processes that run for it. What the peer sends
+// reaches a command on its stdin and in RPCX_ variables, never in its command line.
 package hook
 
 import (
@@ -37,10 +35,10 @@ const (
 	Inbox Kind = "inbox" // parked in a session for another process
 )
 
-// kinds are those that are written with a colon.
+// kinds are the kinds that are written with a colon.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
-// An Answer is the part of a hook behind its "=", checked.
+// An Answer is the part of a hook after its "=", already checked.
 type Answer struct {
 	Kind Kind
 	Text string             // the command, the jq expression, the constant, the refusal's text
@@ -68,7 +66,8 @@ func Parse(spec string) (Entry, error) {
 
 var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+:`) })
 
-// looksLikeJQ matches paths of jq that are written as a command, which none is: one in a folder has a slash.
+// looksLikeJQ matches a jq path that was given as a command, such as .a. It does not match a path
+// with a slash, which may be a command.
 var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*)?$`) })
 
 // ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
@@ -148,7 +147,7 @@ func usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// inside puts where it happened before what a usage Fault says.
+// inside adds, in front of the message of a usage Fault, where the error is.
 func inside(where string, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		c := *f

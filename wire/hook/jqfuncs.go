@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions are those that a hook's jq has beside jq's own.
+// functions are the functions that a hook's jq has in addition to jq's own.
 var functions = []jq.Func{
 	{Name: "sleep", Arity: 1, Call: jqSleep},
 	{Name: "rpc", Arity: 2, Call: jqRPC},
@@ -24,8 +24,8 @@ var functions = []jq.Func{
 }
 
 type (
-	// callerKey is the key of a context's way back to the far side, computingKey
-	// that of the semaphore that a program holds while it does not wait.
+	// callerKey is the context key of the Caller for rpc and notify; computingKey is that of the
+	// semaphore that a program holds while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -38,8 +38,7 @@ func withCaller(ctx context.Context, computing *semaphore, c dialect.Caller) con
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// objectKey is the key of the id of the object whose method is called, in a
-// context.
+// objectKey is the context key of the id of the object whose method is called.
 type objectKey struct{}
 
 func withObject(ctx context.Context, id string) context.Context {
@@ -49,8 +48,8 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject implements object: the id of the object whose method is called, as a
-// command has it in RPCX_OBJECT; null where there is none.
+// jqObject implements object: the id of the object whose method is called (a command has it in
+// RPCX_OBJECT); null if there is none.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
 		return id, nil
@@ -58,7 +57,7 @@ func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	return nil, nil
 }
 
-// paused gives up the program's place among those that compute until it is resumed.
+// paused releases the program's place in the computing semaphore until it is resumed.
 func paused(ctx context.Context) (resume func()) {
 	if s, ok := ctx.Value(computingKey{}).(*semaphore); ok {
 		return s.pause()
@@ -66,7 +65,7 @@ func paused(ctx context.Context) (resume func()) {
 	return func() {}
 }
 
-// jqSleep implements sleep(SECONDS). Its output is its input, later.
+// jqSleep implements sleep(SECONDS). After that time it returns its input.
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
@@ -83,8 +82,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC implements rpc(METHOD; PARAMS). Its output is what the far side answers to
-// this call.
+// jqRPC implements rpc(METHOD; PARAMS). It returns the far side's answer to this call.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {
@@ -99,8 +97,7 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(res)
 }
 
-// jqNotify implements notify(METHOD; PARAMS). Its output is its input, once the
-// notification was sent.
+// jqNotify implements notify(METHOD; PARAMS). It returns its input once the notification was sent.
 func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "notify", args)
 	if err != nil {
@@ -130,8 +127,8 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 	return c, method, params, nil
 }
 
-// nestedCall calls the far side, which is told, where it can be, that one of its
-// calls waits for this one.
+// nestedCall calls the far side. If the dialect can express it, the far side learns which of its
+// own calls waits for this one.
 func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	if n, ok := c.(interface {
 		CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)
@@ -141,8 +138,7 @@ func nestedCall(ctx context.Context, c dialect.Caller, method string, params jso
 	return c.Call(ctx, method, params)
 }
 
-// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the answer is that
-// error.
+// jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the hook answers with that error.
 func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	code, err := jq.EncodeArg(ctx, args[0])
 	if err != nil {
@@ -170,7 +166,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	return nil, thrown{e}
 }
 
-// caught makes a far side's error one that try catches as an object.
+// caught converts an error of the far side into one that jq's try catches as an object.
 func caught(err error) error {
 	var e *wire.Error
 	if errors.As(err, &e) {

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is how long a process may take to exit by itself when its stdin has
-// been closed.
+// leaveTime is how long a process may take to exit by itself after its stdin was closed.
 const leaveTime = 500 * time.Millisecond
 
 // A LineProcess is a shell command that reads and writes lines for as long as it
@@ -21,17 +20,17 @@ const leaveTime = 500 * time.Millisecond
 type LineProcess struct {
 	p      *process
 	lines  chan []byte   // to its stdin
-	done   chan struct{} // closed when it says no more
+	done   chan struct{} // closed when the process has ended and its output was read
 	stderr *tail
 
 	mu      sync.Mutex
 	how     string // after done: how it ended
 	ok      bool   // after done: in good order
-	leaving bool   // we asked it to
+	leaving bool   // we asked it to end
 }
 
-// StartLineProcess starts command with sh, in a process group of its own. stderr,
-// which may be nil, gets whole lines of its stderr. Run must follow.
+// StartLineProcess starts command with sh in a process group of its own. stderr, which may be nil,
+// is called with whole lines of its stderr. The caller must call Run.
 func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 	t := &tail{to: func(lines []byte) {
 		if stderr != nil {
@@ -49,9 +48,9 @@ func startLineProcess(patience context.Context, command string, env []string, st
 	return &LineProcess{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
 }
 
-// Run calls onLine with each line of stdout that is not blank, until the process
-// has ended. It then calls last, if that is not nil; Result is known by then, and
-// Done is closed afterwards. The error is that a line was too long to go on.
+// Run calls onLine with each line of stdout that is not blank until the process has ended, and then
+// last, if that is not nil. Result is known when last is called, and Done is closed after it. The
+// error is that a line was too long.
 func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
@@ -62,7 +61,7 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	})
 	err := t.read(onLine)
 	t.p.stdin.Close()
-	select { // it may have closed its stdout only
+	select { // the process may only have closed its stdout
 	case <-t.p.Done():
 	case <-time.After(leaveTime):
 	}
@@ -103,7 +102,7 @@ func (t *LineProcess) write() {
 		select {
 		case line := <-t.lines:
 			if _, err := t.p.stdin.Write(line); err != nil {
-				return // it does not read any more; what it still says counts
+				return // it does not read any more; its further output still counts
 			}
 		case <-t.done:
 			return
@@ -111,8 +110,8 @@ func (t *LineProcess) write() {
 	}
 }
 
-// Send sends a line, with its end, to the process. It returns false if giveUp was
-// closed or the process ended first.
+// Send sends a line, with its line break, to the process. It returns false if giveUp was closed or
+// the process ended first.
 func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	select {
 	case t.lines <- line:
@@ -123,8 +122,8 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	return false
 }
 
-// Done returns a channel that is closed when the process has ended and all it said was handed
-// over.
+// Done returns a channel that is closed when the process has ended and all its output was passed
+// on.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
 // Result returns how the process ended, once it has; ok means that it exited with
@@ -143,7 +142,7 @@ func (t *LineProcess) Stop(last []byte) {
 	t.mu.Unlock()
 	if len(last) > 0 {
 		stop, end := transport.Within(t.p.patience, leaveTime, 0)
-		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // who takes the second has written the first
+		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // when the second message is taken, the first has been written
 		end()
 	}
 	t.p.stdin.Close()

@@ -13,9 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// readLines makes an event of each line as it comes. For a stream all go to
-// r.Emit; else the last data or error is the answer, and what tells of progress
-// goes there where somebody listens.
+// readLines turns each line into an event as it comes. For a stream all events go to r.Emit.
+// Otherwise the last data or error is the answer, and progress events go to r.Emit if that is set.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
@@ -49,9 +48,9 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event returns the event that a line of JSON stands for: an object whose
-// members are all among the known ones, with exactly one that names its kind (an
-// error may be marked as recoverable beside it); anything else is data.
+// event returns the event that a line of JSON stands for. That is an object whose members are all
+// known ones, with exactly one that names its kind (an error may also be marked as recoverable);
+// any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -119,8 +118,8 @@ func event(line json.RawMessage) wire.Event {
 	return ev
 }
 
-// asError returns the error that a value stands for: an error object as it
-// stands; else a server's error with its message and data, or with that text.
+// asError returns the error that a value stands for: an error object as it is, else a server error
+// with the value's message and data, or with the text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
@@ -135,8 +134,8 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error after which the stream goes on, for the dialects that
-// have such.
+// recoverable marks an error after which the stream goes on, for the dialects that can express
+// that.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))

@@ -24,11 +24,11 @@ func ParseOnOpen(s string) (*Answer, error) {
 	return nil, f
 }
 
-// onOpen stands for --on-open in warnings.
+// onOpen is the name of the --on-open hook in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
-// Open runs the hook of Options.OnOpen for a connection that can be spoken on. A
-// connection that is one exchange has none.
+// Open runs the hook of Options.OnOpen once the connection can be used. It does nothing on a
+// connection that is a single exchange.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen
 	if a == nil || b.binding.OneShot {

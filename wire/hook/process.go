@@ -16,11 +16,11 @@ const (
 	maxOutput = 64 << 20               // bytes of a command's stdout, or of a line of it
 	tailSize  = 4 << 10                // bytes of stderr that are kept
 	grace     = time.Second            // between SIGTERM and SIGKILL
-	linger    = 100 * time.Millisecond // for who keeps a pipe open after the command has exited
-	afterExit = 1 << 20                // bytes that are read from them: more than a pipe holds
+	linger    = 100 * time.Millisecond // the wait for other processes that keep a pipe open after the command has exited
+	afterExit = 1 << 20                // bytes that are read from those processes: more than a pipe holds
 )
 
-// A process is sh with a command, in a process group of its own.
+// A process is sh running a command, in a process group of its own.
 type process struct {
 	*transport.Process
 	stdin, stdout, stderr *os.File        // our ends
@@ -73,7 +73,7 @@ func (p *process) closePipes() {
 	}
 }
 
-// hurry wakes readers of p's pipes, now that p has exited.
+// hurry wakes the readers of p's pipes after p has exited.
 func (p *process) hurry() {
 	p.stdout.SetReadDeadline(time.Now())
 	p.stderr.SetReadDeadline(time.Now())
@@ -88,10 +88,9 @@ func (p *process) ending() (how string, ok bool) {
 	return "ended with status " + itoa(exit), exit == 0
 }
 
-// A pipe reads what a process writes until the end of it. What was written
-// before the process's own exit is read whole, however late; but those who then
-// still keep the pipe open are waited for only a little, in sum. Its last error
-// is os.ErrDeadlineExceeded where there are such.
+// A pipe reads the output of a process to its end. What was written before the process exited is
+// read completely; for other processes that still keep the pipe open it waits only a little. The
+// last error is os.ErrDeadlineExceeded if there are such processes.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}
@@ -99,8 +98,7 @@ type pipe struct {
 	late   int           // bytes read since then
 }
 
-// Read returns as io.Reader has it. When exited is closed somebody has to wake
-// it (hurry).
+// Read implements io.Reader. After exited was closed somebody has to wake it (hurry).
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := over(p.exited)
@@ -122,7 +120,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// left reports whether err is a pipe's way to say that others keep it open.
+// left reports whether err means that other processes keep the pipe open.
 func left(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 func over(done <-chan struct{}) bool {
@@ -134,7 +132,7 @@ func over(done <-chan struct{}) bool {
 	}
 }
 
-// A tail passes whole lines on and keeps the end of all.
+// A tail passes whole lines on, and keeps the last bytes of the output.
 type tail struct {
 	to   func(lines []byte)
 	line []byte
@@ -159,7 +157,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush passes on a last line without an end.
+// flush passes on a last line that has no line break.
 func (t *tail) flush() {
 	if len(t.line) > 0 {
 		t.to(append(t.line, '\n'))
@@ -167,10 +165,10 @@ func (t *tail) flush() {
 	}
 }
 
-// text returns the end of all, at most tailSize.
+// text returns the last bytes of the output, at most tailSize.
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
 
-// last returns the last line that holds something.
+// last returns the last line that is not blank.
 func (t *tail) last() string {
 	text := strings.TrimSpace(t.text())
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])

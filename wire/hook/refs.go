@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/trust"
 )
 
-// refs gather the files to which the schemas of a folder's descriptions refer:
-// each becomes a definition of the catalog that is made of them, and each $ref
-// one to that definition. No file outside of the folder is ever read.
+// refs collects the files to which the schemas of a folder's descriptions refer. Each becomes a
+// definition of the catalog, and each $ref one to that definition. No file outside of the folder is
+// ever read.
 type refs struct {
 	dir  string
 	defs map[string]json.RawMessage // by path below dir
@@ -42,7 +42,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	}
 	var o scan.Object
 	o.Text("name", name)
-	o.Members(b, "name", "$defs") // the definitions are found as those of the file
+	o.Members(b, "name", "$defs") // they become definitions of the file
 	var m catalog.Method
 	if err := json.Unmarshal(o.End(), &m); err != nil {
 		return catalog.Method{}, usage("%v", err)
@@ -52,7 +52,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 
 const refDepth = 1000
 
-// rewrite returns val, which stands in file, with every $ref leading into the defs.
+// rewrite returns val, which is in file, with every $ref changed to one of a definition in defs.
 func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	if t := scan.Type(val); t != 'o' && t != 'a' {
 		return val, nil
@@ -81,7 +81,7 @@ func (r *refs) target(ref, file string) (string, error) {
 		return "", usage("$ref %q leads out of the folder %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
-		r.defs[at] = json.RawMessage("true") // it may refer to itself
+		r.defs[at] = json.RawMessage("true") // set first, as the file may refer to itself
 		b, err := r.read(at)
 		if err == nil {
 			if err = scan.Valid(b, refDepth); err == nil {
@@ -95,7 +95,8 @@ func (r *refs) target(ref, file string) (string, error) {
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
 }
 
-// read returns the text of a file below the folder, wherever links may lead.
+// read returns the content of a file below the folder. Links that lead out of the folder are
+// refused.
 func (r *refs) read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

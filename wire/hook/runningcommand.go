@@ -9,17 +9,17 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A runningCommand is a command that runs, with the slot that it holds.
+// A runningCommand is a command that runs, and the slot that it holds.
 type runningCommand struct {
 	slots     *semaphore
-	request   wire.ID // that it answers; nil: none
+	request   wire.ID // the id of the request that it answers; nil: none
 	mu        sync.Mutex
 	suspended int
 	ended     bool
 }
 
-// hold waits for a slot and makes an id for the command that gets it. No slot is
-// held while there is no room for the answer.
+// hold waits for a slot and returns an id for the command that gets it. No slot is held while the
+// flow control makes the answer wait.
 func (b *ConnectionHooks) hold(ctx context.Context, room dialect.FlowControl) (id string, release func(), err error) {
 	if err := b.t.slots.acquireWith(ctx, room); err != nil {
 		return "", nil, err
@@ -39,9 +39,9 @@ func (b *ConnectionHooks) hold(ctx context.Context, room dialect.FlowControl) (i
 
 func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 
-// Suspend frees the slot of the command with that hook id, because a nested call
-// of it is pending; resume takes it again, without waiting. Both do nothing
-// where no such command runs, so resume may come late.
+// Suspend frees the slot of the command with that hook id while a nested call of it is pending;
+// resume takes the slot again without waiting. Both do nothing if no such command runs, so resume
+// may be called late.
 func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	b.mu.Lock()
 	h := b.running[hook]

@@ -10,12 +10,12 @@ import (
 // A semaphore bounds how many commands run at once. Waiters are served in order.
 type semaphore struct {
 	mu      sync.Mutex
-	free    int // negative: some were retaken beyond the bound
+	free    int // negative: so many slots were retaken beyond the bound
 	waiting []chan struct{}
 }
 
-// acquire waits for a slot until ctx ends. Once it has ended none is taken, so that no
-// command is begun for those who have gone.
+// acquire waits for a slot until ctx ends. If ctx has ended it takes none, even if one is free: no
+// command is started for a caller that has gone.
 func (s *semaphore) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -46,12 +46,12 @@ func (s *semaphore) acquire(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	s.handOn() // our turn came at the same moment
+	s.handOn() // we got the slot at the same moment
 	return ctx.Err()
 }
 
-// acquireWith waits for a slot at a time when there is room for an answer. The slot
-// is not held while waiting for room.
+// acquireWith waits for a slot at a time when the flow control allows an answer. No slot is held
+// during that wait.
 func (s *semaphore) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
 		if err := s.acquire(ctx); err != nil {
@@ -70,7 +70,7 @@ func (s *semaphore) acquireWith(ctx context.Context, room dialect.FlowControl) e
 	}
 }
 
-// pause gives a slot back until resume is called, which takes one at once.
+// pause gives a slot back until resume is called, which takes one without waiting.
 func (s *semaphore) pause() (resume func()) {
 	s.release()
 	return s.retake
@@ -83,7 +83,7 @@ func (s *semaphore) release() {
 	s.handOn()
 }
 
-// handOn gives a slot to the first waiter, if there is one. s.mu is held.
+// handOn gives a free slot to the first waiter, if there is one. s.mu is held.
 func (s *semaphore) handOn() {
 	s.free++
 	if s.free > 0 && len(s.waiting) > 0 {

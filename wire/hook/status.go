@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Statuses of a command with a meaning of their own: those of sysexits.h, and
-// our 100.
+// Exit statuses of a command that have a meaning: those of sysexits.h, and 100 for "not mine".
 const (
 	exUsage       = 64
 	exDataErr     = 65
@@ -26,8 +25,7 @@ const (
 	exNotMine     = 100
 )
 
-// result returns the answer to the far side for an outcome: the table of statuses
-// in HOOKS.
+// result returns the answer for an outcome, by the table of exit statuses in rpcx-hooks(7).
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.fail(c, r.Method, format, args...)
@@ -61,7 +59,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal returns the error to the far side for a status other than 0.
+// refusal returns the error that the far side gets for an exit status other than 0.
 func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -70,7 +68,7 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 		return nil, e
 	}
 	last := o.stderr.last()
-	if r.Notification { // who is told of it is the user, who has seen that
+	if r.Notification { // a notification has no answer, and the user has seen the stderr
 		last = ""
 	}
 	switch o.exit {
@@ -93,15 +91,14 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 	}{o.exit, o.stderr.text()})
 }
 
-// notJSON is output that is no single JSON value.
+// A notJSON is the error for output that is not a single JSON value.
 type notJSON struct{ text string }
 
 func (e notJSON) Error() string {
 	return fmt.Sprintf("printed what is not one JSON value: %q; text: makes a string of it", e.text)
 }
 
-// value returns the one JSON value in out, null where there is nothing, as one
-// line.
+// value returns the only JSON value in out, on one line; null if there is none.
 func value(out []byte) (json.RawMessage, error) {
 	v := scan.Trim(out)
 	if len(v) == 0 {
@@ -116,8 +113,7 @@ func value(out []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, v), nil
 }
 
-// errorObject returns the error that out stands for, nil unless that is an
-// object with a code and a message.
+// errorObject returns the error in out if that is an object with a code and a message; else nil.
 func errorObject(out []byte) *wire.Error {
 	v, err := value(out)
 	if err != nil || v[0] != '{' {

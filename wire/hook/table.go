@@ -26,21 +26,20 @@ const (
 
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs bounds the commands that run at once; the others wait in the order in
-	// which they came. jq expressions, constants and co-processes do not count. 0
-	// means DefaultJobs.
+	// Jobs bounds the commands that run at once; others wait, in the order in which they came. jq
+	// expressions, constants and co-processes are not counted. 0 means DefaultJobs.
 	Jobs int
-	// Timeout bounds the time that a hook takes, from its start; then it is ended
-	// with its process group. 0 means DefaultTimeout, and none for a method that
-	// streams; negative means none at all.
+	// Timeout bounds the run time of a hook, after which it is ended with its process group. 0
+	// means DefaultTimeout, and no bound for a method that streams; a negative value means no bound
+	// at all.
 	Timeout time.Duration
 	Dialect string // RPCX_DIALECT; "": unset
 	Session string // RPCX_SESSION; "": unset
-	// Working is told of each answer that a hook begins (1) and ends (-1) to work on, by
-	// several goroutines. May be nil.
+	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an
+	// answer. May be nil.
 	Working func(change int)
-	// Hurry ends when nobody waits any longer for the end of hooks: a command that is to
-	// end has transport.HurriedGrace then, and is forced. nil: never.
+	// Hurry ends when nobody can wait any longer for hooks to end: a command that is ending then
+	// has transport.HurriedGrace before it is killed. nil: never.
 	Hurry context.Context
 	// Stderr gets whole lines of what commands write to their stderr, as they
 	// come. May be nil.
@@ -48,16 +47,14 @@ type Options struct {
 	// Warn gets one line, without its end, of what a user should know. It and
 	// OnFailure are called from several goroutines. May be nil.
 	Warn func(line string)
-	// Park keeps a call until another process has answered it (Kind Inbox). nil: this
-	// is no session.
+	// Park waits until another process has answered the call (Kind Inbox). nil: this is no session.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection: see ConnectionHooks.Open. May be nil.
 	OnOpen *Answer
-	// OnFailure is called for each failure on our side: output that is no JSON, a
-	// command that could not be run, was ended by a signal or ran out of time, a jq
-	// error, a co-process that died. An error that a hook answers on purpose (a
-	// status, an error object, a refusal) is no failure. err is a *wire.Fault of
-	// kind Helper. May be nil.
+	// OnFailure is called for each failure on our side: output that is not JSON, a command that
+	// could not be run, was ended by a signal or ran out of time, a jq error, a co-process that
+	// ended. An error that a hook answers on purpose (an exit status, an error object, a refusal)
+	// is not a failure. err is a *wire.Fault of kind Helper. May be nil.
 	OnFailure func(method string, err error)
 }
 
@@ -69,7 +66,7 @@ type Table struct {
 	names     []string
 	slots     semaphore
 	computing semaphore // of jq expressions, which hold it only while they compute
-	env       []string  // of commands, but for what each gets
+	env       []string  // of all commands, without what is special to each
 	failures  atomic.Int64
 	lastID    atomic.Int64
 	stderr    sync.Mutex              // so that lines of several hooks stay whole
@@ -79,7 +76,7 @@ type Table struct {
 // A chain is all entries of one name, in order.
 type chain struct {
 	pattern string
-	literal int // characters that are no star
+	literal int // the number of characters other than stars
 	answers []*Answer
 }
 
@@ -87,8 +84,7 @@ type chain struct {
 // ConnectionHooks close their own.
 func (t *Table) Close() error { return t.shared().Close() }
 
-// NewTable returns the table of entries, of which earlier ones come before
-// later ones.
+// NewTable returns the table of entries; earlier entries take precedence over later ones.
 func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
@@ -136,8 +132,8 @@ func (t *Table) add(pattern string) *chain {
 	return c
 }
 
-// find returns the hook for name: the exact name first, then the pattern with most
-// literal characters, then the order in which they were given.
+// find returns the hook for name: the one of exactly that name, else the pattern with the most
+// literal characters; among equals the first that was given.
 func (t *Table) find(name string) *chain {
 	if c := t.exact[name]; c != nil {
 		return c
@@ -159,22 +155,21 @@ func (t *Table) Parks(name string) bool {
 	return c != nil && c.answers[0].Kind == Inbox
 }
 
-// Streams reports whether name is answered by lines, so that it can only be a
-// stream where no catalog says what it is.
+// Streams reports whether name is answered with lines:, so that it is taken for a stream if no
+// catalog says what it is.
 func (t *Table) Streams(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Lines
 }
 
-// Names returns the exact names, in the order in which they were given: those
-// that may be declared to a peer.
+// Names returns the exact names, in the order in which they were given: these can be declared to a
+// peer.
 func (t *Table) Names() []string { return slices.Clone(t.names) }
 
-// Failures returns the number of failures that OnFailure was or would have been
-// told of.
+// Failures returns the number of failures, whether or not OnFailure is set.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
-// warn tells the user about the hook that answers method, and whom.
+// warn warns the user about the hook for method, and names the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	if b.t.o.Warn == nil {
 		return
@@ -189,8 +184,8 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns of it, and returns what the far side gets: no
-// more than that something went wrong here.
+// fail counts a failure, warns of it, and returns the error for the far side, which says only that
+// something went wrong here.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
@@ -203,15 +198,15 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
-// Failed counts as a failure, and warns, that what the hook of method has answered is of no
-// use: it does not fit the catalog, say.
+// Failed counts and reports a failure: the answer of method's hook cannot be used, for example
+// because it does not fit the catalog.
 func (b *ConnectionHooks) Failed(method, why string) {
 	if c := b.t.find(method); c != nil {
 		_ = b.fail(c, method, "%s", why)
 	}
 }
 
-// shown returns a name from the far side as it may reach a terminal.
+// shown returns a name from the far side in a form that is safe for a terminal.
 func shown(name string) string {
 	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {
 		return cut(q, 120)
@@ -227,8 +222,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// limit returns the bound for the answer to r, 0 for none. Only a stream whose items are
-// taken as they come may last.
+// limit returns the time limit for the answer to r, 0 for none. Only a stream whose items are
+// passed on as they come may have none.
 func (o Options) limit(r dialect.Request) time.Duration {
 	return o.timeout(r.Stream && !r.Whole && !r.Notification)
 }
