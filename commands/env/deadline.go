@@ -19,12 +19,12 @@ type Deadline struct {
 	whole  *time.Timer
 	every  time.Duration
 
-	still atomic.Bool // no idle time is counted, nor will be: Touch has nothing to do
+	still atomic.Bool // the idle time is not counted and never will be: Touch does nothing
 
 	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
 	working int         // hooks of ours
-	quiet   *wire.Fault // --idle has ended Ctx with it; nil: it has not
+	quiet   *wire.Fault // the Fault with which --idle has ended Ctx; nil: it has not
 }
 
 // NewDeadline starts both timers. A duration of zero or less bounds nothing.
@@ -42,8 +42,8 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// NewDeadlineSince is NewDeadline without a bound of the whole, for what has waited for
-// some time already.
+// NewDeadlineSince is NewDeadline without a bound of the whole, for a call that was sent waited
+// ago.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
 	c := NewDeadline(ctx, 0, 0)
 	if c.every = idle; idle > 0 {
@@ -60,11 +60,11 @@ func (c *Deadline) startIdle(d time.Duration) {
 	c.idle = time.AfterFunc(d, func() { c.idled(d) })
 }
 
-// idled is called when nothing has come for d.
+// idled is called by the timer when no message has come for d.
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // it came at the last moment
+	if c.still.Load() { // Pause was called at the last moment
 		return
 	}
 	if c.working > 0 { // the peer waits for us; the time starts again when it has its answer
@@ -92,8 +92,8 @@ func (c *Deadline) Working(change int) {
 	}
 }
 
-// UntilFirst bounds the wait for the first message, if there is no idle time.
-// Later messages may take any time.
+// UntilFirst bounds the wait for the first message to d, if the user has not set --idle. Later
+// messages may take any time.
 func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
 	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no bound
 		c.startIdle(d)
@@ -137,8 +137,8 @@ func (c *Deadline) Stop() {
 	c.Cancel(nil)
 }
 
-// Cause replaces err, if ctx has ended, by the Fault that ended ctx: a timeout or
-// a signal says more than "context canceled".
+// Cause returns the Fault that ended ctx, if ctx has ended, else err: a timeout or a signal says
+// more than "context canceled".
 func Cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

@@ -27,16 +27,16 @@ type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
 	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
-	Respell   func(typed, method string) string // a method of the wire as a user would type it in place of typed; nil: as it is
+	Respell   func(typed, method string) string // returns a method of the wire as the user who wrote typed would write it; nil: it stays as it is
 	Profile   *profile.Profile                  // the profile that names the endpoint; nil: none
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the process that holds the conversation of the endpoint that was named; nil: none
-	Opened    session.Options                                 // with which the last connection was opened
+	Reached   *relay.Client                                   // the connection to the process that holds the endpoint's conversation; nil: this process dials
+	Opened    session.Options                                 // the options of the last connection
 	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: the user is warned of them
 	FromCache bool                                            // the catalog that is shown was stored earlier, as the peer cannot be reached
 	OnMessage func()                                          // called for each message that comes; may be nil
-	Unhandled atomic.Pointer[string]                          // the method of the first notification that no hook took; nil: none
+	Unhandled atomic.Pointer[string]                          // the method of the first notification that no hook handled; nil: none
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
 	Out       terminalOut
 	Stdout    format.Screen               // the terminal, if any, of stdout
@@ -53,12 +53,11 @@ func (run *Env) Verbose(text string) {
 	}
 }
 
-// A Launcher is the command that started this process in the background, to hold a
-// session.
+// A Launcher is the command that started this process in the background to hold a session.
 type Launcher interface {
 	// Gone is closed when that command has ended.
 	Gone() <-chan struct{}
-	// Ready lets that command end: the session is live.
+	// Ready tells that command that the session is live, and that it can end.
 	Ready()
 	// Log returns the last lines that this process has written to stderr since.
 	Log() []string

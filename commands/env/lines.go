@@ -11,15 +11,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Lines are the lines of stdin, the first of which may be looked at before they are taken.
+// Lines are the lines of stdin. The first one can be looked at before it is taken.
 type Lines struct {
 	ctx  context.Context
 	once sync.Once
 	come chan stdinLine
 	end  error // why no more come; set when come is closed
 
-	looked bool       // the first was waited for
-	held   *stdinLine // the first, which nobody has taken
+	looked bool       // the first line was waited for already
+	held   *stdinLine // the first line, which was looked at and not taken yet
 }
 
 type stdinLine struct {
@@ -27,8 +27,8 @@ type stdinLine struct {
 	text []byte
 }
 
-// firstLine is how long the first line of stdin is waited for before a peer is greeted: it
-// may be a greeting of the user's own.
+// firstLine is how long the first line of stdin is awaited before a peer is greeted: the line may
+// be a greeting of the user's own.
 const firstLine = 2 * time.Second
 
 // read begins to read stdin.
@@ -53,8 +53,8 @@ func (t *Lines) read() {
 // NewLines returns the lines of stdin, which are read until ctx ends.
 func NewLines(ctx context.Context) *Lines { return &Lines{ctx: ctx} }
 
-// Method returns a function that says which method the first line calls, a message in the dialect
-// of spec; "" where it is not there in time.
+// Method returns a function that returns the method that the first line calls, a message in the
+// dialect of spec; "" if there is no line in time.
 func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	member := "method"
 	if spec.Shape != nil {
@@ -63,7 +63,7 @@ func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	return t.MethodAt(member)
 }
 
-// MethodAt is Method for lines that have the method at that dotted path.
+// MethodAt is Method for messages whose method is at the dotted path.
 func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	return func(ctx context.Context) string {
 		line := t.first(ctx)
@@ -74,7 +74,7 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	}
 }
 
-// first returns the first line, where it is there in time. It stays to be taken.
+// first returns the first line, if it comes in time. It can still be taken.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {

@@ -14,12 +14,12 @@ import (
 // A Meter counts what a command sent and received, and notes when, for --write-out. Any goroutine may use it; nil counts
 // nothing.
 type Meter struct {
-	form    *template.Template // nil: JSON of all there is
+	form    *template.Template // nil: all measurements, as JSON
 	started time.Time
 
 	mu       sync.Mutex
 	address  string
-	connect  time.Duration // since the start; 0: it was not
+	connect  time.Duration // the time from the start to that step; 0: the step was not made
 	tls      time.Duration
 	first    time.Duration
 	bytes    [2]int64 // of messages, by direction
@@ -44,7 +44,7 @@ func NewMeter(form string, started time.Time) (*Meter, error) {
 	return m, nil
 }
 
-// Fact notes what tells of a time.
+// Fact notes the times in a Fact.
 func (m *Meter) Fact(f wire.Fact) {
 	if m == nil || f.Who != "" {
 		return
@@ -76,7 +76,7 @@ func (m *Meter) Message(d wire.Direction, msg []byte) {
 	m.messages[d]++
 }
 
-// members are what a template sees; times are in seconds since the start.
+// members returns the values that a template can use; times are in seconds since the start.
 func (m *Meter) members(status int) map[string]any {
 	return map[string]any{
 		"connect": m.connect.Seconds(), "tls": m.tls.Seconds(), "first_message": m.first.Seconds(), "total": time.Since(m.started).Seconds(),

@@ -13,12 +13,12 @@ import (
 	"rpcx/wire"
 )
 
-// Stdin returns the standard input, which is read from the first Read on. A
-// blocked Read returns when ctx ends, with its cause; the goroutine that reads
-// the descriptor stays behind, since nothing can wake it.
+// Stdin returns the standard input. It is read only after the first Read. A blocked Read returns
+// when ctx ends, with ctx's cause; the goroutine that reads the descriptor is left behind, since
+// nothing can wake it.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
-// interruptible is stdin whose reads end with a context.
+// An interruptible is stdin whose reads end with a context.
 type interruptible struct {
 	ctx  context.Context
 	once sync.Once
@@ -49,8 +49,8 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
 
-// EachLineAhead is EachLine for a take that does not keep the line. It calls waits
-// before it waits for more of stdin.
+// EachLineAhead is EachLine for a take that does not keep the line. It calls waits before it blocks
+// for more of stdin.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
@@ -72,7 +72,7 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 	}
 }
 
-// notifyReader calls before ahead of each Read.
+// A notifyReader calls beforeRead before each Read.
 type notifyReader struct {
 	io.Reader
 	beforeRead func()
@@ -84,8 +84,8 @@ func (h notifyReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// readLine reads a line with its line break, which is valid until the next. Of a line
-// longer than any message it returns a beginning that is too long as well.
+// readLine reads a line with its line break; it is valid until the next call. A line that is longer
+// than any message is cut to a length that is still too long.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -119,5 +119,5 @@ func stdinFault(ctx context.Context, err error) error {
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }
 
-// TrimBlank removes JSON's blanks from both ends.
+// TrimBlank removes JSON's white space from both ends.
 func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

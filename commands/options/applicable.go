@@ -17,7 +17,7 @@ type applicability struct {
 	flags, schemes []string
 	listening      []string // further transports if we listen
 	hint           string
-	dialling       bool // they mean nothing where the peer connects to us
+	dialling       bool // they have no meaning if the peer connects to us
 }
 
 // holds reports whether the flags have a meaning for the transport of e.
@@ -61,7 +61,7 @@ func CheckApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) 
 	if listens {
 		return nil
 	}
-	if !e.TakesHeaders() { // a command that prints a secret is not even run then
+	if !e.TakesHeaders() { // checked before --token-command is run
 		if f := notApplicable(l, e, "token-command"); f != nil {
 			f.Hint = "a token goes into a header, which ws, wss, http, https and the framing header have"
 			return f
@@ -70,8 +70,8 @@ func CheckApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) 
 	return unusedResolve(l, e)
 }
 
-// applies reports whether a key of [default] has a meaning for e. One that has none is passed
-// over, as it is there for others.
+// applies reports whether a key of [default] has a meaning for e. A key without one is ignored: it
+// is meant for other peers.
 func applies(key string, e endpoint.Endpoint) bool {
 	switch key {
 	case "ping":
@@ -82,8 +82,8 @@ func applies(key string, e endpoint.Endpoint) bool {
 	return true
 }
 
-// notApplicable names a flag, or the profile's key of that name, as one that has no meaning for
-// e; nil: neither is given, or the command has no such flag.
+// notApplicable returns the usage Fault for a flag, or the profile's key of that name, that was
+// given and has no meaning for e; nil if it was not given.
 func notApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, flag string) *wire.Fault {
 	switch {
 	case l.Has(flag):

@@ -30,8 +30,8 @@ type Client struct {
 	// leaves that step to the user (dialect.HandshakeOptions). nil: the whole
 	// greeting is ours.
 	Own    func(ctx context.Context) string
-	Lasts  bool          // no time bounds the wait for an answer: that none comes is told
-	Listen time.Duration // how long the peer may speak first, which may show who it is; 0: it is not waited for
+	Lasts  bool          // the wait for an answer has no bound; the user is told if none comes
+	Listen time.Duration // how long the peer may speak first, which may show its dialect; 0: this is not awaited
 	Time   Time
 	Out    Output
 	Hooks  Hooks

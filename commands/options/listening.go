@@ -65,7 +65,8 @@ func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 // A tokenFile is the value of --token.
 type tokenFile string
 
-// Set implements flag.Value. Nothing is given where a variable was not set: that must not be taken for no token at all.
+// Set implements flag.Value. An empty value, as of a variable that was not set, is an error: it
+// must not be taken for "no token needed".
 func (f *tokenFile) Set(text string) error {
 	if text == "" {
 		return errors.New("it takes @FILE, and nothing was given")
@@ -126,9 +127,8 @@ func WriteFileAtomic(file, text string) error {
 	return nil
 }
 
-// Await returns how a peer is awaited that connects to us: how long, where the
-// address is written (the file of --listening, else stderr), and the command
-// after -- that is run then.
+// Await returns how a peer that connects to us is awaited: for how long, where our address is
+// written (the file of --listening, else stderr), and which command after -- is run then.
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
@@ -164,7 +164,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		defer close(ended)
 		err := p.Wait()
 		says.Flush()
-		if err != nil { // after a success, a process that it left behind may still connect
+		if err != nil { // if it failed; after a success a process that it has left behind may still connect
 			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
 		}
 	}()

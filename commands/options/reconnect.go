@@ -24,8 +24,8 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns how a lost connection is made again, with a new token each
-// time; nil if the conversation ends with its connection.
+// Options returns how a lost connection is made again, with a new token each time; nil if the
+// conversation ends with its connection.
 func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	return o
 }
 
-// rounded returns d rounded, for people.
+// rounded returns d, rounded for display.
 func rounded(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {

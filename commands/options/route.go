@@ -10,7 +10,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Route are the flags that say which way leads to a peer of the network.
+// Route holds the flags for the way to a peer of the network: a proxy, and addresses for host
+// names.
 type Route struct {
 	proxy   *string // nil: it was not given; "": none is used
 	resolve []string
@@ -24,7 +25,7 @@ func (r *Route) flags() []cmdline.Flag {
 	}
 }
 
-// route takes the flags apart.
+// route parses the flags.
 func (r *Route) route() (to transport.Route, err error) {
 	switch {
 	case r.proxy == nil:
@@ -48,8 +49,9 @@ func (r *Route) route() (to transport.Route, err error) {
 	return to, nil
 }
 
-// unusedResolve refuses a --resolve of the command line for a host that nothing is asked of on the way to e: it would be
-// passed over without a word. One of a profile or of [default] may be there for others.
+// unusedResolve returns a usage Fault for a --resolve on the command line whose host is not
+// contacted on the way to e, as it would have no effect. One in a profile or in [default] may be
+// meant for other peers.
 func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	r := Route{}
 	for _, f := range l.Flags {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Tap returns a tap that sees each message, for -v and a.Heard; nil if neither
-// wants any.
+// Tap returns a tap that shows each message with -v and calls Env.OnMessage; nil if neither is
+// wanted.
 func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
 // ForClient returns a function that makes, for each client of a server, the tap
@@ -26,8 +26,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is tap for the messages of the client of that name; "" for the only
-// peer.
+// tapOf is Tap for the messages of the client of that name; "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -44,9 +43,9 @@ func tapOf(run *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns a receiver of notes. It warns, once for each text, of requests
-// that nothing answers; other notes are only shown with -v. client names the
-// client that a note is about, if there are several.
+// noter returns the function for peer.Options.Note. It warns, once for each text, of requests that
+// nothing answers; other notes are only shown with -v. client names the client that a note is
+// about, if there are several.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
@@ -87,12 +86,12 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 	}
 }
 
-// maxNotes bounds the different warnings that are shown of one peer, since a peer
-// can cause any number.
+// maxNotes bounds the different warnings that are shown for one peer, since a peer can cause any
+// number.
 const maxNotes = 200
 
-// watch returns what shows with -v how a connection comes about, and with -vv what goes over it, and what -w measures;
-// nil: nobody looks.
+// watch returns the Watch that shows with -v how a connection is made and with -vv what goes over
+// it, and that measures for -w; nil if none of them is given.
 func watch(run *env.Env) *transport.Watch {
 	if !run.Common.Verbose {
 		if meter := run.Common.Meter; meter != nil {

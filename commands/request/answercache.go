@@ -84,9 +84,8 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the source of the answers on a connection to e with cfg.
-// The identity is made of its headers, certificate and user, the trust of its
-// TLS flags.
+// AnswersOf returns the source of the answers on a connection to e with cfg. Headers, certificate
+// and user are the identity that e is shown; the TLS flags decide how far e is trusted.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {

@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a connection that other calls share, and returns its
-// result: a stream's data as an array, a job's when it is over. It ends when
-// nothing came for idle. Events for people are shown on the console of run.
+// Collect makes a call on a connection that other calls share, and returns its result: the data of
+// a stream as an array, that of a job when it is over. It gives up when nothing has come for idle.
+// Events for people are shown on the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -29,7 +29,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom is Collect of a call that was sent some time ago, whose stream is st.
+// CollectFrom is Collect for a call that was sent waited ago and whose stream is st.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()
@@ -61,12 +61,12 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 			return nil, err
 		}
 		if ev.Kind == wire.Guidance && ev.Message != "" {
-			ev.Action = "" // advice on what to do about it would repeat itself with each line
+			ev.Action = "" // the advice would be the same for each line
 		}
 		if ev.Kind == wire.Guidance && ev.Topic != "" {
 			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
 		}
-		run.Console.Event(ev) // what is for people
+		run.Console.Event(ev) // events for people
 		job = startedJob(&m, &ev)
 		switch {
 		case recovers(ev):
@@ -90,7 +90,7 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 	return scan.ArrayOf(items...), nil
 }
 
-// abandoned returns the error of a call, and ends its stream if that goes on.
+// abandoned returns the error of a call, and cancels its stream if that has not ended.
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
@@ -101,8 +101,7 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	return e
 }
 
-// abandon cancels a call for which err came, and returns the reason for its
-// end.
+// abandon cancels a call that failed with err, and returns the reason for its end.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
 		bye, done := env.Farewell(ctx)

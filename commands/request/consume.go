@@ -142,7 +142,7 @@ func (c *Consumer) checkDeclared(ctx context.Context, ev *wire.Event) error {
 	}
 	data := ev.Data
 	if c.Within != "" {
-		if data = scan.Get(data, c.Within); data == nil { // of what failed
+		if data = scan.Get(data, c.Within); data == nil { // the event is one of a failure, which has no such member
 			return nil
 		}
 	}

@@ -60,10 +60,10 @@ type Consumer struct {
 	shown         wire.Event      // of the message that is printed
 }
 
-// said is what the user has seen so far, which AdviseWaiting looks at from beside.
+// said notes what the user has seen so far; AdviseWaiting reads it in another goroutine.
 type said struct {
 	data    atomic.Bool // data
-	advised atomic.Bool // which notification nothing took
+	advised atomic.Bool // which notification no hook handled
 }
 
 // NewConsumer returns a consumer of a conversation, which prints to print. d
@@ -127,7 +127,7 @@ func (c *Consumer) Suggest(err error) {
 // when none is.
 type Waiter interface{ Waiting() bool }
 
-// A queuer is a stream that hands over many messages at once.
+// A queuer is a stream that can hand over many messages at once.
 type queuer interface{ Queued() []wire.Message }
 
 // run reads to the end. It returns the outcome of the command, but for the
@@ -140,7 +140,7 @@ type queuer interface{ Queued() []wire.Message }
 func (c *Consumer) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
-	var m wire.Message // here, as there are many
+	var m wire.Message // declared outside of the loop: one for all messages
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()

@@ -39,7 +39,7 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
 	if e.Reversed == endpoint.Accept {
-		cl.Pause() // who connects takes the time that --wait and --connect-timeout give
+		cl.Pause() // connecting is bounded by --wait and --connect-timeout, not by --idle
 	}
 	heard := env.NewSniffer(run, e, cl)
 	defer func() { err = heard.Explain(err) }()
@@ -62,8 +62,8 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	return work(conv)
 }
 
-// remember stores the endpoint for completion, as it was typed, unless it is a
-// name or holds a secret. It is done at the end, as it writes a file.
+// remember stores the endpoint for completion, as it was typed, unless it is a name or holds a
+// secret. It is called at the end of a command, since it writes a file.
 func remember(run *env.Env, e endpoint.Endpoint) {
 	if typed := run.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)
