@@ -17,7 +17,7 @@ const settleUnhandled = 200 * time.Millisecond
 // unhandledTimeout is how long a stream may stay empty before AdviseWaiting says what came in its place.
 const unhandledTimeout = 5 * time.Second
 
-// AdviseWaiting gives the advice of AdviseUntaken, once, while c still waits: a stream without an end would wait for ever.
+// AdviseWaiting gives the advice of AdviseUnhandled, once, while c still waits: a stream without an end would wait for ever.
 // It returns when c has printed something, or with ctx.
 func (c *Consumer) AdviseWaiting(ctx context.Context) {
 	defer wire.Guard()

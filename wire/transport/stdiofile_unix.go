@@ -30,9 +30,9 @@ type fileStream struct {
 	closed bool
 }
 
-// writeAtOnce is how much can be written to a pipe that poll calls writable without
+// maxPipeWrite is how much can be written to a pipe that poll calls writable without
 // blocking (PIPE_BUF).
-const writeAtOnce = 4096
+const maxPipeWrite = 4096
 
 func newFileStream(f *os.File) (*fileStream, error) {
 	s := &fileStream{f: f}
@@ -166,7 +166,7 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 	if err := s.ready(unix.POLLOUT); err != nil {
 		return 0, err
 	}
-	return unix.Write(s.fd, b[:min(len(b), writeAtOnce)])
+	return unix.Write(s.fd, b[:min(len(b), maxPipeWrite)])
 }
 
 // Close wakes the goroutines that wait, and closes the file when the last of them

@@ -103,9 +103,9 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 		return nil, err
 	}
 	if far, ok := conv.(interface {
-		AnswerRest(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
+		AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 	}); ok && u.bridge.to.Socket != "" {
-		if err := far.AnswerRest(ctx, u.ask); err != nil {
+		if err := far.AnswerFallback(ctx, u.ask); err != nil {
 			_ = conv.Close()
 			return nil, err
 		}
