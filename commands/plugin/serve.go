@@ -90,7 +90,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := server.CheckTurned(run.Line, e); err != nil {
+	if err := server.CheckReversed(run.Line, e); err != nil {
 		return err
 	}
 	so, err := o.Session(ctx, run, e.Spec())

@@ -42,7 +42,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err != nil {
 		return err
 	}
-	if err := server.CheckTurned(run.Line, e); err != nil {
+	if err := server.CheckReversed(run.Line, e); err != nil {
 		return err
 	}
 	cfg, err := options.TransportConfig(ctx, run, &o.conn)

@@ -24,7 +24,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
 	if err == nil {
-		err = server.CheckTurned(run.Line, e)
+		err = server.CheckReversed(run.Line, e)
 	}
 	if err != nil {
 		return err

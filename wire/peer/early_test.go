@@ -44,7 +44,7 @@ func TestEarlyIsBounded(t *testing.T) {
 // is told that nothing of it is missing.
 func TestLostItemsAreCounted(t *testing.T) {
 	var e earlyItems
-	for i := range recentMost {
+	for i := range maxRecent {
 		e.lose(fmt.Sprint(i))
 	}
 	e.lose("0")
@@ -57,13 +57,13 @@ func TestLostItemsAreCounted(t *testing.T) {
 	if got := []int64{e.missing(wire.ID("0")), e.missing(wire.ID("1")), e.missing(wire.ID("other")), e.missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
 		t.Error("beyond:", got)
 	}
-	if len(e.lost) != recentMost+1 {
+	if len(e.lost) != maxRecent+1 {
 		t.Error(len(e.lost), "counts")
 	}
 	var long earlyItems
-	long.lose(string(make([]byte, recentLength)))
-	long.lose(string(make([]byte, recentLength+1)))
-	if long.missing(wire.ID(make([]byte, recentLength))) != 2 || long.missing(wire.ID("x")) != 1 {
+	long.lose(string(make([]byte, maxRecentLength)))
+	long.lose(string(make([]byte, maxRecentLength+1)))
+	if long.missing(wire.ID(make([]byte, maxRecentLength))) != 2 || long.missing(wire.ID("x")) != 1 {
 		t.Error("long ids:", long.lost)
 	}
 }

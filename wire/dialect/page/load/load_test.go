@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 // A page's file has a mebibyte at most.
 func TestFileOfAnySize(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
-	for size, fits := range map[int]bool{11: true, sizeMost: true, sizeMost + 1: false} {
+	for size, fits := range map[int]bool{11: true, maxSize: true, maxSize + 1: false} {
 		text := "name = 'x'\n" + strings.Repeat("#", size-11)
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
