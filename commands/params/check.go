@@ -185,7 +185,7 @@ func misfit(err error, arg string) *wire.Fault {
 	}
 	f := fault(fmt.Sprintf("%s: %s (rule %q of the schema)", subject, m, m.Rule), arg, "--no-check sends it all the same")
 	f.Err = &ArgError{Arg: arg, Err: err}
-	if m.Rule == "required" && len(m.Value) <= maxExample {
+	if m.Rule == "required" && m.Given == "" && len(m.Value) <= maxExample {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
 			example = append(example, ':')
@@ -276,6 +276,9 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 // whether it could.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {
+	case m.Given != "":
+		n.open()
+		return n.rename(m.Given, m.Property)
 	case m.Rule == "required" && m.Value != nil:
 		n.open()
 		if n.kind == 'o' && n.find(m.Property) < 0 {
@@ -284,11 +287,7 @@ func mend(n *node, m *schema.Mismatch) bool {
 		}
 	case m.Property != "" && m.Nearest != "":
 		n.open()
-		if i := n.find(m.Property); n.kind == 'o' && i >= 0 && n.find(m.Nearest) < 0 {
-			quoted := scan.AppendQuoted(nil, m.Nearest)
-			n.keys[i] = quoted[1 : len(quoted)-1]
-			return true
-		}
+		return n.rename(m.Property, m.Nearest)
 	case m.Property == "" && m.Value != nil:
 		*n = node{raw: m.Value}
 		return true

@@ -1,6 +1,13 @@
 package params
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
 
 // TestRepaired: what was meant is proposed where it can be told, and never text in place
 // of an object.
@@ -18,6 +25,33 @@ func TestRepaired(t *testing.T) {
 		got, ok := repaired(text)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %s, %t; want %s", text, got, ok, want)
+		}
+	}
+}
+
+// TestMisspelt: where a schema takes any member, one that is misspelt is taken for the one that lacks, and the command that
+// is proposed renames it; a member that the schema knows is none that was misspelt.
+func TestMisspelt(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
+		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, message, hint, better string }{
+		{`pth=/a`, `lacks "path" (there is "pth"); did you mean path? (rule "required"`, `--no-check`, `{"path":"/a"}`},
+		{`pth:=5 depth=2`, `lacks "path" (there is "pth"); did you mean path?`, `--no-check`, ``},
+		{`pat=/a pth=/b`, `lacks "path" (there is "pat"); did you mean path?`, `--no-check`, `{"path":"/a","pth":"/b"}`},
+		{`paths:=[] other=1`, `lacks "path" (rule "required"`, `for example path=/`, `{"paths":[],"other":"1","path":"/"}`},
+	} {
+		_, err := Parse(t.Context(), strings.Fields(c.args), Options{Typer: typer})
+		f := wire.AsFault(err)
+		var ae *ArgError
+		if f == nil || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) || !errors.As(err, &ae) || strings.Join(ae.Args, " ") != c.better {
+			t.Errorf("%s:\n got %+v\nwant %+v", c.args, err, c)
 		}
 	}
 }

@@ -57,6 +57,18 @@ func (n *node) find(name string) int {
 	return -1
 }
 
+// rename changes a member's name where it is there and the other is not, and reports
+// whether it did.
+func (n *node) rename(from, to string) bool {
+	i := n.find(from)
+	if n.kind != 'o' || i < 0 || n.find(to) >= 0 {
+		return false
+	}
+	quoted := scan.AppendQuoted(nil, to)
+	n.keys[i] = quoted[1 : len(quoted)-1]
+	return true
+}
+
 // add appends a member or an element.
 func (n *node) add(name string, child *node) {
 	if n.kind == 'o' {

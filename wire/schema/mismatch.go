@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ type Mismatch struct {
 	Message  string          // what is wrong, without the place
 	Nearest  string          // the right spelling of a name or value; "" if none is near
 	Property string          // the property that is missing or unknown; "" if it is about none
+	Given    string          // the given property that was perhaps meant to be the missing one; "" if there is none
 	Value    json.RawMessage // a value that would fit: an example for a missing property, else the nearest; nil if unknown
 }
 
@@ -80,8 +82,9 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 	}
 }
 
-// missing adds an example value for a missing property, and mentions a given
-// property whose name is near, as it was perhaps misspelt.
+// missing adds an example value for a missing property, and tells the given
+// property whose name is near, as it was perhaps misspelt: of several the first
+// by name.
 func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 	known := s.names(at)
 	expand(s.doc, at, func(p string, _ map[string]any) {
@@ -92,9 +95,10 @@ func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 	}, "allOf", "anyOf", "oneOf")
 	obj, _ := lookup(v, pointerOf(where))
 	given, _ := obj.(map[string]any)
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, name) && catalog.Nearest(name, []string{m.Property}) != "" {
 			m.Message += fmt.Sprintf(" (there is %s)", strconv.Quote(name))
+			m.Given, m.Nearest = name, m.Property
 			return
 		}
 	}

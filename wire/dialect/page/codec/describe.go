@@ -53,6 +53,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	var o scan.Object
 	o.Int("catalog", 1)
 	o.Text("dialect", c.d.Page.Name)
+	if found.info != nil {
+		o.Add("info", found.info)
+	}
 	o.Add("methods", scan.ArrayOf(found.methods...))
 	if found.defs != nil {
 		o.Add("$defs", found.defs)
@@ -69,6 +72,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 type found struct {
 	methods []json.RawMessage
 	at      map[string]int  // the index of each method by its name
+	info    json.RawMessage // who the peer is, an object; nil: no part says so
 	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
 }
 
@@ -127,6 +131,11 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	for _, more := range defs {
 		to.defs = merged(to.defs, more)
 	}
+	info, err := rule.Info.First(answer, sc.Value)
+	if err != nil {
+		return err
+	}
+	to.info = withInfo(to.info, info)
 	for _, m := range list {
 		name := scan.String(scan.Get(m, "name"))
 		i, again := to.at[name]
@@ -140,6 +149,24 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 		}
 	}
 	return nil
+}
+
+// withInfo merges two descriptions of who the peer is: what info does not say is taken from more. A member of
+// another type than a catalog has for it is left out, since it is no reason to refuse the rest.
+func withInfo(info, more json.RawMessage) json.RawMessage {
+	var o scan.Object
+	for _, member := range []struct {
+		name string
+		kind byte
+	}{{"name", 's'}, {"version", 's'}, {"description", 's'}, {"extra", 'o'}} {
+		for _, from := range []json.RawMessage{info, more} {
+			if val := scan.Get(from, member.name); scan.Type(val) == member.kind {
+				o.Add(member.name, val)
+				break
+			}
+		}
+	}
+	return o.End()
 }
 
 // joined merges two descriptions of the same method: lists get the elements that they lack, all

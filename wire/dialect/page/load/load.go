@@ -246,8 +246,8 @@ func (p *Page) checkRules(at places) error {
 		}
 	}
 	for i, d := range p.Describe {
-		if d.Methods == nil {
-			return at.fault(fmt.Sprintf("describe[%d]", i), "expected methods: a program that makes methods of the answer")
+		if d.Methods == nil && d.Info == nil {
+			return at.fault(fmt.Sprintf("describe[%d]", i), "expected methods: a program that makes methods of the answer, or info: one that makes of it who the peer is")
 		}
 	}
 	if c := p.Cancel; c != nil && (c.Notify == "") == (c.Call == "") {

@@ -250,6 +250,7 @@ type Describe struct {
 	When     Prog   `toml:"when" says:"it is left out where this does not hold; its input is $kept"`
 	Next     *Next  `toml:"next" says:"further pages: result, a program that finds the cursor in the answer, and params, made of it"`
 	Methods  Prog   `toml:"methods" says:"what it makes of the answer are methods of the catalog: {name, kind, description, params, result, extra}. Several of one name are one, whose lists go on"`
+	Info     Prog   `toml:"info" says:"who the peer is: {name, version, description, extra} of the catalog, made of the answer. What an earlier part has said stays"`
 	Optional bool   `toml:"optional" says:"an answer that is an error says that there is none of it"`
 	Defs     Prog   `toml:"defs" says:"schemas that the methods refer to, an object: #/$defs/NAME"`
 }

@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 		{"[[read]]\nwhen = '.'\nkind = 'item'\nid = '.'\n[subscribe.a]", ""},
 		{"[[read]]\nwhen = '.'\nkind = 'odd'", "p.toml:4: read[0].kind: expected one of response, request, notification, item, cancel, not \"odd\""},
 		{"[[describe]]\nmethods = '.'", ""},
-		{"[[describe]]\ncall = 'a'", "p.toml:2: describe[0]: expected methods: a program that makes methods of the answer"},
+		{"[[describe]]\ncall = 'a'", "p.toml:2: describe[0]: expected methods: a program that makes methods of the answer, or info: one that makes of it who the peer is"},
 		{"[cancel]\nnotify = 'a'\ncall = 'b'", "p.toml:2: cancel: expected exactly one of notify and call"},
 		{"[cancel]\nnotify = 'a'", ""},
 		{"[cancel]\ncall = 'b'", ""},
