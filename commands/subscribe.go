@@ -83,7 +83,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
 		return f
 	}
-	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && o.choose == "" && len(o.method) == 0 && o.since < 0 {
+	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !run.Line.Has("select") && len(o.method) == 0 && o.since < 0 {
 		f := run.Line.Usage("a method is missing")
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f

@@ -33,9 +33,9 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput returns an error for flags that say what is printed, as
-// --session prints nothing. --arg and --argjson are allowed, since hooks use
-// them, too.
+// refuseOutput returns an error for flags that say what is printed, or how the words
+// typed at the prompt are taken, as --session prints nothing and has no prompt. --arg and
+// --argjson are allowed, since hooks use them, too.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
@@ -43,6 +43,13 @@ func refuseOutput(l *cmdline.CommandLine) error {
 		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {
 			f := l.Usage("--%s says what is printed, and --session prints nothing", name)
+			f.Hint = "give it to a command that uses the session"
+			return f
+		}
+	}
+	for _, flag := range []string{"catalog", "no-check"} {
+		if l.Has(flag) {
+			f := l.Usage("--%s is about what is typed at the prompt, and --session has none", flag)
 			f.Hint = "give it to a command that uses the session"
 			return f
 		}

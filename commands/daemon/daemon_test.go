@@ -11,6 +11,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/commands/options"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 )
@@ -91,11 +92,12 @@ func TestSubscriptions(t *testing.T) {
 // what is printed.
 func TestAsked(t *testing.T) {
 	o := &Options{}
-	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""))}
+	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}
 	for flags, want := range map[string]string{
-		"--ensure":             "--ensure goes with --session",
-		"--session=a --jq=.":   "--jq says what is printed, and --session prints nothing",
-		"--session=a --arg=x=": "",
+		"--ensure":                "--ensure goes with --session",
+		"--session=a --jq=.":      "--jq says what is printed, and --session prints nothing",
+		"--session=a --arg=x=":    "",
+		"--session=a --catalog=x": "--catalog is about what is typed at the prompt, and --session has none",
 	} {
 		l := &cmdline.CommandLine{Cmd: cmd, Path: []string{"connect"}, Flags: strings.Fields(flags), Args: []string{"demo:orders"}}
 		_, err := Asked(l)

@@ -68,6 +68,9 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	if err != nil {
 		return nil, err
 	}
+	if err := notEmpty(run.Line); err != nil {
+		return nil, err
+	}
 	if err := o.compares(run.Line, more); err != nil {
 		return nil, err
 	}
@@ -134,6 +137,39 @@ func (o *Output) ForPeople(run *env.Env) bool {
 
 // toFile reports whether the data goes to a file; --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
+
+// conditions are the flags that say which values count, with what they take.
+var conditions = []struct{ flag, takes string }{
+	{"expect", "a jq program"},
+	{"expect-any", "a jq program"},
+	{"expect-none", "a jq program"},
+	{"until", "a jq program"},
+	{"select", "a jq program"},
+	{"expect-error", "a code"},
+	{"method", "the name of a method"},
+}
+
+// notEmpty refuses a condition that says nothing: a script whose variable is not set must not
+// go on as if nothing had been demanded.
+func notEmpty(l *cmdline.CommandLine) error {
+	for _, c := range conditions {
+		if !l.Has(c.flag) {
+			continue
+		}
+		values, many := l.Value(c.flag).([]string)
+		if one, ok := l.Value(c.flag).(string); ok && !many {
+			values = []string{one}
+		}
+		for _, v := range values {
+			if strings.TrimSpace(v) == "" {
+				f := l.Usage("--%s takes %s, and nothing was given", c.flag, c.takes)
+				f.Hint = "a variable may not be set"
+				return f
+			}
+		}
+	}
+	return nil
+}
 
 // compares returns an error for a condition that assigns, as '.a = 1' does
 // where '.a == 1' is meant: it would always be true.

@@ -155,7 +155,7 @@ func (p *parser) readStdin(arg string) ([]byte, error) {
 	}
 	b, err := io.ReadAll(p.o.Stdin)
 	if err != nil {
-		return nil, fault("reading stdin: "+err.Error(), arg, "")
+		return nil, &wire.Fault{Kind: wire.IO, Message: "reading stdin: " + err.Error(), Err: &ArgError{Arg: arg, Err: err}}
 	}
 	return b, nil
 }

@@ -130,6 +130,10 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	if files > 1 {
 		of += fmt.Sprintf(" in %d files", files)
 	}
+	do := "do"
+	if t.wrong == 1 {
+		do = "does"
+	}
 	switch {
 	case t.all == 0:
 		return wire.NewFault(wire.Expectation, "there was no value to hold against "+schema, nil)
@@ -138,7 +142,7 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	case t.wrong == 0:
 		r.run.Console.Note(of + ", which all fit " + schema)
 	default:
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s do not fit %s", t.wrong, of, schema), nil)
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s %s not fit %s", t.wrong, of, do, schema), nil)
 	}
 	return nil
 }
