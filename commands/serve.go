@@ -63,17 +63,17 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, true); err != nil {
-		return err
-	}
-	to, passes, err := o.Passes(e, so)
+	to, err := o.Peer(run, e)
 	if err != nil {
 		return err
 	}
-	if passes {
+	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, true); err != nil {
+		return err
+	}
+	if o.Passes(e, to, so) {
 		return o.Pass(ctx, run, e, to, so, command)
 	}
-	b, err := o.Bridge(ctx, run, e, &so)
+	b, err := o.Bridge(ctx, run, e, to, &so)
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,11 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
+	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Sessions == nil {
+		f := run.Line.Usage("over HTTP POST only answers come, and nothing is asked without METHOD")
+		f.Hint = "name the METHOD whose answer is the stream, or reach the peer by WebSocket, where it can send unasked: ws:// in place of http://"
+		return f
+	}
 	o.Lasts = true
 	r, err := request.New(run, &o.Client, e, o.params, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
 	if err != nil {

@@ -44,6 +44,31 @@ var applicabilities = []applicability{
 // believe that the connection is encrypted. Keys of [default] are for every
 // peer and are ignored where they have no meaning.
 func CheckApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) error {
+	return checkApplicable(l, e, listens, func(applicability) bool { return false })
+}
+
+// CheckApplicableTo is CheckApplicable for a command that reaches the peer to, which --to names, and may listen beside that: a
+// flag has to mean something for one of the two, a header for the peer.
+func CheckApplicableTo(l *cmdline.CommandLine, to endpoint.Endpoint, listen ...endpoint.Endpoint) error {
+	if to.Socket != "" || to.Session != "" {
+		for _, e := range listen {
+			return CheckApplicable(l, e, true)
+		}
+		return nil
+	}
+	if !to.TakesHeaders() {
+		if f := notApplicable(l, to, "header"); f != nil {
+			f.Hint = "headers are for ws, wss, http, https and the framing header"
+			return f
+		}
+	}
+	return checkApplicable(l, to, false, func(m applicability) bool {
+		return slices.ContainsFunc(listen, func(e endpoint.Endpoint) bool { return m.holds(e, true) })
+	})
+}
+
+// checkApplicable is CheckApplicable, but for flags of the command line that mean something elsewhere.
+func checkApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool, elsewhere func(applicability) bool) error {
 	if e.Socket != "" || e.Session != "" { // another process makes the connection
 		return nil
 	}
@@ -52,6 +77,9 @@ func CheckApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool) 
 			continue
 		}
 		for _, flag := range m.flags {
+			if l.Has(flag) && elsewhere(m) {
+				continue
+			}
 			if f := notApplicable(l, e, flag); f != nil {
 				f.Hint = m.hint
 				return f

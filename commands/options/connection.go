@@ -81,6 +81,14 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
+// Listener returns c as a listener has it, beside which a peer is reached: what is said to that peer is left out, and so is
+// what its profile will set.
+func (c *Connection) Listener() *Connection {
+	own := *c
+	own.headers, own.token = nil, ""
+	return &own
+}
+
 // Flags makes the flags of a client.
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
@@ -14,9 +15,6 @@ import (
 // headers (see profileHeaders). Keys for which the command has no flag are
 // ignored.
 func ApplyProfile(run *env.Env, p *profile.Profile) error {
-	if run.Line.Cmd.Name == "serve" {
-		return run.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
-	}
 	run.Profile = p
 	run.Console.Hide(p.Secrets())
 	return apply(run, p, nil)
@@ -26,12 +24,40 @@ func ApplyProfile(run *env.Env, p *profile.Profile) error {
 // unless the command line or the profile sets them. Keys that have no meaning
 // for e are ignored.
 func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
+	return applyDefaults(run, func(s profile.Setting) bool { return applies(s.Key, e) })
+}
+
+// applyDefaults sets the flags of those keys of [default] that are wanted.
+func applyDefaults(run *env.Env, wanted func(profile.Setting) bool) error {
 	p, err := profile.Defaults()
 	if p == nil || err != nil {
 		return err
 	}
-	p.Settings = slices.DeleteFunc(p.Settings, func(s profile.Setting) bool { return !applies(s.Key, e) })
-	return apply(run, p, run.Profile)
+	return apply(run, only(p, wanted), run.Profile)
+}
+
+// only returns p with those of its keys that are wanted.
+func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profile {
+	q := *p
+	q.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(s profile.Setting) bool { return !wanted(s) })
+	return &q
+}
+
+// ApplyTo applies the profile of e, the peer that --to names, and [default], so far as they say how e is reached. What
+// else they say is for commands that speak to e themselves, and the flags of the same names may mean something else here.
+func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
+	reaches := func(s profile.Setting) bool {
+		f := run.Line.Lookup(s.Key)
+		return f != nil && cmdline.GroupOf(f) == cmdline.GroupConnection
+	}
+	if p := e.Profile; p != nil {
+		run.Profile = p
+		run.Console.Hide(p.Secrets())
+		if err := apply(run, only(p, reaches), nil); err != nil {
+			return err
+		}
+	}
+	return applyDefaults(run, func(s profile.Setting) bool { return reaches(s) && applies(s.Key, e) })
 }
 
 // apply sets the flags of p that neither the command line nor over sets.

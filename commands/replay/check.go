@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/transport"
 )
 
 // A played is a tape that was played to a peer, with what came of it.
@@ -37,10 +39,10 @@ type played struct {
 // check plays the client's side of each tape, several at a time, and prints the
 // findings in the order of the tapes.
 func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	cfg, err := options.TransportConfig(ctx, run, &o.conn)
-	if err == nil {
-		cfg, err = o.conn.Listen.Access(cfg)
+	if err := o.readable(ctx, files, po, rules); err != nil {
+		return err
 	}
+	cfg, err := o.reaching(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -68,6 +70,48 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	err = o.tell(run, all)
 	wg.Wait()
 	return errors.Join(err, o.sum(run, all, started))
+}
+
+// readable opens each of several tapes, so that a mistake in one is told before another is played. In a report such a tape
+// is a case of its own, and what can be read once, as stdin, is left for its turn.
+func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+	if len(files) < 2 || o.report.Wanted() {
+		return nil
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if file == "-" || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0 {
+			continue
+		}
+		t, err := session.OpenTape(file, rules)
+		if err != nil {
+			return err
+		}
+		err = player.CheckClient(t, po)
+		t.Close()
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reaching returns how the peer is reached, with its profile.
+func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
+	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
+	if err == nil {
+		err = options.CheckApplicableTo(run.Line, to)
+	}
+	if err == nil {
+		err = options.ApplyTo(run, to)
+	}
+	if err == nil {
+		cfg, err = options.TransportConfig(ctx, run, &o.conn)
+	}
+	if err == nil {
+		cfg, err = o.conn.Listen.Access(cfg)
+	}
+	return cfg, err
 }
 
 // tell prints the findings, in the order of the tapes.

@@ -45,6 +45,9 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err := server.CheckReversed(run.Line, e); err != nil {
 		return err
 	}
+	if err := options.CheckApplicable(run.Line, e, true); err != nil {
+		return err
+	}
 	cfg, err := options.TransportConfig(ctx, run, &o.conn)
 	if err != nil {
 		return err

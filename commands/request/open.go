@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/profile"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 )
@@ -41,7 +42,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		err = options.CheckListening(run.Line, e)
 	}
 	if err == nil && e.Profile != nil {
-		err = options.ApplyProfile(run, e.Profile)
+		err = applyProfile(run, e.Profile)
 	}
 	if err == nil && !listens(run.Line) {
 		err = options.ApplyDefaults(run, e)
@@ -49,7 +50,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	if err == nil && e.Session != "" {
 		err = refuseConnected(run.Line, e.Session)
 	}
-	if err == nil {
+	if to, _ := run.Line.Value("to").(string); err == nil && to == "" { // else the flags may be for that peer
 		err = options.CheckApplicable(run.Line, e, listens(run.Line))
 	}
 	if err == nil && !listens(run.Line) {
@@ -57,6 +58,14 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	}
 	run.Respell = e.Spec().UserName
 	return e, args[1:], err
+}
+
+// applyProfile applies the profile that the first argument names.
+func applyProfile(run *env.Env, p *profile.Profile) error {
+	if run.Line.Cmd.Name == "serve" {
+		return run.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
+	}
+	return options.ApplyProfile(run, p)
 }
 
 // listens reports whether the endpoint of the command is one to listen on.

@@ -22,25 +22,31 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 // Passes reports whether everything that clients of listen send is passed on
 // unchanged: both sides speak one dialect, and no hook or policy of ours
 // applies. A peer that has room for only one client is shared instead.
-func (o *Options) Passes(listen endpoint.Endpoint, so session.Options) (to endpoint.Endpoint, passes bool, err error) {
-	if o.To == "" {
-		return to, false, nil
-	}
-	if to, err = session.ParseEndpoint(o.To, ""); err != nil || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().OneClient {
-		return to, false, err
+func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool {
+	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().OneClient {
+		return false
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil
-	return to, silent && listen.Reversed == "", nil
+	return silent && listen.Reversed == ""
+}
+
+// Peer returns the peer of --to, if that is given. The flags mean what its profile says from then on.
+func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endpoint, err error) {
+	if o.To == "" {
+		return to, nil
+	}
+	if to, err = session.ParseEndpoint(o.To, ""); err == nil {
+		err = options.CheckApplicableTo(run.Line, to, listen)
+	}
+	if err == nil {
+		err = options.ApplyTo(run, to)
+	}
+	return to, err
 }
 
 // Pass passes everything between the clients of listen and the peer at to on,
 // unchanged.
 func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
-	if to.Profile != nil {
-		if err := options.ApplyProfile(run, to.Profile); err != nil {
-			return err
-		}
-	}
 	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
 		return err
@@ -56,18 +62,9 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 
 // Bridge returns a bridge that lets clients of listen reach the peer of --to if
 // no hook answers them; nil if --to is not given. The caller must close it.
-func (o *Options) Bridge(ctx context.Context, run *env.Env, listen endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
+func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil
-	}
-	to, err := session.ParseEndpoint(o.To, "")
-	if err != nil {
-		return nil, err
-	}
-	if to.Profile != nil {
-		if err := options.ApplyProfile(run, to.Profile); err != nil {
-			return nil, err
-		}
 	}
 	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {

@@ -64,7 +64,11 @@ func (o *Options) Silent() bool {
 
 // Session returns the options of the listener.
 func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) (session.Options, error) {
-	so, err := options.ForSession(ctx, run, &o.Conn, &o.Hooks)
+	conn := &o.Conn
+	if o.To != "" { // headers and tokens are said to that peer
+		conn = conn.Listener()
+	}
+	so, err := options.ForSession(ctx, run, conn, &o.Hooks)
 	if err != nil {
 		return so, err
 	}

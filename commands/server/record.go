@@ -9,8 +9,8 @@ import (
 	"rpcx/commands/options"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-
 	"rpcx/wire/session"
+	"rpcx/wire/transport"
 )
 
 // RecordOptions are the flags of `record`.
@@ -33,15 +33,10 @@ func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 // RunRecord passes messages between the clients that connect to listen and the
 // endpoint to, and records them.
 func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
-	conn, err := options.TransportConfig(ctx, run, &o.Conn)
+	bind, conn, err := Sides(ctx, run, &o.Conn, listen, to)
 	if err != nil {
 		return err
 	}
-	if conn, err = o.Conn.Listen.Access(conn); err != nil {
-		return err
-	}
-	bind := conn
-	bind.Header = nil
 	so := session.Options{Transport: conn, Tap: options.Tap(run), Await: o.Conn.Await(run)}
 	so.Hook.Warn = run.Console.Warn
 	if so.Record, err = o.Record.Open(run, to.String(), to.Dialect, true); err != nil {
@@ -52,6 +47,27 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 		return err
 	}
 	return Serve(ctx, t, command, o.Conn.Listen.File)
+}
+
+// Sides returns how listen is bound and how the peer to is reached, with its profile. The flags mean both, but for what is
+// said to the peer; its profile means the peer alone.
+func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
+	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
+		bind, err = c.Listen.Access(bind)
+	}
+	if err == nil {
+		err = options.CheckApplicableTo(run.Line, to, listen)
+	}
+	if err == nil {
+		err = options.ApplyTo(run, to)
+	}
+	if err == nil {
+		conn, err = options.TransportConfig(ctx, run, c)
+	}
+	if err == nil {
+		conn, err = c.Listen.Access(conn)
+	}
+	return bind, conn, err
 }
 
 // A Listener is bound and serves its clients.

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"regexp"
@@ -17,7 +18,8 @@ import (
 type alternative struct {
 	schemes []string // of the endpoints that it applies to; nil: all of them
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in the default dialect
+	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in another dialect
+	dialect string            // that dialect; "": the default one
 	reason  string
 }
 
@@ -42,6 +44,22 @@ var (
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })
+
+// An ungreeted is how servers of a dialect refuse a method of theirs in plain JSON-RPC before they were greeted.
+type ungreeted struct{ method, refusal string }
+
+// What the servers of several SDKs and editors answer then. The second pattern is for the error: its code, a blank, its
+// message.
+var (
+	ungreetedMCP = ungreeted{`^(tools|prompts|resources|completion|logging)/`, `(?i)initiali[sz]|session.?id|^-32600 |^-32602 invalid request parameters$`}
+	ungreetedLSP = ungreeted{`^(textDocument|workspace|completionItem|codeAction|callHierarchy|typeHierarchy)/`, `(?i)^-32002 |initiali[sz]`}
+)
+
+// applies reports whether f is such a refusal by a peer of e. The patterns are compiled when a peer has refused something.
+func (u ungreeted) applies(f *wire.Fault, e Endpoint) bool {
+	return e.Dialect == all.Default() && f.Kind == wire.RPCError && f.RPC != nil &&
+		regexp.MustCompile(u.method).MatchString(f.Method) && regexp.MustCompile(u.refusal).MatchString(string(f.RPC.Code)+" "+f.RPC.Message)
+}
 
 // alternatives is the table. The first that applies counts.
 var alternatives = []alternative{
@@ -89,6 +107,8 @@ var alternatives = []alternative{
 				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
 		},
 	},
+	{dialect: "mcp", reason: "a server of mcp wants to be greeted first", applies: ungreetedMCP.applies},
+	{dialect: "lsp", reason: "a language server wants to be greeted first", applies: ungreetedLSP.applies},
 }
 
 // SilenceHint returns what may be wrong, for people, when a peer of e never sent anything; "" if that is not known.
@@ -128,7 +148,7 @@ func (e Endpoint) Alternative(f *wire.Fault) (sig *Signature, why string) {
 		case d.schemes != nil && !slices.Contains(d.schemes, e.Address.Scheme), d.to != nil && to == "", !d.applies(f, e):
 			continue
 		case d.to == nil:
-			return &Signature{Dialect: all.Default()}, d.reason
+			return &Signature{Dialect: cmp.Or(d.dialect, all.Default())}, d.reason
 		}
 		return &Signature{Scheme: to}, d.reason
 	}

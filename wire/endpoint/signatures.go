@@ -20,6 +20,7 @@ type Signature struct {
 	pattern *regexp.Regexp // matches the first bytes, or the text of an error
 	matches func(first []byte) bool
 	sure    bool   // unmistakable, even among what a program may print when it starts
+	in      string // the dialect of the endpoints that it applies to; "": all of them
 	Dialect string // the right one; "": the endpoint's
 	Framing string // the right one; "": the endpoint's
 	Scheme  string // the right one; "": the endpoint's
@@ -29,6 +30,8 @@ type Signature struct {
 var signatures = sync.OnceValue(func() []Signature {
 	says := func(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 	list := []Signature{
+		{matches: debugAdapter, Dialect: "dap"},
+		{pattern: says(`(?i)^\s*Content-Length:[^{]*\{[^{}]*"jsonrpc": *"2\.0"`), in: "dap", Dialect: "lsp"},
 		{pattern: says(`(?i)^\s*Content-Length: *\d+\r?\n`), sure: true, Framing: "header"},
 		{pattern: says(`^\x1e\s*[\[{]`), sure: true, Framing: "seq"},
 		{pattern: says(`^\s*[\[{][^\n]*[\]}]\s*\x00`), sure: true, Framing: "nul"},
@@ -62,6 +65,20 @@ func varint(first []byte) bool {
 	return n > 1
 }
 
+// debugAdapter reports whether first is a message of the Debug Adapter Protocol behind its length. Its members come in
+// any order.
+func debugAdapter(first []byte) bool {
+	head, message, ok := bytes.Cut(first, []byte("{"))
+	return ok && bytes.HasPrefix(bytes.ToLower(bytes.TrimLeft(head, "\r\n")), []byte("content-length:")) &&
+		seqMember().Match(message) && typeMember().Match(message) && !bytes.Contains(message, []byte(`"jsonrpc"`))
+}
+
+// The members that each message of the Debug Adapter Protocol has.
+var (
+	seqMember  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"seq": *\d`) })
+	typeMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"type": *"(event|response)"`) })
+)
+
 // Recognize returns the Signature that said matches: the first bytes of a peer of e, or an
 // error that it answered. It is nil if none matches, or if e names the same dialect, framing
 // and transport already. sure reports that there is no other explanation.
@@ -94,7 +111,7 @@ func (e Endpoint) LooksExpected(said []byte) bool {
 func (s *Signature) fits(e Endpoint) bool {
 	switch {
 	case s.Dialect != "":
-		return s.Dialect != e.Dialect && all.Has(s.Dialect)
+		return s.Dialect != e.Dialect && all.Has(s.Dialect) && (s.in == "" || s.in == e.Dialect)
 	case s.Framing == "line" && e.framing() == "concat": // concat reads lines as well
 		return false
 	case s.Framing != "":

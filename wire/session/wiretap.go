@@ -129,7 +129,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 		rec.failed(err)
 		t.failed(err) // before the client is closed, as that may end the whole run
 		if with, ok := client.(wire.CloserWith); ok {
-			_ = with.CloseWith(1014, "the peer cannot be reached")
+			_ = with.CloseWith(wiretap.CodeUnreached, "the peer cannot be reached")
 		}
 		_ = client.Close()
 		return
@@ -145,11 +145,8 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	for _, end := range ends {
 		_ = end()
 	}
-	if t.alone() {
-		t.mu.Lock()
-		t.fault = err
-		t.mu.Unlock()
-		_ = t.listener.Close()
+	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // who posts finds out by the first message
+		t.failed(err)
 	}
 }
 

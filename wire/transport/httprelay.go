@@ -41,10 +41,13 @@ func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 // Close ends the connections that no request is on.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass answers one request as the address does. tap sees each message before it is
-// passed on: those in the body, in an answer's lines or its events. The error says why
-// there was no answer; the client has been told by then.
+// Pass answers one request as the address does. tap, if it is not nil, sees each message
+// before it is passed on: those in the body, in an answer's lines or its events. The error
+// says why there was no answer; the client has been told by then.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, tap wire.Tap) error {
+	if tap == nil {
+		tap = func(wire.Direction, []byte) {}
+	}
 	body, err := readBody(req.Body, req.ContentLength, r.max)
 	if err != nil {
 		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", r.max)

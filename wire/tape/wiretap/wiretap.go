@@ -14,8 +14,8 @@ import (
 // Pass passes on everything between client and server, records it, and closes
 // both when both have ended. Two connections of Bytes are passed on as bytes,
 // and framing finds the messages for the tape; others are passed on message by
-// message. It returns how the server's side ended: nil for a regular end, else
-// mostly a *wire.CloseError.
+// message. It returns how the server's side ended: nil for a regular end, a Fault if a
+// message could not be brought to the server, as by POST, else mostly a *wire.CloseError.
 func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) error {
 	p := &pass{client: client, server: server, rec: rec, done: make(chan struct{})}
 	defer close(p.done)
@@ -61,10 +61,17 @@ func (p *pass) ended(d wire.Direction, err error) {
 		p.who = d
 	}
 	who := p.who
-	if d == wire.Recv && err != io.EOF {
+	if d == wire.Recv && err != io.EOF && p.serverErr == nil {
 		p.serverErr = err
 	}
+	unreached := d == wire.Send && wire.AsFault(err) != nil
+	if unreached {
+		p.serverErr = wire.AsFault(err)
+	}
 	p.mu.Unlock()
+	if with, ok := p.client.(wire.CloserWith); ok && unreached {
+		_ = with.CloseWith(CodeUnreached, "the peer cannot be reached")
+	}
 	far := p.server
 	if d == wire.Recv {
 		far = p.client
@@ -106,6 +113,10 @@ func (p *pass) watch(d wire.Direction) {
 		}()
 	}
 }
+
+// CodeUnreached is the close code by which a client learns that the server cannot be
+// reached: a bad gateway.
+const CodeUnreached = 1014
 
 // closeAs closes c with the code and the reason that the other side gave.
 func closeAs(c wire.Conn, err error) {
