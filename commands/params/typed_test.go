@@ -18,7 +18,7 @@ const shop = `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","
 	"status":{"enum":["open","shipped"]},"ref":{"type":["string","integer"]},"price":{"$ref":"#/$defs/money"},
 	"tags":{"type":"array","items":{"type":"integer"}},"to":{"type":"object","properties":{"zip":{"type":"integer"},"free":{}}},
 	"hex":{"anyOf":[{"type":"string","pattern":"^0x"},{"type":"integer"}]},"nothing":{"type":["null","integer"]},
-	"level":{"enum":[1,2,3]},"set":{"type":"object","oneOf":[{"properties":{"as":{"const":"n"},"to":{"type":"integer"}}},
+	"level":{"enum":[1,2,3]},"short":{"type":"string","maxLength":2},"set":{"type":"object","oneOf":[{"properties":{"as":{"const":"n"},"to":{"type":"integer"}}},
 		{"properties":{"as":{"const":"s"},"to":{"type":"string"}}}]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
 
 func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
@@ -84,6 +84,9 @@ func TestTypedRefusals(t *testing.T) {
 		{[]string{`{"id":"1","set":{"as":"n","to":"5"}}`}, `/set/to: got string, want integer`, ``, `{"id":"1","set":{"as":"n","to":5}}`},
 		{[]string{`{"id":"1","set":{"as":"n","to":"many"}}`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`{"id":"1","set":{"as":"n","to":"\"5\""}}`}, `/set/to: got string, want integer`, ``, ``},
+		{[]string{`id=1`, `short=123`}, `params: /short: has 3 characters, and may have 2 at most (rule "maxLength"`, ``, ``},
+		{[]string{`id=1`, `short=[1]`}, `params: /short: has 3 characters`, ``, ``},
+		{[]string{`id=1`, `set.as=n`, `set.to=many`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`[1]`}, `/id: got number, want string`, ``, ``},
 	} {
 		_, err := typed(t, false, c.args...)

@@ -3,6 +3,7 @@ package wiretap
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -85,6 +86,37 @@ func TestPostAfterTheEnd(t *testing.T) {
 	if tape := read(); !strings.Contains(tape, `"msg":{"jsonrpc":"2.0","id":1,"method":"a"}`) {
 		t.Errorf("got\n%s", tape)
 	}
+}
+
+// shut is a server whose bytes end without a word, and that still takes what it is sent.
+type shut struct {
+	halfDeaf
+	at chan struct{}
+}
+
+func (s shut) Recv() ([]byte, error) {
+	<-s.at
+	return nil, io.EOF
+}
+
+// A server that ends without a word of why has ended cleanly: POSTs that wait for it, and those after it, are told so.
+func TestPostsAtTheEndOfBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far, server := transport.Pair()
+		defer server.Close()
+		at := make(chan struct{})
+		posts, _ := newPosts(t, shut{halfDeaf{far}, at})
+		_, _, waits := posted(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
+		synctest.Wait()
+		close(at)
+		_, _, late := posted(t, posts, `{"jsonrpc":"2.0","id":2,"method":"a"}`)
+		for _, ended := range []chan error{waits, late} {
+			var closed *wire.CloseError
+			if err := <-ended; !errors.As(err, &closed) || !closed.Clean {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
 }
 
 // Clients that hang up before they are answered, by a server that answers nobody, leave no more behind than a bound;
