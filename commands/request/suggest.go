@@ -236,7 +236,7 @@ func meant(typed string, f *wire.Fault) string {
 		guesses = append(guesses, strings.TrimRight(scheme, ":")+"://"+rest)
 	}
 	for _, guess := range guesses {
-		if !strings.Contains(guess, " ") && isEndpoint(guess) {
+		if guess != typed && !strings.Contains(guess, " ") && isEndpoint(guess) {
 			return guess
 		}
 	}
