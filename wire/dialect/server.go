@@ -151,3 +151,13 @@ type Request struct {
 // ByPolicy is the Kind of the error with which a Responder refuses a call that its policy does not
 // allow.
 const ByPolicy = "policy"
+
+// Describes reports whether b's catalog answers the request for what is offered,
+// name to hooks, although a pattern among them matches it, too: the pattern stands
+// for methods, and the catalog says which these are. A hook of that very name
+// answers itself, and a catalog without methods says nothing.
+func Describes(b Backend, r Responder, name string) bool {
+	c := b.Catalog()
+	hooks, ok := r.(interface{ ByPattern(name string) bool })
+	return ok && c != nil && len(c.Methods) > 0 && hooks.ByPattern(name)
+}

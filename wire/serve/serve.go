@@ -157,6 +157,13 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 
+// ByPattern reports whether a pattern among the hooks matches name, and no hook
+// has that very name; it is false for what the policy refuses outright.
+func (r *responder) ByPattern(name string) bool {
+	hooks := r.b.o.Hooks
+	return hooks != nil && hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
+}
+
 // Respond answers one request: policy, params, hook, result.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	if !r.b.o.allows(req.Method) {

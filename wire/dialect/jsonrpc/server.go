@@ -71,7 +71,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	kind, ok := h.r.Kind(method)
 	switch {
-	case !ok && method == discover:
+	case method == discover && (!ok || dialect.Describes(h.server.b, h.r, discover)):
 		return h.discover()
 	case !ok:
 		return nil, h.unknown(method)

@@ -83,7 +83,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		Emit:  func(wire.Event) error { return nil },
 	}
 	switch {
-	case !ok && a.Method == describe && h.server.b.Catalog() != nil:
+	case a.Method == describe && (!ok && h.server.b.Catalog() != nil || dialect.Describes(h.server.b, h.r, name)):
 		return Description(h.server.b.Catalog()), nil
 	case !ok:
 		return nil, h.unknown(a)

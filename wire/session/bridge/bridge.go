@@ -126,3 +126,9 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	}
 	return c
 }
+
+// ByPattern reports whether only a pattern among the hooks matches name.
+func (r *responder) ByPattern(name string) bool {
+	d, ok := r.Responder.(interface{ ByPattern(string) bool })
+	return ok && d.ByPattern(name)
+}

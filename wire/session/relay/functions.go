@@ -147,6 +147,12 @@ func (r functionResponder) Denied(name string) bool {
 	return ok && d.Denied(name)
 }
 
+// ByPattern reports whether only a pattern among the hooks matches name.
+func (r functionResponder) ByPattern(name string) bool {
+	d, ok := r.Responder.(interface{ ByPattern(string) bool })
+	return ok && d.ByPattern(name)
+}
+
 // Greeted is that of dialect.Greeted, where the Responder has it.
 func (r functionResponder) Greeted(answers []string) {
 	if g, ok := r.Responder.(dialect.Greeted); ok {
