@@ -138,8 +138,8 @@ func (o *Output) ForPeople(run *env.Env) bool {
 // toFile reports whether the data goes to a file; --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// conditions are the flags that say which values count, with what they take.
-var conditions = []struct{ flag, takes string }{
+// nonEmpty are the flags that demand, keep or guard something, with what they take.
+var nonEmpty = []struct{ flag, takes string }{
 	{"expect", "a jq program"},
 	{"expect-any", "a jq program"},
 	{"expect-none", "a jq program"},
@@ -147,12 +147,18 @@ var conditions = []struct{ flag, takes string }{
 	{"select", "a jq program"},
 	{"expect-error", "a code"},
 	{"method", "the name of a method"},
+	{"record", "a file"},
+	{"catalog", "a file"},
+	{"template", "a file"},
+	{"output", "a file"},
+	{"save", "a folder"},
+	{"on-open", "a command"},
 }
 
-// notEmpty refuses a condition that says nothing: a script whose variable is not set must not
-// go on as if nothing had been demanded.
+// notEmpty refuses such a flag with an empty value: a script whose variable is not set must not
+// go on as if nothing had been demanded, or were to be kept.
 func notEmpty(l *cmdline.CommandLine) error {
-	for _, c := range conditions {
+	for _, c := range nonEmpty {
 		if !l.Has(c.flag) {
 			continue
 		}
