@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/daemon"
@@ -119,6 +120,7 @@ type connection struct {
 	dialect  string
 	typed    *env.Lines
 	lasts    bool // beyond the end of stdin, until enough has come
+	enough   atomic.Bool // has come: what is still sent, or owed, may fail
 }
 
 // run converses until stdin is at its end and what is owed has come, or until enough has.
@@ -141,19 +143,21 @@ func (c *connection) run() error {
 				go func() { owed <- c.pipe.Finish(ctx) }()
 			case ctx.Err() == nil:
 				c.pipe.Stop()
-				return errors.Join(err, <-printed)
+				shown := <-printed
+				return errors.Join(c.counts(err), shown)
 			}
 		case err := <-owed:
 			switch {
 			case ctx.Err() != nil:
 			case err != nil || !c.lasts:
 				c.pipe.Stop()
-				return errors.Join(refused, err, <-printed)
+				shown := <-printed
+				return errors.Join(refused, c.counts(err), shown)
 			}
 			quits = err == nil
 			c.deadline.Touch()
 		case err := <-printed:
-			return errors.Join(refused, err, c.pipe.Err())
+			return errors.Join(refused, err, c.counts(c.pipe.Err()))
 		case <-ctx.Done():
 			c.pipe.Stop()
 			<-printed
@@ -163,6 +167,14 @@ func (c *connection) run() error {
 			return env.Cause(ctx, ctx.Err())
 		}
 	}
+}
+
+// counts returns err, a failure to send or to get what is owed, unless enough has come before it.
+func (c *connection) counts(err error) error {
+	if c.enough.Load() {
+		return nil
+	}
+	return err
 }
 
 // show prints the messages that come in.
@@ -179,6 +191,7 @@ func (c *connection) show() error {
 		c.deadline.Touch()
 		stop, err := c.print.Print(ctx, &m, &wire.Event{Kind: wire.Data, Data: m.Raw})
 		if err != nil || stop {
+			c.enough.Store(true)
 			c.pipe.Stop()
 			return err
 		}
