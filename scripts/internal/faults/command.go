@@ -78,7 +78,7 @@ var commands = []*command{
 	},
 	{
 		name: "replay", says: 1, posts: 1, peer: adds, files: map[string]string{"played.tape": tape},
-		steps: [][]string{{"replay", "{dir}/played.tape", "--to", "{E}", "--idle", "{timeout}", "--connect-timeout", "{timeout}", "{dial}"}},
+		steps: [][]string{{"replay", "{dir}/played.tape", "--to", "{E}", "--idle", "{timeout}", "{connect}", "{dial}"}},
 	},
 	{
 		name: "record-far", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, want: sums, stays: true,

@@ -175,13 +175,18 @@ func (b *bench) words(words []string, c cell, at places) []string {
 		case "{time}":
 			args = append(args, "--timeout", b.timeout.String())
 			continue
+		case "{connect}":
+			if !c.over.child { // where nothing is connected to the flag is refused
+				args = append(args, "--connect-timeout", b.timeout.String())
+			}
+			continue
 		case "{dial}":
 			args = append(args, "--max-message", maxMessage)
 			if c.over.tls {
 				args = append(args, "--cacert", b.cacert)
 			}
-			if c.run.listens != nil && !c.over.child { // its client may have gone while it is dialled for
-				args = append(args, "--connect-timeout", b.timeout.String())
+			if c.run.listens != nil { // its client may have gone while it is dialled for
+				args = append(args, b.words([]string{"{connect}"}, c, at)...)
 			}
 			if c.run.tapes && (c.over.http || c.over.ws) {
 				args = append(args, "-H", "Authorization: Bearer "+secretWord)
