@@ -119,7 +119,7 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool // beyond the end of stdin, until enough has come
+	lasts    bool        // beyond the end of stdin, until enough has come
 	enough   atomic.Bool // has come: what is still sent, or owed, may fail
 }
 
