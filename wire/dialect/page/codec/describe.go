@@ -43,6 +43,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		if rule.Get != "" && c.o.Handshake.Get == nil {
 			continue
 		}
+		if method != "" && rule.Methods == nil && rule.Defs == nil { // who the peer is types no params
+			continue
+		}
 		if err := c.part(ctx, caller, rule, &found); err != nil {
 			return nil, err
 		}
@@ -131,11 +134,13 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 	for _, more := range defs {
 		to.defs = merged(to.defs, more)
 	}
-	info, err := rule.Info.First(answer, sc.Value)
-	if err != nil {
-		return err
+	if rule.Info != nil {
+		info, err := rule.Info.First(answer, sc.Value)
+		if err != nil {
+			return err
+		}
+		to.info = withInfo(to.info, info)
 	}
-	to.info = withInfo(to.info, info)
 	for _, m := range list {
 		name := scan.String(scan.Get(m, "name"))
 		i, again := to.at[name]
