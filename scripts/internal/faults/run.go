@@ -185,9 +185,6 @@ func (b *bench) words(words []string, c cell, at places) []string {
 			if c.over.tls {
 				args = append(args, "--cacert", b.cacert)
 			}
-			if c.run.listens != nil { // its client may have gone while it is dialled for
-				args = append(args, b.words([]string{"{connect}"}, c, at)...)
-			}
 			if c.run.tapes && (c.over.http || c.over.ws) {
 				args = append(args, "-H", "Authorization: Bearer "+secretWord)
 			}
