@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
@@ -12,47 +11,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// run applies p to in. The outputs are in s.outs, and parts of in or of s. It reports
-// whether they are what gojq says; else gojq has to be asked.
+// run computes the output for in. It is in s.outs, and a part of in or of s. run returns false
+// where gojq has to compute it.
 func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
 	}
-	if cap(s.text) > maxScratch || cap(s.outs) > maxOuts {
-		s.text, s.outs = nil, nil
+	if cap(s.text) > maxScratch {
+		s.text = nil
 	}
-	s.room, s.text, s.outs, s.ask = s.room[:0], s.text[:0], s.outs[:0], false
-	s.take(p.slots)
+	s.text, s.outs, s.unsure = s.text[:0], s.outs[:0], false
+	s.slots = slices.Grow(s.slots[:0], p.slots)[:p.slots]
+	clear(s.slots)
 	if !p.input.read(in, s.slots) {
 		return false
 	}
-	s.do(p.body, -1)
-	return !s.ask
-}
-
-// take makes n empty slots, beside those that are in use.
-func (s *Scratch) take(n int) {
-	used := len(s.room)
-	s.room = slices.Grow(s.room, n)[:used+n]
-	s.slots = s.room[used:]
-	clear(s.slots)
-}
-
-// each does p with each element of an array; gojq is asked about other values.
-func (s *Scratch) each(p *plan, array []byte, to int) {
-	if array[0] != '[' {
-		s.ask = true
-		return
+	for _, c := range p.checks {
+		val := s.value(c.value)
+		if s.unsure || c.must && !truth(val) {
+			return !s.unsure
+		}
 	}
-	around, used := s.slots, len(s.room)
-	s.take(p.slots)
-	elements := scan.ReadArray(array, maxDepth)
-	for _, val, ok := elements.Next(); ok && !s.ask; _, val, ok = elements.Next() {
-		clear(s.slots)
-		p.input.read(val, s.slots)
-		s.do(p.body, to)
-	}
-	s.slots, s.room = around, s.room[:used]
+	s.outs = append(s.outs, s.printed(s.value(p.output)))
+	return !s.unsure
 }
 
 // mayBeHuge reports whether b may hold a number of more than maxDigits.
@@ -72,52 +53,12 @@ func mayBeHuge(b []byte) bool {
 	return false
 }
 
-// do gives the outputs of p: to the array that begins at array in s.text; -1: to s.outs.
-func (s *Scratch) do(p *part, array int) {
-	if s.ask {
-		return
-	}
-	switch p.kind {
-	case give:
-		if array < 0 {
-			s.outs = append(s.outs, s.output(s.value(p.value)))
-			return
-		}
-		if len(s.text) > array+1 {
-			s.text = append(s.text, ',')
-		}
-		s.print(p.value)
-	case check:
-		s.holds(p.value)
-		s.do(p.then, array)
-	case branch:
-		if s.holds(p.value) {
-			s.do(p.then, array)
-		} else {
-			s.do(p.other, array)
-		}
-	case each:
-		s.each(p.inner, s.value(p.value), array)
-	case both:
-		s.do(p.then, array)
-		s.do(p.other, array)
-	}
-}
-
-// holds reports whether n is neither null nor false.
-func (s *Scratch) holds(n *node) bool {
-	start := len(s.text)
-	is := truth(s.value(n))
-	s.text = s.text[:start]
-	return is
-}
-
 // truth reports whether val is neither null nor false.
 func truth(val []byte) bool { return val[0] != 'n' && val[0] != 'f' }
 
-// asks notes that gojq has to be asked.
-func (s *Scratch) asks() []byte {
-	s.ask = true
+// leave leaves the input to gojq.
+func (s *Scratch) leave() []byte {
+	s.unsure = true
 	return null
 }
 
@@ -130,111 +71,87 @@ func boolean(b bool) []byte {
 	return no
 }
 
-// value returns the JSON of n, as it stands in the input or as it is printed.
+// value returns the JSON of n, as it stands in the input, or in s.text.
 func (s *Scratch) value(n *node) []byte {
 	switch n.op {
 	case opPath:
-		at := s.slots[n.at.slot]
-		switch {
+		switch at := s.slots[n.at.slot]; {
 		case at.wrong:
-			return s.asks()
+			return s.leave()
 		case at.text == nil:
 			return null
+		default:
+			return at.text
 		}
-		return at.text
 	case opConst:
 		return n.text
-	case opHas:
-		at := s.slots[n.at.slot]
-		if at.wrong {
-			return s.asks()
-		}
-		return boolean(at.text != nil)
 	case opCompare:
 		return s.compared(n.cmp, s.value(n.kids[0]), s.value(n.kids[1]))
 	case opAnd:
 		return boolean(truth(s.value(n.kids[0])) && truth(s.value(n.kids[1])))
 	case opOr:
 		return boolean(truth(s.value(n.kids[0])) || truth(s.value(n.kids[1])))
-	case opNot:
-		return boolean(!truth(s.value(n.kids[0])))
-	case opOtherwise:
-		if left := s.value(n.kids[0]); truth(left) {
-			return left
-		}
-		return s.value(n.kids[1])
-	case opIf:
-		if truth(s.value(n.kids[0])) {
-			return s.value(n.kids[1])
-		}
-		return s.value(n.kids[2])
-	case opThen:
-		s.value(n.kids[0])
-		return s.value(n.kids[1])
-	case opType:
-		return typeNames[scan.Type(s.value(n.kids[0]))]
-	case opLength:
-		return s.length(s.value(n.kids[0]))
-	case opStarts, opEnds, opContains, opTest:
-		return s.tested(n, s.value(n.kids[0]))
 	}
 	start := len(s.text)
 	s.print(n)
 	return s.text[start:len(s.text):len(s.text)]
 }
 
-var typeNames = [256][]byte{
-	'o': []byte(`"object"`), 'a': []byte(`"array"`), 's': []byte(`"string"`), 'n': []byte(`"number"`),
-	't': []byte(`"boolean"`), 'f': []byte(`"boolean"`), '0': []byte(`"null"`),
-}
-
-// print appends n, as it is printed, to s.text.
+// print appends n to s.text, as gojq prints it.
 func (s *Scratch) print(n *node) {
-	switch n.op {
-	case opObject:
-		s.text = append(s.text, '{')
-		for i, kid := range n.kids {
-			s.text = append(s.text, n.keys[i]...)
-			s.print(kid)
+	if n.op != opObject {
+		val := s.value(n)
+		if c := val[0]; c == '{' || c == '[' {
+			s.text = scan.Squeeze(s.text, val)
+		} else {
+			s.text = append(s.text, s.printed(val)...)
 		}
-		s.text = append(s.text, '}')
-	case opArray:
-		start := len(s.text)
-		s.text = append(s.text, '[')
-		s.do(n.body, start)
-		s.text = append(s.text, ']')
-	case opText:
-		s.text = append(s.text, '"')
-		for _, kid := range n.kids {
-			s.inside(kid)
-		}
-		s.text = append(s.text, '"')
-	default:
-		start := len(s.text)
-		val := s.value(n) // which may have been made there
-		s.text = appendPrinted(s.text[:start], val)
+		return
 	}
+	s.text = append(s.text, '{')
+	for i, kid := range n.kids {
+		s.text = append(s.text, n.keys[i]...)
+		s.print(kid)
+	}
+	s.text = append(s.text, '}')
 }
 
-// inside appends what n is inside a string.
-func (s *Scratch) inside(n *node) {
-	start := len(s.text)
-	s.print(n)
-	switch s.text[start] {
-	case '"':
-		s.text = append(s.text[:start], s.text[start+1:len(s.text)-1]...) // without the quotes
+// printed returns val as gojq prints it.
+func (s *Scratch) printed(val []byte) []byte {
+	switch val[0] {
 	case '{', '[':
-		s.asks() // gojq sorts its keys, and what is in it is text
+		return compact(val)
+	case '"':
+		if !isPrintedText(val) {
+			return s.leave()
+		}
+	}
+	return val
+}
+
+// isPrintedText reports whether gojq prints the string val as it stands.
+func isPrintedText(val []byte) bool {
+	if bytes.IndexByte(val, 0x7f) >= 0 || !utf8.Valid(val) {
+		return false
+	}
+	for rest := val; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			return true
+		}
+		if c := rest[i+1]; c == 'u' || c == '/' {
+			return false
+		}
+		rest = rest[i+2:]
 	}
 }
 
-// compared returns what an operator says of two values; gojq is asked where both are arrays
-// or both objects.
+// compared returns the result of a comparison.
 func (s *Scratch) compared(o gojq.Operator, a, b []byte) []byte {
 	order, ok := compare(a, b)
 	switch {
 	case !ok:
-		return s.asks()
+		return s.leave()
 	case o == gojq.OpEq:
 		return boolean(order == 0)
 	case o == gojq.OpNe:
@@ -249,46 +166,10 @@ func (s *Scratch) compared(o gojq.Operator, a, b []byte) []byte {
 	return boolean(order >= 0)
 }
 
-// length returns what length says of a value; gojq is asked about numbers and objects.
-func (s *Scratch) length(val []byte) []byte {
-	n := 0
-	switch scan.Type(val) {
-	case '0':
-	case 's':
-		n = utf8.RuneCount(words(val))
-	case 'a':
-		n = scan.Count(val)
-	default:
-		return s.asks()
-	}
-	start := len(s.text)
-	s.text = strconv.AppendInt(s.text, int64(n), 10)
-	return s.text[start:len(s.text):len(s.text)]
-}
-
 // words returns the text of a string.
 func words(val []byte) []byte {
 	if val = val[1 : len(val)-1]; odd(val) {
 		return []byte(unescape(val))
 	}
 	return val
-}
-
-// tested returns what a function with a text says of val, which has to be a string.
-func (s *Scratch) tested(n *node, val []byte) []byte {
-	if val[0] != '"' {
-		return s.asks()
-	}
-	text, found := words(val), false
-	switch n.op {
-	case opStarts:
-		found = bytes.HasPrefix(text, n.text)
-	case opEnds:
-		found = bytes.HasSuffix(text, n.text)
-	case opContains:
-		found = bytes.Contains(text, n.text)
-	case opTest:
-		found = n.re.Match(text)
-	}
-	return boolean(found)
 }

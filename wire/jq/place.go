@@ -6,7 +6,6 @@ import "rpcx/wire/scan"
 type place struct {
 	step  step // from the place around it
 	slot  int  // where its text is kept
-	of    *plan
 	parts []*place
 }
 

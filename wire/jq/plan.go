@@ -3,58 +3,58 @@ package jq
 import (
 	"encoding/json"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
 )
 
-// A plan does what a program does on the text of its input, without gojq: it follows
-// paths, goes through arrays, compares, selects and builds. What it says is, byte for byte, what gojq says;
-// where that is not certain, as where the program fails, it says nothing and gojq is asked.
+// A plan computes the output of the programs that are run most, on messages of a stream:
+// select(…) | {…}, with paths, constants, comparisons, and, or. It works on the text of the
+// input and prints what gojq prints, byte for byte. Where that is not certain, as where the
+// program fails, it leaves the input to gojq.
 type plan struct {
-	input *place // what is looked at of the input
-	slots int    // how many places there are
-	body  *part
-	size  int // nodes and parts made so far
+	input  *place // what is looked at of the input
+	slots  int    // how many places there are
+	checks []check
+	output *node
 }
 
-// A part is what is done with one input of a pipe.
-type part struct {
-	kind        partKind
-	value       *node // the condition of a branch; what is given, or only looked at; an array
-	then, other *part
-	inner       *plan // of each
+// A check is evaluated before the output, in the order of the program.
+type check struct {
+	value *node
+	must  bool // there is no output where value is null or false; else value only may be an error
 }
 
-type partKind uint8
+// A node is an expression that has one value.
+type node struct {
+	op   op
+	at   *place        // of opPath
+	text []byte        // of opConst: its JSON
+	cmp  gojq.Operator // of opCompare
+	kids []*node
+	keys []string // of opObject: what stands before each of kids
+}
+
+type op uint8
 
 const (
-	nothing partKind = iota // no output
-	give                    // value is an output
-	check                   // value is looked at, as it may be an error; then
-	branch                  // then if value holds, else other
-	both                    // then, and other after it
-	each                    // inner with each element of value
+	opPath op = iota
+	opConst
+	opCompare
+	opAnd
+	opOr
+	opObject
 )
-
-// maxPlan bounds the nodes and parts of a plan.
-const maxPlan = 400
 
 // planOf returns the plan of query; nil where it has none. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
-	p := &plan{}
-	p.input = p.place(step{})
-	c := planner{p, vars}
-	p.body = c.pipe(query, &node{op: opPath, at: p.input}, func(n *node) *part { return &part{kind: give, value: n} })
-	if p.body == nil {
+	c := planner{&plan{}, vars}
+	c.input = c.place(step{})
+	if c.output = c.pipe(query, &node{at: c.input}); c.output == nil {
 		return nil
 	}
-	return p
-}
-
-// place returns a new place with a slot.
-func (p *plan) place(s step) *place {
-	p.slots++
-	return &place{step: s, slot: p.slots - 1, of: p}
+	return c.plan
 }
 
 // A planner makes a plan. Its functions return nil for what no plan can do.
@@ -63,95 +63,197 @@ type planner struct {
 	vars map[string]json.RawMessage
 }
 
-// count reports whether the plan may grow.
-func (c planner) count() bool {
-	c.size++
-	return c.size <= maxPlan
+// place returns a new place with a slot.
+func (c planner) place(s step) *place {
+	c.slots++
+	return &place{step: s, slot: c.slots - 1}
 }
 
-// pipe returns what q does with in, whose outputs go on to next.
-func (c planner) pipe(q *gojq.Query, in *node, next func(n *node) *part) *part {
-	if !c.count() || q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0 || len(q.Patterns) > 0 {
+// isSimple reports whether q consists of its operator and operands, or its term.
+func isSimple(q *gojq.Query) bool {
+	return q != nil && q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
+}
+
+// pipe returns the output of q, which is applied to the path in.
+func (c planner) pipe(q *gojq.Query, in *node) *node {
+	if !isSimple(q) {
 		return nil
 	}
+	if q.Op == gojq.OpPipe {
+		left := c.pipe(q.Left, in)
+		if left == nil || left.op != opPath {
+			return nil
+		}
+		c.checks = append(c.checks, check{value: left})
+		return c.pipe(q.Right, left)
+	}
+	switch t := q.Term; {
+	case t == nil || len(t.SuffixList) > 0:
+	case t.Type == gojq.TermTypeQuery:
+		return c.pipe(t.Query, in)
+	case t.Type == gojq.TermTypeFunc && t.Func.Name == "select" && len(t.Func.Args) == 1:
+		cond := c.value(t.Func.Args[0], in)
+		if cond == nil {
+			return nil
+		}
+		c.checks = append(c.checks, check{cond, true})
+		return in
+	}
+	return c.value(q, in)
+}
+
+// value returns the node of q, which is applied to the path in.
+func (c planner) value(q *gojq.Query, in *node) *node {
 	switch {
-	case q.Op == gojq.OpPipe:
-		return c.pipe(q.Left, in, func(n *node) *part {
-			right := c.pipe(q.Right, n, next)
-			if right == nil || n == in {
-				return right
-			}
-			return &part{kind: check, value: n, then: right}
-		})
-	case q.Op == gojq.OpComma:
-		return pair(both, nil, c.pipe(q.Left, in, next), c.pipe(q.Right, in, next))
-	case q.Term != nil && len(q.Term.SuffixList) == 0:
-		switch t := q.Term; t.Type {
-		case gojq.TermTypeQuery:
-			return c.pipe(t.Query, in, next)
-		case gojq.TermTypeFunc:
-			if t.Func.Name == "empty" && len(t.Func.Args) == 0 {
-				return &part{}
-			}
-			if t.Func.Name == "select" && len(t.Func.Args) == 1 {
-				if cond := c.value(t.Func.Args[0], in); cond != nil {
-					return pair(branch, cond, next(in), &part{})
-				}
-				return nil
-			}
-		case gojq.TermTypeIf:
-			return c.choose(t.If, in, next)
+	case !isSimple(q):
+		return nil
+	case q.Term != nil:
+		return c.suffixed(q.Term, in)
+	}
+	n := &node{cmp: q.Op}
+	switch q.Op {
+	case gojq.OpAnd:
+		n.op = opAnd
+	case gojq.OpOr:
+		n.op = opOr
+	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpGt, gojq.OpLe, gojq.OpGe:
+		n.op = opCompare
+	default:
+		return nil
+	}
+	n.kids = []*node{c.value(q.Left, in), c.value(q.Right, in)}
+	if slices.Contains(n.kids, nil) {
+		return nil
+	}
+	return n
+}
+
+// suffixed returns the node of a term with what follows it. A ? does nothing: where it would,
+// the input is left to gojq.
+func (c planner) suffixed(t *gojq.Term, in *node) *node {
+	n := c.term(t, in)
+	for _, s := range t.SuffixList {
+		switch at, ok := constant(s.Index); {
+		case n == nil:
+			return nil
+		case s.Optional && s.Index == nil && !s.Iter:
+		case ok:
+			n = c.step(n, at)
+		default:
+			return nil
 		}
 	}
-	if q.Term != nil {
-		if i := slices.IndexFunc(q.Term.SuffixList, func(s *gojq.Suffix) bool { return s.Iter }); i >= 0 {
-			return c.elements(q.Term, i, in, next)
+	return n
+}
+
+// step returns the node of a part of n.
+func (c planner) step(n *node, s step) *node {
+	if n.op != opPath || s.key == nil && s.index < 0 {
+		return nil
+	}
+	for _, p := range n.at.parts {
+		if (p.step.key == nil) == (s.key == nil) && string(p.step.key) == string(s.key) && p.step.index == s.index {
+			return &node{at: p}
 		}
 	}
-	n := c.value(q, in)
-	if n == nil {
-		return nil
-	}
-	return next(n)
+	p := c.place(s)
+	n.at.parts = append(n.at.parts, p)
+	return &node{at: p}
 }
 
-// elements is pipe for a term of whose suffixes the one at i is [].
-func (c planner) elements(t *gojq.Term, i int, in *node, next func(n *node) *part) *part {
-	list := *t
-	list.SuffixList = t.SuffixList[:i]
-	from := c.value(&gojq.Query{Term: &list}, in)
-	if from == nil || !from.isPath() {
-		return nil
+func (c planner) term(t *gojq.Term, in *node) *node {
+	switch t.Type {
+	case gojq.TermTypeIdentity:
+		return in
+	case gojq.TermTypeIndex:
+		if s, ok := constant(t.Index); ok {
+			return c.step(in, s)
+		}
+	case gojq.TermTypeQuery:
+		return c.value(t.Query, in)
+	case gojq.TermTypeNull:
+		return literal(nil)
+	case gojq.TermTypeTrue:
+		return literal(true)
+	case gojq.TermTypeFalse:
+		return literal(false)
+	case gojq.TermTypeNumber, gojq.TermTypeUnary:
+		return number(t)
+	case gojq.TermTypeString:
+		if t.Str.Queries == nil && utf8.ValidString(t.Str.Str) {
+			return literal(t.Str.Str)
+		}
+	case gojq.TermTypeObject:
+		return c.object(t.Object, in)
+	case gojq.TermTypeFunc:
+		if name, ok := strings.CutPrefix(t.Func.Name, "$"); ok {
+			if v, err := Decode(c.vars[name]); err == nil {
+				return literal(v)
+			}
+		}
 	}
-	inner := &plan{}
-	inner.input = inner.place(step{})
-	rest := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[i+1:]}}
-	if inner.body = c.pipe(rest, &node{op: opPath, at: inner.input}, next); inner.body == nil {
-		return nil
-	}
-	return &part{kind: each, value: from, inner: inner}
+	return nil
 }
 
-// choose is pipe for if … then … else … end.
-func (c planner) choose(f *gojq.If, in *node, next func(n *node) *part) *part {
-	cond := c.value(f.Cond, in)
-	if cond == nil {
+// literal returns the node of a value that does not depend on the input.
+func literal(v any) *node {
+	text, err := Encode(v)
+	if err != nil {
 		return nil
 	}
-	then := c.pipe(f.Then, in, next)
-	switch {
-	case len(f.Elif) > 0:
-		rest := &gojq.If{Cond: f.Elif[0].Cond, Then: f.Elif[0].Then, Elif: f.Elif[1:], Else: f.Else}
-		return pair(branch, cond, then, c.choose(rest, in, next))
-	case f.Else == nil:
-		return pair(branch, cond, then, next(in))
-	}
-	return pair(branch, cond, then, c.pipe(f.Else, in, next))
+	return &node{op: opConst, text: text}
 }
 
-func pair(kind partKind, cond *node, then, other *part) *part {
-	if then == nil || other == nil {
+// number returns the node of a number, with or without a minus.
+func number(t *gojq.Term) *node {
+	text := t.Number
+	if t.Type == gojq.TermTypeUnary {
+		if u := t.Unary; u.Op != gojq.OpSub || u.Term.Type != gojq.TermTypeNumber || len(u.Term.SuffixList) > 0 {
+			return nil
+		}
+		text = t.Unary.Term.Number
+	}
+	if len(text) > 15 || strings.ContainsAny(text, "eE") { // gojq may print it in another form
 		return nil
 	}
-	return &part{kind: kind, value: cond, then: then, other: other}
+	q := &gojq.Query{Term: &gojq.Term{Type: t.Type, Number: t.Number, Unary: t.Unary}}
+	v, ok := q.Run(nil).Next()
+	if _, failed := v.(error); !ok || failed {
+		return nil
+	}
+	return literal(v)
+}
+
+// object returns the node of an object whose keys do not depend on the input.
+func (c planner) object(o *gojq.Object, in *node) *node {
+	vals := map[string]*node{}
+	for _, kv := range o.KeyVals {
+		key := kv.Key
+		switch {
+		case kv.KeyString != nil && kv.KeyString.Queries == nil && utf8.ValidString(kv.KeyString.Str):
+			key = kv.KeyString.Str
+		case key == "" || key[0] == '$': // computed, or a variable
+			return nil
+		}
+		var val *node
+		if kv.Val == nil {
+			val = c.step(in, step{key: []byte(key)})
+		} else {
+			val = c.value(kv.Val, in)
+		}
+		if val == nil || vals[key] != nil {
+			return nil
+		}
+		vals[key] = val
+	}
+	n, comma := &node{op: opObject}, ""
+	for _, key := range sortedKeys(vals) {
+		text, err := Encode(key)
+		if err != nil {
+			return nil
+		}
+		n.keys, n.kids = append(n.keys, comma+string(text)+":"), append(n.kids, vals[key])
+		comma = ","
+	}
+	return n
 }

@@ -8,23 +8,18 @@ import (
 // A Scratch is memory that runs of programs use again, one after the other. The zero value
 // is usable.
 type Scratch struct {
-	slots []slot // of what is looked at now
-	room  []slot // of that, and of all around it
-	text  []byte
-	outs  [][]byte
-	ask   bool // gojq has to be asked
+	slots  []slot // of the places of a plan
+	text   []byte
+	outs   [][]byte
+	unsure bool // gojq has to compute the output
 }
 
-// The most memory for text, and the most outputs, for which memory is kept.
-const (
-	maxScratch = 1 << 20
-	maxOuts    = 1 << 15
-)
+// maxScratch is the most memory for text that is kept.
+const maxScratch = 1 << 20
 
-// Quick is Run for programs that need not be run: those that only follow paths, compare,
-// select and build. ok is false for all others, and where the program has to say what is
-// wrong; then nothing was done. The outputs are parts of in or of s, and valid until s is
-// used again.
+// Quick is Run for programs that gojq need not run: those that only follow a path, or select,
+// compare and build an object. ok is false for all others, and where the program fails. The
+// outputs are parts of in or of s, and valid until s is used again.
 func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (outs [][]byte, ok bool) {
 	switch {
 	case p.code != nil:

@@ -147,13 +147,8 @@ func appendText(b []byte, s string) []byte {
 }
 
 func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	b = append(b, '{')
-	for i, k := range keys {
+	for i, k := range sortedKeys(m) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -165,6 +160,15 @@ func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) 
 		}
 	}
 	return append(b, '}'), nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func (s *source) appendArray(b []byte, a []any) (_ []byte, err error) {

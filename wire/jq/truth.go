@@ -14,8 +14,8 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 
 // TruthWith is Truth with the values of the declared variables. nil: all are null.
 func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
-	if some, _, ok := p.judge(ctx, in); ok {
-		return some, nil
+	if is, ok := p.judge(ctx, in); ok {
+		return is, nil
 	}
 	r := runState{vals: vals}
 	code, part, err := p.start(in, &r)
@@ -23,7 +23,7 @@ func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values
 		return false, err
 	}
 	if code == nil {
-		return part[0] != 'n' && part[0] != 'f', nil
+		return truth(part), nil
 	}
 	truth := false
 	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
@@ -35,8 +35,8 @@ func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values
 
 // Holds reports whether there is an output and none is null or false.
 func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
-	if some, every, ok := p.judge(ctx, in); ok {
-		return some && every, nil
+	if is, ok := p.judge(ctx, in); ok {
+		return is, nil
 	}
 	r := runState{}
 	code, part, err := p.start(in, &r)
@@ -44,7 +44,7 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 		return false, err
 	}
 	if code == nil {
-		return part[0] != 'n' && part[0] != 'f', nil
+		return truth(part), nil
 	}
 	some, all := false, true
 	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
@@ -57,21 +57,16 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 // scratches are for runs whose outputs nobody keeps.
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// judge reports whether some output, and whether every one, is neither null nor false. ok is
-// false where gojq has to be asked.
-func (p *Program) judge(ctx context.Context, in json.RawMessage) (some, every, ok bool) {
+// judge reports whether the output is neither null nor false. ok is false where gojq has to
+// compute it.
+func (p *Program) judge(ctx context.Context, in json.RawMessage) (is, ok bool) {
 	if p.code == nil || p.plan == nil {
-		return false, false, false
+		return false, false
 	}
 	s := scratches.Get().(*Scratch)
 	defer scratches.Put(s)
 	if !p.plan.run(ctx, in, s) {
-		return false, false, false
+		return false, false
 	}
-	every = true
-	for _, out := range s.outs {
-		is := truth(out)
-		some, every = some || is, every && is
-	}
-	return some, every, true
+	return len(s.outs) > 0 && truth(s.outs[0]), true
 }
