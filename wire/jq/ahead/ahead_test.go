@@ -215,7 +215,7 @@ func TestAnotherLine(t *testing.T) {
 	b := start(t, p, ins)
 	awaitWorkers(b)
 	other := []byte("3")
-	for i, in := range [][]byte{ins[0], other, []byte("2"), other} {
+	for i, in := range [][]byte{other, other, []byte("2"), other} { // the first may have been taken by a worker, too
 		if ok, err := b.Run(i, in, nil); ok || err != nil {
 			t.Errorf("%d: %v, %v", i, ok, err)
 		}
