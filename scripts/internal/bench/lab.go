@@ -56,20 +56,14 @@ func (l *lab) rpcx(words ...string) job { return job{args: append([]string{l.at(
 // build makes all programs. RPCX names a binary to take in place of one built now.
 func (l *lab) build(profiled bool) error {
 	cmds := [][]string{{"scripts/build", l.at("rpcx")}}
-	copied := func(from, name string) { // as scripts/build does, and with the same effect
-		cmds = append(cmds, []string{"dd", "if=" + from, "of=" + l.at(name), "bs=2048k"}, []string{"chmod", "+x", l.at(name)})
-	}
 	if built := os.Getenv("RPCX"); built != "" && !profiled {
-		cmds = nil
-		copied(built, "rpcx")
+		cmds = [][]string{{"cp", built, l.at("rpcx")}}
 	}
 	for _, name := range []string{"hello", "linked", "raw", "tuned", "server"} {
-		built := l.at(name + ".built")
 		cmds = append(cmds, []string{
 			"go", "build", "-tags", "urfave_cli_no_template", "-trimpath", "-ldflags", "-s -w",
-			"-o", built, "./scripts/internal/bench/" + name,
+			"-o", l.at(name), "./scripts/internal/bench/" + name,
 		})
-		copied(built, name)
 	}
 	for _, words := range cmds {
 		cmd := exec.Command(words[0], words[1:]...)
