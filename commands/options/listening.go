@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -105,22 +104,12 @@ func AddressLine(at string) string {
 	return string(scan.Pair("listening", scan.AppendQuoted(nil, at)))
 }
 
-// WriteFileAtomic writes text to file atomically, so that readers never see a part
-// of it.
-func WriteFileAtomic(file, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".listening")
-	if err == nil {
-		_, err = f.WriteString(text)
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
-			err = os.Rename(f.Name(), file)
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}
+// WriteAddress writes the line with the address of a listener to the file of --listening.
+func WriteAddress(file, at string) error {
+	err := env.ReplaceFile(file, func(f *os.File) error {
+		_, err := f.WriteString(AddressLine(at) + "\n")
+		return err
+	})
 	if err != nil {
 		return wire.NewFault(wire.IO, "--listening: "+err.Error(), err)
 	}
@@ -133,7 +122,7 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
 			run.Console.Line(AddressLine(at))
-		} else if err := WriteFileAtomic(c.Listen.File, AddressLine(at)+"\n"); err != nil {
+		} else if err := WriteAddress(c.Listen.File, at); err != nil {
 			return nil, err
 		}
 		if len(run.Line.Trailing) == 0 {

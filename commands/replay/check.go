@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -250,22 +249,7 @@ func update(t *transcript.Transcript, results []*player.Findings) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
 	}
-	return replace(t.Name, func(f *os.File) error { return player.Update(f, t, results) })
-}
-
-// replace replaces a file atomically.
-func replace(name string, write func(f *os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".tape-*")
-	if err == nil {
-		err = errors.Join(write(f), f.Close())
-		if err == nil {
-			err = os.Rename(f.Name(), name)
-		}
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}
-	if err != nil {
+	if err := env.ReplaceFile(t.Name, func(f *os.File) error { return player.Update(f, t, results) }); err != nil {
 		return wire.NewFault(wire.IO, "--update: "+err.Error(), err)
 	}
 	return nil

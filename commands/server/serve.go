@@ -42,12 +42,11 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 // tellWhere writes the endpoint at which we listen: to file if there is one,
 // else to stdout if that is ours.
 func tellWhere(at, file string, ours bool) error {
-	line := options.AddressLine(at) + "\n"
 	switch {
 	case file != "":
-		return options.WriteFileAtomic(file, line)
+		return options.WriteAddress(file, at)
 	case ours:
-		return cmdline.Print(os.Stdout, line)
+		return cmdline.Print(os.Stdout, options.AddressLine(at)+"\n")
 	}
 	return nil
 }
