@@ -96,7 +96,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if err != nil {
 		return err
 	}
-	o.cache.Fresh = (o.Conn.NoCache || o.Conn.Refresh) && e.Spec().CachedCatalog == nil
+	o.cache.Fresh = (o.Conn.NoCache || o.Conn.Refresh) && !e.Spec().Discovery.IsCached()
 	if err := o.exclude(run.Line, rest); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	}
 	var last *request.Consumer
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
-		if last = c; e.Spec().Files != nil {
+		if last = c; e.Spec().Files.AreEmbedded() {
 			c.KeepRaw = true
 		}
 		return o.consume(c, op)

@@ -101,7 +101,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 // evaluator.
 func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) error {
 	e := endpoint.Endpoint{Dialect: c.Dialect()}
-	if !e.Spec().Evals {
+	if e.Spec().Evaluation == nil {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
 	}
 	if err := o.evaluator.Check(run.Line, e, nil, ""); err != nil {
@@ -114,7 +114,7 @@ func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) 
 // checkEvals returns an error for an endpoint whose dialect is known and cannot
 // evaluate code.
 func checkEvals(e endpoint.Endpoint) error {
-	if e.Dialect == "" || e.Spec().Evals {
+	if e.Dialect == "" || e.Spec().Evaluation != nil {
 		return nil
 	}
 	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)

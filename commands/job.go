@@ -147,11 +147,12 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	var last *request.Consumer
 	r.Consume = func(c *request.Consumer, op dialect.Op) error {
 		last = c
-		c.KeepRaw = e.Spec().Files != nil
-		return o.consume(c, op, e.Spec().BareJobs)
+		spec := e.Spec()
+		c.KeepRaw = spec.Files.AreEmbedded()
+		return o.consume(c, op, spec.Jobs != nil && spec.Jobs.Bare)
 	}
 	r.Then = func(ctx context.Context) error {
-		if e.Spec().Files != nil {
+		if e.Spec().Files.AreEmbedded() {
 			return o.files.SaveEmbedded(ctx, run, e, last.Raw)
 		}
 		return o.files.Save(ctx, run, e, last.Last)
@@ -188,6 +189,7 @@ func (o *jobOptions) consume(c *request.Consumer, op dialect.Op, bare bool) erro
 // plain call.
 func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
 	op.Kind = v.kind
+	jobs := e.Spec().Jobs
 	switch {
 	case v.args == argsJob:
 		op.Job = rest[0]
@@ -196,12 +198,12 @@ func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e e
 		if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err == nil {
 			err = request.FillParams(ctx, run, e, &op, rest[1:], o.params, cat)
 		}
-	case e.Spec().LiveEval:
+	case jobs != nil && jobs.Journal:
 		op.Extra = o.journal.Extra()
 	}
 	if o.params.DryRun {
-		if op.Kind = dialect.Call; e.Spec().JobCall != nil {
-			op.Extra = e.Spec().JobCall
+		if op.Kind = dialect.Call; jobs != nil && jobs.Call != nil {
+			op.Extra = jobs.Call
 		}
 	}
 	return op, err
@@ -220,10 +222,10 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	}
 	switch jobs := e.Spec().Jobs; {
 	case e.Dialect == "":
-	case jobs == dialect.NoJobs:
+	case jobs == nil:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
-	case v.kind == dialect.JobList && e.Spec().LiveEval: // what it lists outlives connections
-	case jobs == dialect.OwnJobs && v.kind != dialect.JobRun && e.Socket == "":
+	case v.kind == dialect.JobList && jobs.Journal: // it outlives connections
+	case v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job belongs to its connection, which this command would end")
 		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"

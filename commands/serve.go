@@ -56,7 +56,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 			return err
 		}
 	}
-	if (o.Frame > 0 || o.Files != "") && !e.Spec().LiveEval {
+	if (o.Frame > 0 || o.Files != "") && !e.Spec().Evaluation.IsLive() {
 		return run.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
 	}
 	so, err := o.Session(ctx, run, e.Spec())
@@ -87,7 +87,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	}); err != nil {
 		return err
 	}
-	if o.Silent() && !e.Spec().LiveEval { // the evaluator answers without hooks
+	if o.Silent() && !e.Spec().Evaluation.IsLive() { // the evaluator answers without hooks
 		run.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
 	}
 	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)

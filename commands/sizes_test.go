@@ -21,7 +21,7 @@ const (
 
 // tables are the structs that hold no state: what a user or a dialect said, a
 // field for each thing that can be said.
-var tables = []string{"dialect.Spec", "session.Options", "load.Page"}
+var tables = []string{"session.Options", "load.Page"}
 
 // TestSizes: files, folders and structs stay small enough to be read at once.
 // Tests are exempt, as are wire/transport, which has a file for each transport,

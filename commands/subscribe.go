@@ -88,7 +88,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
 		return f
 	}
-	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Sessions == nil {
+	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
 		f := run.Line.Usage("over HTTP POST only answers come, and nothing is asked without METHOD")
 		f.Hint = "name the METHOD whose answer is the stream, or reach the peer by WebSocket, where it can send unasked: ws:// in place of http://"
 		return f
@@ -109,7 +109,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 // do subscribes and reads the items to the end of the stream, or until --for is
 // over.
 func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Request) error {
-	if r.Endpoint.Spec().LiveEval {
+	if r.Endpoint.Spec().Evaluation.IsLive() {
 		r.Args = nil // code, not METHOD and PARAMS
 	}
 	watch := o.watchOp()

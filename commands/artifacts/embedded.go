@@ -28,11 +28,12 @@ func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 
 // CheckEmbedded refuses to save files of a dialect whose answers hold none.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
-	if s.Dir == "" || e.Dialect == "" || e.Spec().Files != nil {
+	held := e.Spec().Files
+	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
 		return nil
 	}
 	f := run.Line.Usage("--save: what is called in %s is answered by values, not by files", e.Dialect)
-	if e.Spec().LocalArtifacts {
+	if held != nil {
 		f.Hint = "the files of a job are saved by rpcx job run"
 	}
 	return f
@@ -41,10 +42,11 @@ func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 // SaveEmbedded saves the files that the answer raw holds, a whole message, where that is
 // wanted.
 func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
-	if e.Spec().Files == nil || raw == nil {
+	held := e.Spec().Files
+	if !held.AreEmbedded() || raw == nil {
 		return nil
 	}
-	files := e.Spec().Files(raw)
+	files := held.Embedded(raw)
 	switch {
 	case s.Dir == "" && len(files) > 0:
 		run.Console.Note("the result has files: --save DIR keeps them")

@@ -37,7 +37,7 @@ func (s *Flags) Flags() []cmdline.Flag {
 // host on this machine names its artifacts by path, and none is read but below a
 // folder that the user gave.
 func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
-	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().LocalArtifacts || !local(peerOf(run, e).Address.Host) {
+	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
 	}
 	f := run.Line.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")

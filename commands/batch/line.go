@@ -63,7 +63,7 @@ func (j *job) parse() error {
 	default:
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.n)
 	}
-	if t := scan.Type(params); params != nil && t != 'o' && t != 'a' && !j.b.spec.ScalarParams {
+	if t := scan.Type(params); params != nil && t != 'o' && t != 'a' && !j.b.spec.Params.Scalar {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.n)
 	}
 	return nil

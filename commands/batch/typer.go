@@ -44,7 +44,7 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 		spec: e.Spec(), given: given, warn: run.Console.Warn,
 		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
 	}
-	if given == nil && t.spec.TypedParams {
+	if given == nil && t.spec.Params.Typed {
 		t.conv = conv
 	}
 	return t
@@ -61,12 +61,12 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	if t == nil {
 		return nil
 	}
-	if t.spec.CheckName != nil {
-		if err := t.spec.CheckName(method, false); err != nil {
+	if t.spec.Names.Check != nil {
+		if err := t.spec.Names.Check(method, false); err != nil {
 			return wire.NewError(wire.CodeInvalidRequest, cmdline.ToFault(err).Error())
 		}
 	}
-	method = t.spec.OnWire(method)
+	method = t.spec.Names.OnWire(method)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	names, err := t.fits(ctx, method, given)
@@ -135,10 +135,10 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 // key returns what the peer is asked for: the module of a method, or the
 // method.
 func (t *typer) key(method string) string {
-	if t.spec.ModuleOf == nil {
+	if !t.spec.Discovery.ByModule() {
 		return method
 	}
-	return t.spec.ModuleOf(method)
+	return t.spec.Discovery.Module(method)
 }
 
 // forget drops the peer's answer for key, so that it is asked again.

@@ -65,7 +65,7 @@ func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOpt
 // JSON. In a dialect that watches code, all of it is code.
 func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
-	if e.Spec().LiveEval {
+	if e.Spec().Evaluation.IsLive() {
 		method, found = given, false
 	}
 	op := dialect.Op{Kind: dialect.Subscribe, Method: method}

@@ -153,5 +153,5 @@ func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m
 	}
-	return c.Method(all.Named(c.Dialect).OnWire(name))
+	return c.Method(all.Named(c.Dialect).Names.OnWire(name))
 }

@@ -45,7 +45,7 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 		return l.Usage("--cursor goes with --complete")
 	case w.Reset && (len(rest) > 0 || file != ""):
 		return l.Usage("--reset takes no CODE")
-	case (w.complete || w.Reset) && e.Dialect != "" && !e.Spec().LiveEval:
+	case (w.complete || w.Reset) && e.Dialect != "" && !e.Spec().Evaluation.IsLive():
 		return l.Usage("--complete and --reset: %s has neither", e.Dialect)
 	}
 	return nil
@@ -62,7 +62,7 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 		}
 	case w.Reset:
 		op.Method = "reset"
-	case timeout > 0 && e.Spec().LiveEval:
+	case timeout > 0 && e.Spec().Evaluation.IsLive():
 		op.Extra = intMember("timeoutMs", max(timeout.Milliseconds(), 1))
 	}
 	return op
@@ -106,9 +106,9 @@ func (w *Watch) Flags() []cmdline.Flag {
 // limit is how many values are wanted; 0: any number.
 func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
-	case !e.Spec().LiveEval && e.Dialect != "" && *w != (Watch{}):
+	case !e.Spec().Evaluation.IsLive() && e.Dialect != "" && *w != (Watch{}):
 		return false, l.Usage("--every and --on-change: %s watches no code", e.Dialect)
-	case !e.Spec().LiveEval:
+	case !e.Spec().Evaluation.IsLive():
 		return false, nil
 	case len(rest) > 1:
 		f := l.Usage("subscribe takes one CODE, not %q too", rest[1])

@@ -39,7 +39,7 @@ func (b *ExtraMembers) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, _ bool
 			return nil, l.Usage("--extra %s: expected NAME=TEXT or NAME:=JSON", text)
 		}
 		name, isJSON := strings.CutSuffix(name, ":")
-		if known := e.Spec().Extra; !slices.Contains(known, name) && e.Socket == "" {
+		if known := e.Spec().Params.Extra; !slices.Contains(known, name) && e.Socket == "" {
 			f := l.Usage("--extra %s: %s has no such member beside method and params", name, e.Dialect)
 			if len(known) > 0 {
 				f.Hint = "it has " + strings.Join(known, ", ")

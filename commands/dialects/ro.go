@@ -50,13 +50,13 @@ func (r *roFields) Flags() []cmdline.Flag {
 // fresh answer is one of no cache over there, either.
 func (r *roFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
 	cache := ""
-	if fresh && e.Spec().CachedCatalog == nil { // where it is about what the peer says it offers
+	if fresh && !e.Spec().Discovery.IsCached() { // where it is about what the peer says it offers
 		cache = "no-cache"
 	}
 	if !r.Given() && cache == "" {
 		return nil, nil
 	}
-	if !e.Spec().RequestFields && e.Socket == "" {
+	if e.Spec().Bridge.Fields == nil && e.Socket == "" {
 		return nil, l.Usage("--resource, --target and the like, --plain, --cache and --refresh belong to the dialect ro, and this is %s", e.Dialect)
 	}
 	g := ro.Given{Resource: r.resource, Verb: r.verb, Subresource: r.subresource, Plain: r.plain, Cache: cache}

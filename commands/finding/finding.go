@@ -45,8 +45,8 @@ var initialize = probe{
 // connection.
 func probes(sessions bool) (list []probe) {
 	for _, s := range all.Specs() {
-		if s.Asks != "" {
-			list = append(list, probe{method: s.Asks, dialect: s.Name, knows: s.Answered})
+		if d := s.Detection; d != nil && d.Asks != "" {
+			list = append(list, probe{method: d.Asks, dialect: s.Name, knows: d.Answered})
 		}
 	}
 	list = append(list,
@@ -111,7 +111,7 @@ func tells(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cl
 		return nil
 	}
 	for _, name := range all.Names() {
-		if e.Dialect = name; e.Spec().Resolve == nil {
+		if e.Dialect = name; e.Spec().Transport.Resolve == nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)

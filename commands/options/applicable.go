@@ -105,7 +105,7 @@ func applies(key string, e endpoint.Endpoint) bool {
 	case "ping":
 		return transport.Pings(e.Address)
 	case "shutdown-timeout":
-		return e.Socket == "" && e.Session == "" && e.Spec().Plugin
+		return e.Socket == "" && e.Session == "" && e.Spec().Handshake.Plugin
 	}
 	return true
 }

@@ -36,7 +36,7 @@ func (h *Handshake) flags() []cmdline.Flag {
 // dialect does not have.
 func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	if h.NoEnvironment || h.Shutdown != 0 {
-		if !e.Spec().Plugin || e.Socket != "" {
+		if !e.Spec().Handshake.Plugin || e.Socket != "" {
 			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+PluginDialect, nil)
 		}
 		e.NoEnvironment, e.ShutdownTimeout = h.NoEnvironment, time.Duration(h.Shutdown)
@@ -45,7 +45,7 @@ func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 	if len(h.meta) == 0 && h.resume == "" {
 		return nil
 	}
-	if !e.Spec().HandshakeMetadata && (!e.Spec().GreetingMeta || h.resume != "") {
+	if has := e.Spec().Handshake; len(h.meta) > 0 && !has.Metadata || h.resume != "" && !has.Resumes {
 		what := "the greeting of " + e.Dialect
 		if e.Dialect == "" {
 			what = "what was greeted long ago"

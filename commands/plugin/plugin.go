@@ -78,7 +78,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 		}
 	}
 	e, rest, err := request.Endpoint(ctx, run, speaks)
-	if err == nil && !e.Spec().Plugin {
+	if err == nil && !e.Spec().Handshake.Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
 	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting

@@ -82,7 +82,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	if params.WantStdin(args) {
 		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)
 	}
-	if *cat == nil && e.Spec().TypedParams {
+	if *cat == nil && e.Spec().Params.Typed {
 		if *cat, err = p.Conv.Typing(ctx, c.method); err != nil {
 			return op, err
 		}

@@ -54,10 +54,10 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 		return nil, run.Line.Usage("--cache goes with one call that has a method and an answer")
 	}
 	spec := e.Spec()
-	if spec.AnswerKey == nil {
-		return nil, run.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerKey != nil }), e.Dialect)
+	if spec.AnswerCache == nil {
+		return nil, run.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerCache != nil }), e.Dialect)
 	}
-	asked, err := spec.AnswerKey(op)
+	asked, err := spec.AnswerCache.Key(op)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return
 	}
-	age := c.e.Spec().AnswerMaxAge(m.Raw)
+	age := c.e.Spec().AnswerCache.MaxAge(m.Raw)
 	if age == 0 {
 		c.env.Verbose("cache: the answer says no max-age")
 		return

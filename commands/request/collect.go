@@ -39,7 +39,7 @@ func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, s
 func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st dialect.Stream) (json.RawMessage, error) {
 	items, job := []json.RawMessage{}, ""
 	var guided *wire.Error
-	single, later := true, all.Named(conv.Dialect()).DeferredResults
+	single, later := true, all.Named(conv.Dialect()).Streams.Deferred
 	for {
 		m, err := st.Next(cl.Ctx)
 		if err == io.EOF && job != "" {

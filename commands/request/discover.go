@@ -1,7 +1,6 @@
 package request
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,7 @@ import (
 // have.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-	SuggestName(run, f, all.Named(c.Dialect).OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
+	SuggestName(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
 	return f
 }
 
@@ -36,13 +35,18 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.OnMessage = cl.Touch // a service is asked module by module
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
-		if brief && name == "" && all.Named(conv.Dialect()).ModuleOf != nil {
+		spec := all.Named(conv.Dialect())
+		if brief && name == "" && spec.Discovery.ByModule() {
 			name = noName
 		}
 		c, err := discovered(cl.Ctx, conv, name)
 		if errors.Is(err, wire.ErrUnsupported) {
+			missing := "it has no rpc.discover"
+			if spec.Discovery != nil {
+				missing = spec.Discovery.Missing
+			}
 			return nil, &wire.Fault{
-				Kind: wire.RPCError, Message: "the peer does not describe itself (" + cmp.Or(all.Named(conv.Dialect()).NoDescription, "it has no rpc.discover") + ")",
+				Kind: wire.RPCError, Message: "the peer does not describe itself (" + missing + ")",
 				Hint: "write a catalog by hand and give it with --catalog",
 			}
 		}
@@ -97,7 +101,7 @@ const noName = "*"
 // discovered asks for the part of the catalog called name, a module or a
 // method, if the dialect can; else, and with name "", for the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
-	if name == "" || !all.Named(conv.Dialect()).TypedParams {
+	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)

@@ -79,7 +79,7 @@ func (c *Consumer) finish() error {
 // for them.
 func (c *Consumer) missingResults(err error) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).DeferredResults {
+	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).Streams.Deferred {
 		return err
 	}
 	g := *f
@@ -98,7 +98,7 @@ func (c *Consumer) timeoutHint(err error) error {
 		return err
 	}
 	g, means := *f, "the id of a stream"
-	if all.Named(c.conv.Dialect()).DeferredResults {
+	if all.Named(c.conv.Dialect()).Streams.Deferred {
 		means = "a promise of more"
 	}
 	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
@@ -110,7 +110,7 @@ func (c *Consumer) timeoutHint(err error) error {
 // the dialect cannot cancel it.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Timeout || !spec.NoCancel {
+	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {
 		return err
 	}
 	g := *f

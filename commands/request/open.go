@@ -56,7 +56,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	if err == nil && !listens(run.Line) {
 		e, err = reach(ctx, run, e)
 	}
-	run.Respell = e.Spec().UserName
+	run.Respell = e.Spec().Names.ForUser
 	return e, args[1:], err
 }
 

@@ -33,7 +33,7 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 // CheckStyle returns an error for a --params-style that the dialect does not
 // have.
 func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
-	if p.Style != "" && spec.ParamStyles == nil {
+	if p.Style != "" && spec.Params.Styles == nil {
 		return run.Line.Usage("--params-style: %s has one way to send params", spec.Name)
 	}
 	return nil
@@ -44,7 +44,7 @@ func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
 // object.
 func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	switch {
-	case p.Style == "" || spec.ParamStyles == nil || p.Style == spec.ParamStyles[0]:
+	case p.Style == "" || spec.Params.Styles == nil || p.Style == spec.Params.Styles[0]:
 	case p.Style == "object":
 		op.Extra = scan.Pair("params_style", []byte(`"object"`))
 	case scan.Type(op.Params) == 'o' && p.Style == "wrapped":
@@ -57,7 +57,7 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 // verbatim reports whether a method is sent as it was typed, though the dialect
 // would spell it differently, because the peer lists it so.
 func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
-	return spec.OnWire(method) != method && cat.Method(method) != nil
+	return spec.Names.OnWire(method) != method && cat.Method(method) != nil
 }
 
 // readParams reads the arguments after METHOD. A schema that cannot be used is
@@ -65,11 +65,11 @@ func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 // params stay unchecked, with a warning.
 func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
-		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().FunctionValues, Value: e.Spec().ScalarParams,
+		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().Params.Functions, Value: e.Spec().Params.Scalar,
 	}
 	if cat != nil {
 		if cat.Method(method) == nil {
-			method = e.Spec().OnWire(method)
+			method = e.Spec().Names.OnWire(method)
 		}
 		typer, err := params.ForMethod(cat, Conventions(cat), method, run.Console.Warn)
 		switch {

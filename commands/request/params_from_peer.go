@@ -36,7 +36,7 @@ func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p
 		return false
 	case e.Dialect == "":
 		return true
-	case cat != nil || !e.Spec().TypedParams:
+	case cat != nil || !e.Spec().Params.Typed:
 		return false
 	case p.DryRun && evicts(e):
 		return false
@@ -46,7 +46,7 @@ func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p
 
 // evicts reports whether connecting to e would end another client's connection.
 func evicts(e endpoint.Endpoint) bool {
-	return e.Spec().OneClient && e.Socket == "" && e.Demo == ""
+	return e.Spec().Handshake.OneClient && e.Socket == "" && e.Demo == ""
 }
 
 // noteUntyped notes that a dry run has not asked the peer for the types of
@@ -70,7 +70,7 @@ func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options
 // CheckName returns a usage Fault for a method that the dialect cannot have,
 // with the right spelling if it is known. With --no-check it returns nil.
 func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
-	check := e.Spec().CheckName
+	check := e.Spec().Names.Check
 	if check == nil || p.NoCheck {
 		return nil
 	}
@@ -114,7 +114,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 // the peer's. It sets the dialect of r.Endpoint to that of the conversation.
 func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	r.Endpoint.Dialect = conv.Dialect()
-	if r.Catalog != nil || !r.Endpoint.Spec().TypedParams {
+	if r.Catalog != nil || !r.Endpoint.Spec().Params.Typed {
 		return r.Catalog, nil
 	}
 	if r.Params.DryRun {
@@ -143,7 +143,7 @@ func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*ca
 // expectResult has results checked against the schema of method in the catalog,
 // if the dialect's peers describe themselves.
 func (c *Consumer) expectResult(method string) error {
-	if !c.CheckResult || c.unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).TypedParams {
+	if !c.CheckResult || c.unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil
 	}
 	var err error

@@ -51,7 +51,7 @@ func wantsJob(f *wire.Fault) bool {
 // jobs returns what the peer says of a method whose call may have been refused because it is a
 // job; nil where jobs are no calls of their own.
 func (c *Consumer) jobs(f *wire.Fault) *catalog.Catalog {
-	if !wantsJob(f) || all.Named(c.conv.Dialect()).JobCall == nil {
+	if jobs := all.Named(c.conv.Dialect()).Jobs; !wantsJob(f) || jobs == nil || jobs.Call == nil {
 		return nil
 	}
 	ctx, done := context.WithTimeout(c.deadline.Ctx, descriptionTimeout)

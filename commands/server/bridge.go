@@ -23,7 +23,7 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 // unchanged: both sides speak one dialect, and no hook or policy of ours
 // applies. A peer that has room for only one client is shared instead.
 func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool {
-	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().OneClient {
+	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().Handshake.OneClient {
 		return false
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil

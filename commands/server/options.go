@@ -109,10 +109,7 @@ func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.C
 		c = &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: unnamed, Version: env.Version()}}
 	}
 	for _, e := range entries {
-		name := e.Pattern
-		if spec.WireName != nil {
-			name = spec.WireName(name)
-		}
+		name := spec.Names.FromHook(e.Pattern)
 		if !strings.Contains(name, "*") && c.Method(name) == nil {
 			c.Methods = append(c.Methods, catalog.Method{Name: name})
 		}

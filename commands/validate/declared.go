@@ -90,13 +90,13 @@ func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
 
 // modules finds the peer's modules, if it has any, for the probes.
 func (j *peerChecker) modules() {
-	of := j.endpoint.Spec().ModuleOf
-	if of == nil {
+	discovery := j.endpoint.Spec().Discovery
+	if !discovery.ByModule() {
 		return
 	}
 	var seen []string
 	for _, m := range j.catalog.Methods {
-		name := of(m.Name)
+		name := discovery.Module(m.Name)
 		if slices.Contains(seen, name) || name == "" {
 			continue
 		}

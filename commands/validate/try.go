@@ -54,7 +54,7 @@ func (j *peerChecker) tries(ctx context.Context) error {
 	for _, c := range j.calls {
 		method := c.typed
 		if j.catalog.Method(method) == nil {
-			method = spec.OnWire(c.typed)
+			method = spec.Names.OnWire(c.typed)
 		}
 		m := j.catalog.Method(method)
 		params := c.params

@@ -42,11 +42,11 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 // DiscoveredCatalog returns the catalog of e from an earlier conversation,
 // dialled with cfg, for when e cannot be asked; nil if none is kept.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
-	file, read := discoveryFile(e, cfg), e.Spec().CachedCatalog
-	if file == "" || read == nil {
+	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
+	if file == "" || !discovery.IsCached() {
 		return nil
 	}
-	c, _ := catalog.Received(read(Read(file)), nil)
+	c, _ := catalog.Received(discovery.Cached(Read(file)), nil)
 	return c
 }
 

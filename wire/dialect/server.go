@@ -82,7 +82,7 @@ type Runtime interface {
 	// Eval returns the value of e.Code, nil if it has none. The error is a *wire.Error if the peer
 	// should get it as it is, and an *EvalError if the code failed. Eval returns soon after ctx has
 	// ended.
-	Eval(ctx context.Context, e Evaluation) (json.RawMessage, error)
+	Eval(ctx context.Context, e Code) (json.RawMessage, error)
 	// Forget drops the state of a session.
 	Forget(session string)
 	// About describes the runtime to peers: language and engine.
@@ -90,8 +90,8 @@ type Runtime interface {
 	Close() error
 }
 
-// An Evaluation is one piece of code.
-type Evaluation struct {
+// Code is one piece of code to evaluate, with its surroundings.
+type Code struct {
 	Session string
 	Code    string
 	Names   []string // the functions that the code can invoke by name

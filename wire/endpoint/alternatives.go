@@ -116,11 +116,11 @@ func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
 		return "no answer came to the request: " + upgraded[e.Address.Scheme] + ":// reaches a server of WebSockets, -vv shows what is sent"
-	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Greeted:
+	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Handshake.ServerFirst:
 		return "not one message came: -vv shows the frames"
-	case e.Spec().Greeted:
+	case e.Spec().Handshake.ServerFirst:
 		return "it has not greeted us, as a host of " + e.Dialect + " does at once: it may speak another dialect"
-	case e.IsBytes() && e.Framing == "" && e.Spec().Framing == "":
+	case e.IsBytes() && e.Framing == "" && e.Spec().Transport.Framing == "":
 		return "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes"
 	case e.IsBytes():
 		return "not a byte came: it may wait for messages in another framing; -vv shows the bytes"

@@ -95,7 +95,7 @@ func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 // Resolves reports whether the address is that of an HTTP server which tells where the
 // conversation is held.
 func (e Endpoint) Resolves() bool {
-	return e.Address.IsHTTP() && e.Spec().Resolve != nil
+	return e.Address.IsHTTP() && e.Spec().Transport.Resolve != nil
 }
 
 // IsBytes reports whether messages are framed in a byte stream.

@@ -45,8 +45,8 @@ var signatures = sync.OnceValue(func() []Signature {
 		{pattern: says(`^\s*[\[{]`), Framing: "line"},
 	}
 	for _, s := range all.Specs() {
-		if s.Signature != "" {
-			list = append([]Signature{{pattern: says(s.Signature), Dialect: s.Name}}, list...)
+		if d := s.Detection; d != nil && d.Signature != "" {
+			list = append([]Signature{{pattern: says(d.Signature), Dialect: s.Name}}, list...)
 		}
 	}
 	return list
@@ -128,7 +128,7 @@ func (e Endpoint) TakesHeaders() bool {
 
 // framing returns the name of e's framing, also if that is the default.
 func (e Endpoint) framing() string {
-	for _, name := range []string{e.Framing, e.Spec().Framing} {
+	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
 		if name != "" {
 			return name
 		}

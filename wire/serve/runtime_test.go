@@ -20,8 +20,8 @@ import (
 
 // evaluation returns one in which echo gives its input, sum is the client's,
 // and refuse is refused.
-func evaluation(session, code string) dialect.Evaluation {
-	return dialect.Evaluation{
+func evaluation(session, code string) dialect.Code {
+	return dialect.Code{
 		Session: session, Code: code, Names: []string{"echo", "refuse", "if", "with.dot", "map"},
 		Invoke: func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 			switch name {
@@ -40,7 +40,7 @@ func evaluation(session, code string) dialect.Evaluation {
 }
 
 // evaluated returns what comes of an evaluation, in a line.
-func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Evaluation) string {
+func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Code) string {
 	value, err := r.Eval(ctx, e)
 	var failed *dialect.EvalError
 	switch {

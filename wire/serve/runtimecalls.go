@@ -19,7 +19,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 
 // functionValue returns a function value that stands for a binding, which code
 // may give as its value or as an argument.
-func functionValue(e dialect.Evaluation, name string) (json.RawMessage, error) {
+func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {
 	case e.Function == nil:
 		return nil, errors.New("there are no function values here")

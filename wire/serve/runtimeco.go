@@ -47,7 +47,7 @@ type coRuntime struct {
 // coEval is an eval that the co-process has not answered.
 type coEval struct {
 	ctx     context.Context
-	e       dialect.Evaluation
+	e       dialect.Code
 	process *hook.LineProcess
 	done    chan coAnswer // holds one
 }
@@ -67,7 +67,7 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
 // Eval hands the code to the co-process and waits for its answer.
-func (r *coRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	t, err := r.living(e.Session)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (r *jqRuntime) Forget(session string) {
 func (*jqRuntime) Close() error { return nil }
 
 // Eval runs e.Code on null.
-func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	r.mu.Lock()
 	state := r.states[e.Session]
 	r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMes
 // jqRun is one evaluation.
 type jqRun struct {
 	r *jqRuntime
-	e dialect.Evaluation
+	e dialect.Code
 }
 
 // callable are the names that a function of jq can have; none of them is a

@@ -29,7 +29,7 @@ type Conversation interface {
 	// Describe asks for what the far side offers.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
 	// Typing returns the catalog with the schemas of the params of method, if the dialect's
-	// greeting or discovery provides it (Spec.TypedParams); else nil.
+	// greeting or discovery provides it (Spec.Params.Typed); else nil.
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 	// Dialect is the name of the dialect that is spoken.
 	Dialect() string

@@ -90,8 +90,8 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if s.side, err = newResponder(e.Spec(), e, o, true); err != nil {
 		return nil, err
 	}
-	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
-	cfg.NoPosts = e.Spec().Duplex
+	cfg, err := transportConfig(e, o, e.Spec().Transport.ServerBinary)
+	cfg.NoPosts = e.Spec().Transport.Duplex
 	if g, ok := s.side.server.(dialect.Getter); ok {
 		cfg.Gets = g.Gets(o.Info)
 	}

@@ -81,7 +81,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 	spec := d.endpoint.Spec()
 	o := d.endpoint.CodecOptions(d.o.Transport.Options)
 	o.Trace = d.o.trace()
-	if spec.HandshakeMetadata || spec.DeclaresHooks {
+	if spec.Handshake.Introduces {
 		o.Handshake = d.introduction()
 		o.Handshake.Began = func(session string) { d.session = session }
 		if d.codec == nil {
@@ -95,7 +95,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 			}
 		}
 	}
-	if spec.CachedCatalog != nil {
+	if spec.Discovery.IsCached() {
 		o.Discovery = discoveryCache(d.endpoint, d.o)
 	}
 	return spec.NewCodec(o)
@@ -104,7 +104,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 // checkDuplex returns a usage Fault for a dialect that cannot be spoken over HTTP POST at an
 // endpoint that uses it.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
-	if e.IsHTTP() && spec.Duplex {
+	if e.IsHTTP() && spec.Transport.Duplex {
 		return wire.Usagef("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.endpoint.Tape != "" {
 		return startTape(d.endpoint, d.o)
 	}
-	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Binary)
+	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Transport.Binary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,13 +175,13 @@ func carriedBy(e endpoint.Endpoint) string {
 // framing.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
-	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Sessions, spec.HTTPName
+	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Transport.Sessions, spec.Transport.HTTPName
 	if len(cfg.Subprotocols) == 0 {
-		cfg.Subprotocols, cfg.SubprotocolOptional = spec.Subprotocols, true
+		cfg.Subprotocols, cfg.SubprotocolOptional = spec.Transport.Subprotocols, true
 	}
 	name := e.Framing
 	if name == "" {
-		name = spec.Framing
+		name = spec.Transport.Framing
 	}
 	if name == "" {
 		name = "line"
@@ -190,7 +190,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	if !ok {
 		return cfg, wire.Usagef("unknown framing %q", name)
 	}
-	cfg.Framing, cfg.Options.Sentinel = f, spec.Sentinel
+	cfg.Framing, cfg.Options.Sentinel = f, spec.Transport.Sentinel
 	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
 		var err error
 		if cfg.Head, err = head(cfg.Header); err != nil {
@@ -219,7 +219,7 @@ func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 		return nil, nil, fmt.Errorf("the demo %s: %w", e.Demo, err)
 	}
 	so := Options{Catalog: c, Hooks: entries}
-	if e.Spec().Evals {
+	if e.Spec().Evaluation != nil {
 		so.Runtime = "jq"
 	}
 	server, err := newResponder(e.Spec(), e, so, true)

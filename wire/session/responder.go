@@ -63,7 +63,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
-		Catalog: known, Hooks: s.table, Allow: spec.ForPolicy(o.Allow), Deny: spec.ForPolicy(o.Deny), Name: spec.HookName,
+		Catalog: known, Hooks: s.table, Allow: spec.Names.ForPolicy(o.Allow), Deny: spec.Names.ForPolicy(o.Deny), Name: spec.Names.ForHooks,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind,
 	})
 	if o.Bridge != nil {
@@ -79,23 +79,27 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 // warnUnmatched warns of patterns of the policy that match no method. It says nothing if hooks are
 // patterns themselves, or if the dialect answers methods by itself: then it cannot know.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
-	names := spec.AllForHooks(append([]string{"rpc.discover", "rpc.describe"}, spec.Answers...))
+	names := []string{"rpc.discover", "rpc.describe"}
+	if spec.Discovery != nil {
+		names = append(names, spec.Discovery.Answers...)
+	}
+	names = spec.Names.AllForHooks(names)
 	for _, e := range o.Hooks {
 		if strings.Contains(e.Pattern, "*") {
 			return
 		}
-		names = append(names, spec.ForHooks(e.Pattern))
+		names = append(names, spec.Names.ForHooks(e.Pattern))
 	}
 	if o.Catalog != nil {
-		names = append(names, spec.AllForHooks(o.Catalog.Names())...)
+		names = append(names, spec.Names.AllForHooks(o.Catalog.Names())...)
 		for _, class := range o.Catalog.Classes {
 			name, _ := scan.Text(scan.Get(class, "name"))
 			names = append(names, name+".\x00")
 		}
 	}
 	for flag, patterns := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {
-		for i, p := range spec.AllForHooks(patterns) {
-			if covered := append(spec.ForPolicy(patterns[i:i+1]), p); len(serve.Unmatched(covered, names)) == len(covered) {
+		for i, p := range spec.Names.AllForHooks(patterns) {
+			if covered := append(spec.Names.ForPolicy(patterns[i:i+1]), p); len(serve.Unmatched(covered, names)) == len(covered) {
 				warn(fmt.Sprintf("%s %s matches no method that is answered here", flag, wire.Quote(patterns[i])))
 			}
 		}
@@ -106,7 +110,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	out := slices.Clone(entries)
 	for i := range out {
-		out[i].Pattern = spec.ForHooks(out[i].Pattern)
+		out[i].Pattern = spec.Names.ForHooks(out[i].Pattern)
 	}
 	return out
 }
@@ -116,8 +120,8 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
 	}
-	if !spec.Evals || spec.NoRuntime {
-		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evals }))
+	if spec.Evaluation == nil || !spec.Evaluation.Runtime {
+		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
@@ -171,10 +175,10 @@ func (s *responder) Opened(c dialect.Caller) {
 }
 
 // answers reports whether a hook answers method.
-func (s *responder) answers(method string) bool { return s.table.Match(s.spec.ForHooks(method)) }
+func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Names.ForHooks(method)) }
 
 // parks reports whether calls of method wait in the inbox.
-func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.ForHooks(method)) }
+func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
 
 // talkBack returns the endpoint with which the hooks of a connection can call back on it. Its
 // socket is bound when the endpoint is first asked for.

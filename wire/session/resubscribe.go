@@ -84,7 +84,7 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 
 // isPassiveWatch reports whether nothing is sent for op, as it only shows messages.
 func (d *Direct) isPassiveWatch(op dialect.Op) bool {
-	follows := d.endpoint.Spec().Follows
+	follows := d.endpoint.Spec().Streams.Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 

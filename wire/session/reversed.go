@@ -84,7 +84,7 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	if !e.Resolves() {
 		return e.Address, nil
 	}
-	path, err := e.Spec().Resolve(func(path string) ([]byte, error) { return transport.Get(ctx, e.Address, path, cfg) })
+	path, err := e.Spec().Transport.Resolve(func(path string) ([]byte, error) { return transport.Get(ctx, e.Address, path, cfg) })
 	if err != nil {
 		return transport.Address{}, err
 	}
@@ -98,7 +98,7 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 // in e's dialect are held; ok is false if it does not say. The server is asked with a GET, which
 // begins no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
-	cfg, err := transportConfig(e, o, e.Spec().Binary)
+	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
 	if err != nil || !e.Resolves() {
 		return e, false
 	}

@@ -29,7 +29,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	if e.Reversed != "" {
 		return nil, wire.Usagef("%s: a tape is played to who connects", e)
 	}
-	cfg, err := transportConfig(e, o, e.Spec().ServerBinary)
+	cfg, err := transportConfig(e, o, e.Spec().Transport.ServerBinary)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 	case e.Tape != "":
 		conn, ends, err = startTape(e, o)
 	default:
-		cfg, cerr := transportConfig(e, o, e.Spec().Binary)
+		cfg, cerr := transportConfig(e, o, e.Spec().Transport.Binary)
 		if cerr != nil {
 			return nil, nil, cerr
 		}

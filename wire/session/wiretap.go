@@ -55,11 +55,11 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	t.ends, t.end = context.WithCancel(context.Background())
 	near := of
 	near.Transport = listening
-	bind, err := transportConfig(listen, near, listen.Spec().ServerBinary)
+	bind, err := transportConfig(listen, near, listen.Spec().Transport.ServerBinary)
 	if err != nil {
 		return nil, err
 	}
-	if t.dialling, err = transportConfig(to, of, to.Spec().Binary); err != nil {
+	if t.dialling, err = transportConfig(to, of, to.Spec().Transport.Binary); err != nil {
 		return nil, err
 	}
 	bind.Binary, t.dialling.Binary = wire.BinaryAccept, wire.BinaryAccept
@@ -79,7 +79,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 // framingOf returns the name of the framing of an endpoint that is a stream of
 // bytes.
 func framingOf(e endpoint.Endpoint) string {
-	for _, name := range []string{e.Framing, e.Spec().Framing} {
+	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
 		if name != "" {
 			return name
 		}

@@ -22,14 +22,14 @@ func TestSpecs(t *testing.T) {
 		if s.Shape == nil {
 			t.Errorf("%s does not say how its messages are told apart", s.Name)
 		}
-		if _, ok := framing.ByName(s.Framing); s.Framing != "" && !ok {
-			t.Errorf("%s has the framing %q, which there is not", s.Name, s.Framing)
+		if _, ok := framing.ByName(s.Transport.Framing); s.Transport.Framing != "" && !ok {
+			t.Errorf("%s has the framing %q, which there is not", s.Name, s.Transport.Framing)
 		}
-		if (s.AnswerKey == nil) != (s.AnswerMaxAge == nil) {
-			t.Errorf("%s: AnswerKey and AnswerMaxAge go together", s.Name)
+		if c := s.AnswerCache; c != nil && (c.Key == nil || c.MaxAge == nil) {
+			t.Errorf("%s: Key and MaxAge of an AnswerCache go together", s.Name)
 		}
-		if (s.HookName == nil) != (s.WireName == nil) {
-			t.Errorf("%s: HookName and WireName go together", s.Name)
+		if n := s.Names.Spelling; n != nil && (n.User == nil || n.Hook == nil || n.Wire == nil || n.Covers == nil) {
+			t.Errorf("%s: the functions of a Spelling go together", s.Name)
 		}
 		if got, ok := all.Find(s.Name); !ok || got.Name != s.Name {
 			t.Errorf("%s is not found by its name", s.Name)
@@ -43,16 +43,12 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// HookName and WireName are inverse for a method that has both forms.
+// ForHooks and FromHook are inverse for a method that has both forms.
 func TestHookNames(t *testing.T) {
 	for _, s := range all.Specs() {
 		for _, method := range []string{"plain", "order.get", "repo.issue.get"} {
-			hook := s.ForHooks(method)
-			back := hook
-			if s.WireName != nil {
-				back = s.WireName(hook)
-			}
-			if back != method {
+			hook := s.Names.ForHooks(method)
+			if back := s.Names.FromHook(hook); back != method {
 				t.Errorf("%s: %s is %s for hooks, which is %s on the wire", s.Name, method, hook, back)
 			}
 		}

@@ -257,9 +257,9 @@ func (s *spoken) connect() error {
 	if err != nil {
 		return err
 	}
-	s.serve.Hooks, s.serve.Name = table, s.spec.HookName
-	s.serve.Allow, s.serve.Deny = s.spec.ForPolicy(s.serve.Allow), s.spec.ForPolicy(s.serve.Deny)
-	if s.serving && s.spec.Evals && !s.spec.NoRuntime {
+	s.serve.Hooks, s.serve.Name = table, s.spec.Names.ForHooks
+	s.serve.Allow, s.serve.Deny = s.spec.Names.ForPolicy(s.serve.Allow), s.spec.Names.ForPolicy(s.serve.Deny)
+	if s.serving && s.spec.Evaluation != nil && s.spec.Evaluation.Runtime {
 		if s.serve.Runtime, err = serve.NewRuntime("jq", serve.RuntimeOptions{}); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, errEvalTime)
 	defer cancel()
-	value, err := s.runtime.Eval(ctx, dialect.Evaluation{
+	value, err := s.runtime.Eval(ctx, dialect.Code{
 		Session: sessionName, Code: code, Names: s.bindings(), Invoke: h.invoke, Printed: out,
 	})
 	if err != nil {

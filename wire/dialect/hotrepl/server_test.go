@@ -114,7 +114,7 @@ func (r *engine) Close() error          { return nil }
 func (r *engine) Forget(string)         { r.n = 0; r.forgot++ }
 func (r *engine) Completions() []string { return []string{"productName", "productVersion", "map"} }
 
-func (r *engine) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+func (r *engine) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	switch e.Code {
 	case "1 + 1":
 		return json.RawMessage("2"), nil

@@ -21,26 +21,19 @@ var (
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name:         "hotrepl",
-		Rules:        rules,
-		Schemas:      schemas,
-		NewCodec:     func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
-		Shape:        Shape,
-		Probes:       probes,
-		NewServer:    NewServer,
-		ServerBinary: wire.BinaryIgnore,
-		Duplex:       true,
-		Greeted:      true,
-		TypedParams:  true,
-		Evals:        true,
-		LiveEval:     true,
-		OneClient:    true,
-		Signature:    `^\s*\{"type":\s*"handshake"`,
-
-		Bridge: dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
-
-		LocalArtifacts: true,
-		Jobs:           dialect.OwnJobs,
+		Name:       "hotrepl",
+		NewCodec:   func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewServer:  NewServer,
+		Shape:      Shape,
+		Transport:  dialect.Transport{ServerBinary: wire.BinaryIgnore, Duplex: true},
+		Params:     dialect.Params{Typed: true},
+		Validation: dialect.Validation{Rules: rules, Probes: probes, Schemas: schemas},
+		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
+		Handshake:  dialect.Handshake{ServerFirst: true, OneClient: true},
+		Detection:  &dialect.Detection{Signature: `^\s*\{"type":\s*"handshake"`},
+		Jobs:       &dialect.Jobs{Journal: true},
+		Evaluation: &dialect.Evaluation{Runtime: true, Live: true},
+		Files:      &dialect.Files{Local: true},
 	}
 }
 

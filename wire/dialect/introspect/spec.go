@@ -15,27 +15,25 @@ var rules string
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name:    "introspect",
-		Rules:   rules,
-		Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
+		Name: "introspect",
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})
 		},
-		Shape:         Shape,
-		Probes:        probes,
 		NewServer:     NewServer,
+		Shape:         Shape,
 		JSONRPCMember: true,
-		TypedParams:   true,
-		ParamStyles:   paramStyles,
-		CheckName:     CheckName,
-		Method:        WireName,
-		ModuleOf:      moduleOf,
-		Asks:          schemaMethod,
-		Answered:      func(result json.RawMessage) bool { return scan.Type(result) == 's' },
-		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
+		Names:         dialect.Names{Check: CheckName, Wire: WireName},
+		Params:        dialect.Params{Styles: paramStyles, Typed: true},
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
-		NoDescription: "no service_schema",
-		CachedCatalog: cachedCatalog,
+		Validation:    dialect.Validation{Rules: rules, Probes: probes},
+		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
+		Detection:     &dialect.Detection{Asks: schemaMethod, Answered: func(result json.RawMessage) bool { return scan.Type(result) == 's' }},
+		Discovery: &dialect.Discovery{
+			Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
+			Missing: "no service_schema",
+			Module:  moduleOf,
+			Cached:  cachedCatalog,
+		},
 	}
 }
 

@@ -16,27 +16,27 @@ var rules1 string
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
-	s.Rules, s.Probes = rules, probes
+	s.Validation = dialect.Validation{Rules: rules, Probes: probes}
 	return s
 }
 
 // Spec1 returns the row of JSON-RPC 1.0.
 func Spec1() dialect.Spec {
 	s := spec("jsonrpc1", V1)
-	s.Rules, s.Probes = rules1, probes1
+	s.Validation = dialect.Validation{Rules: rules1, Probes: probes1}
 	return s
 }
 
 func spec(name string, v Version) dialect.Spec {
 	return dialect.Spec{
-		Name:        name,
-		ParamStyles: []string{"object", "wrapped", "positional"},
+		Name: name,
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
 		},
-		Shape:     func() dialect.Shape { return Shape(v) },
-		Bridge:    dialect.Bridging{Endless: true},
 		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
+		Shape:     func() dialect.Shape { return Shape(v) },
+		Params:    dialect.Params{Styles: []string{"object", "wrapped", "positional"}},
+		Bridge:    dialect.Bridging{Endless: true},
 	}
 }
 

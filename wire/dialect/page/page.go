@@ -158,32 +158,31 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	}
 	spec := dialect.Spec{
 		Name:          p.Name,
-		BareJobs:      true,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
 		Shape:         func() dialect.Shape { return shape(p, d) },
-		Rules:         rules(p),
-		Probes:        probes(p),
-		Framing:       p.Framing,
-		Subprotocols:  p.Subprotocols,
-		Sentinel:      p.Names != nil && p.Names.Sentinel,
-		Sessions:      d.Sessions(),
-		HTTPName:      wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
-		ScalarParams:  p.Names != nil && p.Names.Params != "",
-		TypedParams:   p.Typed,
-		Extra:         extra(p),
-		Resolve:       codec.Resolve(p),
-		Evals:         p.Eval != nil,
-		NoRuntime:     true,
-		DeclaresHooks: true,
-		GreetingMeta:  asksMeta(p),
-		Answers:       answers(p),
-		Bridge:        d.Bridging(),
-		NoDescription: "its page has no [[describe]]",
+		Transport: dialect.Transport{
+			Framing:      p.Framing,
+			Subprotocols: p.Subprotocols,
+			Resolve:      codec.Resolve(p),
+			Sessions:     d.Sessions(),
+			HTTPName:     wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
+		},
+		Params:     dialect.Params{Typed: p.Typed},
+		Validation: dialect.Validation{Rules: rules(p), Probes: probes(p)},
+		Bridge:     d.Bridging(),
+		Handshake:  dialect.Handshake{Introduces: true, Metadata: asksMeta(p)},
+		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
+	}
+	if n := p.Names; n != nil {
+		spec.Transport.Sentinel, spec.Params.Scalar, spec.Params.Extra = n.Sentinel, n.Params != "", n.Extra
+	}
+	if p.Eval != nil {
+		spec.Evaluation = &dialect.Evaluation{}
 	}
 	if d.HasTasks() {
-		spec.Jobs, spec.JobCall, spec.Files = dialect.OwnJobs, codec.AsTask, d.Files
+		spec.Jobs, spec.Files = &dialect.Jobs{Call: codec.AsTask, Bare: true}, &dialect.Files{Embedded: d.Files}
 	}
 	return spec, nil
 }
@@ -191,14 +190,6 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 // asksMeta reports whether a page's greeting says what the user gives with --meta.
 func asksMeta(p *load.Page) bool {
 	return slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
-}
-
-// extra returns the members beside, which users may give.
-func extra(p *load.Page) []string {
-	if p.Names == nil {
-		return nil
-	}
-	return p.Names.Extra
 }
 
 // rules returns the page's rules, in the form that wire/validate/rules reads.

@@ -16,34 +16,30 @@ var rules string
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name:            "ro",
-		Rules:           rules,
-		NewCodec:        func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
-		Shape:           Shape,
-		Probes:          probes,
-		NewServer:       NewServer,
-		JSONRPCMember:   true,
-		RequestFields:   true,
-		CheckName:       CheckName,
-		Method:          Method,
-		UserName:        Respell,
-		HookName:        Name,
-		PolicyCovers:    subresources,
-		WireName:        WireName,
-		Jobs:            dialect.OwnJobs,
-		NoCancel:        true,
-		DeferredResults: true,
-		Asks:            describe,
-		Answered: func(result json.RawMessage) bool {
-			return scan.Get(result, "ro-jrpc") != nil || scan.Get(result, "resources") != nil
+		Name:          "ro",
+		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewServer:     NewServer,
+		Shape:         Shape,
+		JSONRPCMember: true,
+		Names: dialect.Names{
+			Check:    CheckName,
+			Wire:     Method,
+			Spelling: &dialect.Spelling{User: Respell, Hook: Name, Wire: WireName, Covers: subresources},
 		},
-		Bridge:        dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
-		Follows:       Follows,
-		Catalog:       catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
-		NoDescription: "it has no rpc.describe",
-		AnswerKey:     CacheKey,
-		AnswerMaxAge:  MaxAge,
+		Catalog:     catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
+		Validation:  dialect.Validation{Rules: rules, Probes: probes},
+		Bridge:      dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
+		Detection:   &dialect.Detection{Asks: describe, Answered: isDescription},
+		Discovery:   &dialect.Discovery{Missing: "it has no rpc.describe"},
+		Jobs:        &dialect.Jobs{},
+		Streams:     dialect.Streams{NoCancel: true, Deferred: true, Follows: Follows},
+		AnswerCache: &dialect.AnswerCache{Key: CacheKey, MaxAge: MaxAge},
 	}
+}
+
+// isDescription reports whether a result is that of rpc.describe.
+func isDescription(result json.RawMessage) bool {
+	return scan.Get(result, "ro-jrpc") != nil || scan.Get(result, "resources") != nil
 }
 
 // subresources returns the further patterns that RESOURCE:* in a policy covers: all

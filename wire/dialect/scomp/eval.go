@@ -34,7 +34,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 		return nil, ctx.Err()
 	}
 	defer func() { <-h.session.turn }()
-	value, err := runtime.Eval(ctx, dialect.Evaluation{
+	value, err := runtime.Eval(ctx, dialect.Code{
 		Session: h.session.id, Code: code, Names: h.names(), Invoke: h.call, Function: h.function(),
 	})
 	var failed *dialect.EvalError

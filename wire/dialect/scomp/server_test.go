@@ -54,7 +54,7 @@ func (r *runtime) About() map[string]string { return map[string]string{"language
 func (r *runtime) Close() error             { return nil }
 func (r *runtime) Forget(session string)    { r.forgot = append(r.forgot, session) }
 
-func (r *runtime) Eval(ctx context.Context, e dialect.Evaluation) (json.RawMessage, error) {
+func (r *runtime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	switch e.Code {
 	case "wait":
 		<-ctx.Done()

@@ -46,7 +46,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	}
 	b.to.Dialect = conv.Dialect()
 	b.spec = b.to.Spec()
-	b.alone = b.to.Session == "" && b.to.Socket == "" && !b.spec.OneClient
+	b.alone = b.to.Session == "" && b.to.Socket == "" && !b.spec.Handshake.OneClient
 	b.shared = newUpstream(b)
 	said, err := conv.Describe(ctx)
 	if err := errors.Join(conv.Close(), ctx.Err()); ctx.Err() != nil {

@@ -37,7 +37,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 			continue
 		}
 		t := b.method(m, o)
-		b.offers[b.here.ForHooks(t.Name)] = o
+		b.offers[b.here.Names.ForHooks(t.Name)] = o
 		c.Methods = append(c.Methods, t)
 	}
 	b.catalog = c
@@ -114,7 +114,7 @@ func (b *Bridge) free(method string) string {
 	if say := b.here.Bridge.Name; say != nil {
 		name = say(method)
 	}
-	for n, base := 2, name; b.offers[b.here.ForHooks(name)] != nil; n++ {
+	for n, base := 2, name; b.offers[b.here.Names.ForHooks(name)] != nil; n++ {
 		name = base + "_" + strconv.Itoa(n)
 	}
 	return name
@@ -163,18 +163,16 @@ func withFields(m catalog.Method) json.RawMessage {
 // op returns the operation on the peer for a request of a client.
 func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 	op := dialect.Op{Kind: dialect.Call, Method: o.name, Params: o.plain(b, r.Params)}
-	if b.here.RequestFields && b.spec.Bridge.Fields == nil && r.Input != nil {
+	if b.here.Bridge.Fields != nil && r.Input != nil {
 		op.Params = withTarget(r.Input(r.Params), op.Params)
-	} else if fields := b.spec.Bridge.Fields; fields != nil {
-		if b.here.RequestFields && r.Input != nil {
-			op.Params = withTarget(r.Input(r.Params), op.Params)
-		}
+	}
+	if fields := b.spec.Bridge.Fields; fields != nil {
 		op.Extra, op.Params = fields(op.Params)
 	}
 	switch {
 	case r.Notification:
 		op.Kind = dialect.Notify
-	case o.kind == catalog.Job && b.spec.Jobs != dialect.NoJobs:
+	case o.kind == catalog.Job && b.spec.Jobs != nil:
 		if op.Kind = dialect.JobRun; b.spec.Bridge.Fields == nil {
 			op.Extra = json.RawMessage(`{"bare":true}`) // the result alone, without the report on how the job ended
 		}

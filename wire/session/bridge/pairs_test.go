@@ -67,7 +67,7 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 	op := dialect.Op{Kind: dialect.Call, Method: name, Params: json.RawMessage(params)}
 	if m := offered.Method(name); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
 		op.Kind = dialect.Subscribe
-	} else if m != nil && m.Kind == catalog.Job && all.Named(conv.Dialect()).LiveEval {
+	} else if m != nil && m.Kind == catalog.Job && all.Named(conv.Dialect()).Evaluation.IsLive() {
 		op.Kind, op.Extra = dialect.JobRun, json.RawMessage(`{"bare":true}`)
 	}
 	st, err := conv.Open(ctx, op)
@@ -215,7 +215,7 @@ func pair(t *testing.T, here, there string) {
 // counted are the items that a peer of a dialect gives: what a dialect without streams has of
 // them is the last.
 func counted(there string) string {
-	if s := all.Named(there); s.Plugin || s.LiveEval || s.FunctionValues || there == "mcp" {
+	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
 	}
 	return "1,2,3"
@@ -228,7 +228,10 @@ func items(data []string) string {
 }
 
 // asks reports whether servers of a dialect ask their clients something by name.
-func asks(name string) bool { s := all.Named(name); return !s.Plugin && !s.LiveEval }
+func asks(name string) bool {
+	s := all.Named(name)
+	return !s.Handshake.Plugin && !s.Evaluation.IsLive()
+}
 
 // tellsProgress reports whether the progress of a job crosses. A stream that HotRepl offers is a
 // command that is no job, and has none.
@@ -251,12 +254,12 @@ func tellsOther(name string) bool {
 func cancels(name string) bool {
 	s := all.Named(name)
 	isPage := slices.Contains(page.Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the others have none for any call
-	return !s.Plugin && !s.NoCancel && !isPage
+	return !s.Handshake.Plugin && !s.Streams.NoCancel && !isPage
 }
 
 // prefix is a dialect with the framing that has most of it.
 func prefix(name string) string {
-	if s := all.Named(name); s.Framing == "" && cancels(name) {
+	if s := all.Named(name); s.Transport.Framing == "" && cancels(name) {
 		return name + "+header+unix:"
 	}
 	return name + "+unix:"

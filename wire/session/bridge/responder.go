@@ -42,11 +42,7 @@ func (r *responder) offer(name string) *offer {
 	if name == "rpc.discover" || slices.Contains(r.bridge.here.Bridge.Own, name) {
 		return nil
 	}
-	wireName := name
-	if r.bridge.here.WireName != nil {
-		wireName = r.bridge.here.WireName(name)
-	}
-	o := &offer{name: wireName}
+	o := &offer{name: r.bridge.here.Names.FromHook(name)}
 	if !r.bridge.streamed(o) {
 		return nil
 	}

@@ -194,7 +194,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 		return err
 	}
 	m := wire.Message{Kind: wire.Response}
-	if !all.Named(h.conv.Dialect()).LiveEval {
+	if !all.Named(h.conv.Dialect()).Evaluation.IsLive() {
 		m, err = h.answer(ctx, st, op.Method)
 	}
 	switch {

@@ -173,7 +173,7 @@ func newSubject(t *testing.T, dialect string) *subject {
 		t.Fatal(err)
 	}
 	o := session.Options{Catalog: c, Hooks: hooks}
-	if e.Spec().Evals {
+	if e.Spec().Evaluation != nil {
 		o.Runtime = "jq"
 	}
 	l, err := session.Listen(t.Context(), e, o)

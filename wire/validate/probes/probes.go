@@ -113,7 +113,7 @@ func (p *Probe) rank() int {
 
 func load(dialect string) (*Set, error) {
 	s := &Set{}
-	text := all.Named(dialect).Probes
+	text := all.Named(dialect).Validation.Probes
 	if text == "" {
 		return s, nil
 	}

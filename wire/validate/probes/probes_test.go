@@ -17,7 +17,7 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(set.Probes) == 0 && all.Named(name).Rules != "" && !slices.Contains(page.Names(), name) {
+		if len(set.Probes) == 0 && all.Named(name).Validation.Rules != "" && !slices.Contains(page.Names(), name) {
 			t.Errorf("%s has no probes", name)
 		}
 		seen := map[string]bool{}

@@ -137,28 +137,28 @@ func For(dialect string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.Rules == "" {
+	if spec.Validation.Rules == "" {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
-	s, err := Parse(spec.Rules)
+	s, err := Parse(spec.Validation.Rules)
 	if err == nil && !slices.Contains(Dialects(), dialect) { // those of a page are a user's
 		err = s.Compile()
 	}
 	if err != nil {
 		return nil, wire.Usagef("the rules of %s: %v", dialect, err)
 	}
-	s.Dialect, s.Schemas = dialect, spec.Schemas
+	s.Dialect, s.Schemas = dialect, spec.Validation.Schemas
 	return s, nil
 }
 
 // Has reports whether a dialect has rules.
-func Has(dialect string) bool { return all.Named(dialect).Rules != "" }
+func Has(dialect string) bool { return all.Named(dialect).Validation.Rules != "" }
 
 // Dialects returns the names of the dialects that have rules, in the order of
 // the table of dialects.
 func Dialects() (names []string) {
 	for _, s := range all.Specs() {
-		if s.Rules != "" {
+		if s.Validation.Rules != "" {
 			names = append(names, s.Name)
 		}
 	}

@@ -1,0 +1,115 @@
+package dialect
+
+import (
+	"encoding/json"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+)
+
+// Transport describes how messages of a dialect travel.
+type Transport struct {
+	Framing      string      // of byte streams whose endpoint names none; "": line
+	Sentinel     bool        // on a line, what stands before the last byte 0xFF is no part of the message
+	Subprotocols []string    // offered on WebSocket
+	Binary       wire.Binary // what a binary message means to a client
+	ServerBinary wire.Binary // what it means to a server
+	Duplex       bool        // both sides send messages at any time, which HTTP POST cannot carry
+	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
+	// can ask. nil: messages to such an endpoint are sent as POSTs.
+	Resolve  func(get func(path string) ([]byte, error)) (path string, err error)
+	Sessions *wire.HTTPSessions // how HTTP exchanges with a listener form sessions; nil: they do not
+	HTTPName wire.HTTPName      // the header by which an HTTP server recognises a client
+}
+
+// Params says what the parameters of a dialect can be.
+type Params struct {
+	Styles    []string // how an object of params can be sent (--params-style), the usual way first; nil: one way
+	Scalar    bool     // params may be any JSON value, not only an object or an array
+	Functions bool     // params can hold functions (key@on=NAME)
+	Typed     bool     // Conversation.Typing tells by which schemas params are typed
+	Extra     []string // members of a message beside method and params that a user may give (--extra)
+}
+
+// Validation is what rpcx validate compares a peer with. It is what the page of the dialect demands.
+type Validation struct {
+	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
+	Probes  string // what rpcx validate asks a peer, as wire/validate/probes reads it: a TOML text; "": nothing
+	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
+}
+
+// Handshake says what a dialect exchanges before anything else.
+type Handshake struct {
+	ServerFirst bool // the server sends first: until then a client sends nothing
+	OneClient   bool // the peer has one client: a new one evicts the one before it
+	Introduces  bool // the handshake says who we are and which hooks answer: see HandshakeOptions
+	Metadata    bool // it can hold the object that the user gives with --meta
+	Resumes     bool // it can name the session to resume (--resume)
+	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` speaks it
+}
+
+// Detection says by what a peer shows that it speaks a dialect.
+type Detection struct {
+	Asks string // a method that only servers of it answer, which makes no session; "": there is none
+	// Answered reports whether body is what such a server answers to Asks.
+	Answered  func(result json.RawMessage) bool
+	Signature string // a regular expression that matches the first message of such a server and of no other dialect's; "": none is known
+}
+
+// Discovery says how a peer describes itself, beside its codec's Describe.
+type Discovery struct {
+	Answers []string                                         // methods that a server of this dialect answers without a hook, beside rpc.discover and rpc.describe
+	Missing string                                           // what is missing in a peer that cannot be described, as a clause
+	Module  func(method string) string                       // the module of a method; nil: the peer is not asked by module
+	Cached  func(discovery json.RawMessage) *catalog.Catalog // the catalog in what CodecOptions.Discovery kept; nil function: nothing is kept
+}
+
+// ByModule reports whether the peer is asked by module.
+func (d *Discovery) ByModule() bool { return d != nil && d.Module != nil }
+
+// IsCached reports whether a catalog is kept for later. d may be nil.
+func (d *Discovery) IsCached() bool { return d != nil && d.Cached != nil }
+
+// Jobs says what `rpcx job` can do. A job belongs to the connection that started it.
+type Jobs struct {
+	Call    json.RawMessage // the Extra of a Call that begins a job; nil: none
+	Bare    bool            // the result of a job is what a call would have returned, not a report on how it ended
+	Journal bool            // what is listed is a journal, which outlives connections
+}
+
+// Evaluation says how the peer evaluates code.
+type Evaluation struct {
+	Runtime bool // a server evaluates code as well (--runtime)
+	Live    bool // the evaluator also completes code, resets, and watches code, in frames of its own clock
+}
+
+// IsLive reports whether e, which may be nil, is Live.
+func (e *Evaluation) IsLive() bool { return e != nil && e.Live }
+
+// Streams says what is unusual about the answers of a dialect.
+type Streams struct {
+	NoCancel bool // a call that we give up runs on at the peer
+	Deferred bool // the result of a call may come after its response, as the only data item of a stream
+	// Follows reports whether op is a Subscribe that sends nothing, because it only shows what the
+	// peer sends by itself; nil: no operation is.
+	Follows func(op Op) bool
+}
+
+// Files says where the files are that answers hold.
+type Files struct {
+	Local    bool                         // they are files of the peer's machine, named by path
+	Embedded func(raw []byte) []wire.File // the files inside a whole answer message; nil: answers hold no files
+}
+
+// AreLocal reports whether f, which may be nil, is Local.
+func (f *Files) AreLocal() bool { return f != nil && f.Local }
+
+// AreEmbedded reports whether answers hold files themselves. f may be nil.
+func (f *Files) AreEmbedded() bool { return f != nil && f.Embedded != nil }
+
+// AnswerCache says how answers may be kept (--cache).
+type AnswerCache struct {
+	Key    func(op Op) (json.RawMessage, error) // what an answer depends on
+	MaxAge func(answer []byte) time.Duration    // how long an answer may be kept; 0: not at all
+}
