@@ -27,7 +27,11 @@ type outcome struct {
 
 // answerCommand runs a command for one request.
 func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
-	id, release, err := b.hold(ctx, dialect.FlowControlOf(ctx))
+	id, release, err := b.hold(ctx, a.Kind == Lines && r.Stream && !r.Whole && !r.Notification)
+	if err == errTooManyStreams {
+		b.warn(c, r.Method, "a stream is refused, as %d streams run, or %d of this client", MaxStreams, maxClientStreams)
+		return nil, wire.NewError(wire.CodeServer, "too many streams: try again later")
+	}
 	if err != nil {
 		return nil, err
 	}

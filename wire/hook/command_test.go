@@ -328,7 +328,7 @@ func TestSlots(t *testing.T) {
 }
 
 func TestSlotsAreServedInOrder(t *testing.T) {
-	s := &semaphore{free: 2}
+	s := &share{of: &semaphore{free: 2}}
 	ctx := t.Context()
 	for range 2 {
 		if err := s.acquire(ctx); err != nil {
@@ -349,10 +349,10 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 				served <- i
 			}
 		})
-		testkit.Until(t, "it waits", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == i+1 })
+		testkit.Until(t, "it waits", func() bool { s.of.mu.Lock(); defer s.of.mu.Unlock(); return len(s.waiters) == i+1 })
 	}
 	cancel()
-	testkit.Until(t, "one gave up", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.waiting) == n-1 })
+	testkit.Until(t, "one gave up", func() bool { s.of.mu.Lock(); defer s.of.mu.Unlock(); return len(s.waiters) == n-1 })
 	s.retake() // as if one resumed: three are out
 	s.release()
 	select {
@@ -369,8 +369,8 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	wg.Wait()
 	s.release()
 	s.release()
-	if s.free != 2 {
-		t.Errorf("%d are free", s.free)
+	if s.of.free != 2 {
+		t.Errorf("%d are free", s.of.free)
 	}
 }
 

@@ -33,10 +33,13 @@ type Binding struct {
 // ConnectionHooks answer the requests of one connection and own the processes that
 // they start for it.
 type ConnectionHooks struct {
-	t        *Table
-	binding  Binding
-	ctx      context.Context // ends with Close
-	cancel   context.CancelFunc
+	t       *Table
+	binding Binding
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	// Its shares of the table's semaphores.
+	commands, streams, computing share
+
 	wg       sync.WaitGroup // the answers and the ends of processes that are under way
 	coWG     sync.WaitGroup // co-processes, of which one is started at a time
 	starting sync.Mutex
@@ -55,6 +58,7 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &ConnectionHooks{
 		t: t, binding: b, ctx: ctx, cancel: cancel,
+		commands: share{of: &t.slots}, streams: share{of: &t.streams}, computing: share{of: &t.computing},
 		running: map[string]*runningCommand{}, cos: map[*Answer]*coprocess{},
 	}
 }
@@ -137,10 +141,10 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 
 // answerJQ runs a jq expression. If r is no stream, the last output is the answer.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
-	if err := b.t.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
+	if err := b.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
 	}
-	defer b.t.computing.release()
+	defer b.computing.release()
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
 	in := r.Params
@@ -148,11 +152,11 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 		in = json.RawMessage("null")
 	}
 	last := json.RawMessage("null")
-	ctx = withObject(withCaller(ctx, &b.t.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
+	ctx = withObject(withCaller(ctx, &b.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		last = out
 		if r.Stream && !r.Notification {
-			defer b.t.computing.pause()()
+			defer b.computing.pause()()
 			return true, r.Emit(wire.Event{Kind: wire.Data, Data: out})
 		}
 		return true, nil

@@ -25,12 +25,12 @@ var functions = []jq.Func{
 
 type (
 	// callerKey is the context key of the Caller for rpc and notify; computingKey is that of the
-	// semaphore that a program holds while it computes.
+	// share of which a program holds a slot while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
 
-func withCaller(ctx context.Context, computing *semaphore, c dialect.Caller) context.Context {
+func withCaller(ctx context.Context, computing *share, c dialect.Caller) context.Context {
 	ctx = context.WithValue(ctx, computingKey{}, computing)
 	if c == nil {
 		return ctx
@@ -57,9 +57,9 @@ func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	return nil, nil
 }
 
-// paused releases the program's place in the computing semaphore until it is resumed.
+// paused releases the program's slot for computing until it is resumed.
 func paused(ctx context.Context) (resume func()) {
-	if s, ok := ctx.Value(computingKey{}).(*semaphore); ok {
+	if s, ok := ctx.Value(computingKey{}).(*share); ok {
 		return s.pause()
 	}
 	return func() {}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 
@@ -11,20 +12,31 @@ import (
 
 // A runningCommand is a command that runs, and the slot that it holds.
 type runningCommand struct {
-	slots     *semaphore
+	slots     *share
 	request   wire.ID // the id of the request that it answers; nil: none
 	mu        sync.Mutex
 	suspended int
 	ended     bool
 }
 
+// The most streams of commands that run at once: they hold no slot, as they may run for ever.
+const (
+	MaxStreams       = 512
+	maxClientStreams = MaxStreams / 2
+)
+
 // hold waits for a slot and returns an id for the command that gets it. No slot is held while the
-// flow control makes the answer wait.
-func (b *ConnectionHooks) hold(ctx context.Context, room dialect.FlowControl) (id string, release func(), err error) {
-	if err := b.t.slots.acquireWith(ctx, room); err != nil {
+// flow control makes the answer wait. A stream takes its place in MaxStreams instead.
+func (b *ConnectionHooks) hold(ctx context.Context, stream bool) (id string, release func(), err error) {
+	room, slots := dialect.FlowControlOf(ctx), &b.commands
+	if stream {
+		if slots = &b.streams; !slots.claim(maxClientStreams) {
+			return "", nil, errTooManyStreams
+		}
+	} else if err := slots.acquireWith(ctx, room); err != nil {
 		return "", nil, err
 	}
-	h := &runningCommand{slots: &b.t.slots, request: room.Request()}
+	h := &runningCommand{slots: slots, request: room.Request()}
 	id = b.newID()
 	b.mu.Lock()
 	b.running[id] = h
@@ -36,6 +48,8 @@ func (b *ConnectionHooks) hold(ctx context.Context, room dialect.FlowControl) (i
 		h.end()
 	}, nil
 }
+
+var errTooManyStreams = errors.New("too many streams")
 
 func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 

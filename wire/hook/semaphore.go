@@ -2,65 +2,104 @@ package hook
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. Waiters are served in order.
+// A semaphore bounds how many commands run at once. The next free slot goes to the client that
+// holds the fewest, to each in turn; one client's waiters are served in order.
 type semaphore struct {
 	mu      sync.Mutex
-	free    int // negative: so many slots were retaken beyond the bound
-	waiting []chan struct{}
+	free    int      // negative: so many slots were retaken beyond the bound
+	waiting []*share // those with waiters, the one that is served next first
+	slow    func()   // called when a waiter has waited for slowAfter; may be nil
+}
+
+// slowAfter is how long a command waits for a slot before the user is told.
+const slowAfter = time.Second
+
+// A share is what one client has of a semaphore. Its members are guarded by the semaphore's lock.
+type share struct {
+	of      *semaphore
+	held    int
+	waiters []chan struct{}
+}
+
+// claim takes a slot without waiting. It returns false if none is free, or if the client holds most.
+func (c *share) claim(most int) bool {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.of.free <= 0 || c.held >= most {
+		return false
+	}
+	c.held++
+	c.of.free--
+	return true
 }
 
 // acquire waits for a slot until ctx ends. If ctx has ended it takes none, even if one is free: no
 // command is started for a caller that has gone.
-func (s *semaphore) acquire(ctx context.Context) error {
+func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	s := c.of
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
 		s.free--
+		c.held++
 		s.mu.Unlock()
 		return nil
 	}
 	turn := make(chan struct{})
-	s.waiting = append(s.waiting, turn)
+	if c.waiters = append(c.waiters, turn); len(c.waiters) == 1 {
+		s.waiting = append(s.waiting, c)
+	}
 	s.mu.Unlock()
+	if s.slow != nil {
+		defer time.AfterFunc(slowAfter, s.slow).Stop()
+	}
 	select {
 	case <-turn:
 		if ctx.Err() == nil {
 			return nil
 		}
-		s.release()
+		c.release()
 		return ctx.Err()
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, w := range s.waiting {
-		if w == turn {
-			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
-			return ctx.Err()
-		}
+	if i := slices.Index(c.waiters, turn); i >= 0 {
+		c.leave(i)
+	} else { // it got the slot at the same moment
+		c.held--
+		s.handOn()
 	}
-	s.handOn() // we got the slot at the same moment
 	return ctx.Err()
+}
+
+// leave takes the waiter at i out of c. The lock is held.
+func (c *share) leave(i int) {
+	if c.waiters = slices.Delete(c.waiters, i, i+1); len(c.waiters) == 0 {
+		c.of.waiting = slices.DeleteFunc(c.of.waiting, func(o *share) bool { return o == c })
+	}
 }
 
 // acquireWith waits for a slot at a time when the flow control allows an answer. No slot is held
 // during that wait.
-func (s *semaphore) acquireWith(ctx context.Context, room dialect.FlowControl) error {
+func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
-		if err := s.acquire(ctx); err != nil {
+		if err := c.acquire(ctx); err != nil {
 			return err
 		}
 		if room.Free() {
 			return nil
 		}
-		s.release()
+		c.release()
 		if err := room.Await(); err != nil {
 			return err
 		}
@@ -71,32 +110,40 @@ func (s *semaphore) acquireWith(ctx context.Context, room dialect.FlowControl) e
 }
 
 // pause gives a slot back until resume is called, which takes one without waiting.
-func (s *semaphore) pause() (resume func()) {
-	s.release()
-	return s.retake
+func (c *share) pause() (resume func()) {
+	c.release()
+	return c.retake
 }
 
 // release gives a slot back.
-func (s *semaphore) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handOn()
+func (c *share) release() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.held--
+	c.of.handOn()
 }
 
-// handOn gives a free slot to the first waiter, if there is one. s.mu is held.
+// handOn gives a free slot to the first waiter of the client that holds the fewest, if there is
+// one. s.mu is held.
 func (s *semaphore) handOn() {
-	s.free++
-	if s.free > 0 && len(s.waiting) > 0 {
-		s.free--
-		close(s.waiting[0])
-		s.waiting = s.waiting[1:]
+	if s.free++; s.free <= 0 || len(s.waiting) == 0 {
+		return
+	}
+	next := slices.MinFunc(s.waiting, func(a, b *share) int { return a.held - b.held })
+	s.free--
+	next.held++
+	close(next.waiters[0])
+	next.leave(0)
+	if i := slices.Index(s.waiting, next); i >= 0 { // the others come first now
+		s.waiting = append(slices.Delete(s.waiting, i, i+1), next)
 	}
 }
 
 // retake takes a slot at once, even above the limit: a hook that released its
 // slot for a nested call could deadlock if it had to wait.
-func (s *semaphore) retake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free--
+func (c *share) retake() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.held++
+	c.of.free--
 }

@@ -10,7 +10,7 @@ import (
 func TestASlotForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 200 {
-			s := &semaphore{}
+			s := &share{of: &semaphore{}}
 			ctx, cancel := context.WithCancel(t.Context())
 			gone, wanted := make(chan error, 1), make(chan error, 1)
 			go func() { gone <- s.acquire(ctx) }()
@@ -34,8 +34,8 @@ func TestASlotForNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.release()
-			if err := s.acquire(ctx); err == nil || s.free != 1 {
-				t.Fatal(err, s.free)
+			if err := s.acquire(ctx); err == nil || s.of.free != 1 {
+				t.Fatal(err, s.of.free)
 			}
 		}
 	})
@@ -45,7 +45,7 @@ func TestASlotForNobody(t *testing.T) {
 // than before.
 func TestASlotIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &semaphore{free: 1}
+		s := &share{of: &semaphore{free: 1}}
 		if err := s.acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +69,43 @@ func TestASlotIsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.release()
-		if s.free != 1 {
-			t.Errorf("%d slots are free in the end", s.free)
+		if s.of.free != 1 {
+			t.Errorf("%d slots are free in the end", s.of.free)
 		}
 	})
+}
+
+// The next free slot goes to the client that holds the fewest, and to each in turn.
+func TestSlotsAreSharedFairly(t *testing.T) {
+	for _, tt := range []struct {
+		slots    int
+		wait     string // a letter for each waiter's client, in order
+		released string // the clients that give a slot back, in order
+		served   string
+	}{
+		{2, "gggggg" + "mm", "gmggg", "ggmmggg"},
+		{1, "ggg" + "mmm" + "n", "ggmng", "ggmngm"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, clients, served := &semaphore{free: tt.slots}, map[rune]*share{}, ""
+			for _, name := range tt.wait {
+				if clients[name] == nil {
+					clients[name] = &share{of: s}
+				}
+				go func() {
+					if clients[name].acquire(t.Context()) == nil {
+						served += string(name)
+					}
+				}()
+				synctest.Wait()
+			}
+			for _, name := range tt.released {
+				clients[name].release()
+				synctest.Wait()
+			}
+			if served != tt.served {
+				t.Errorf("%s waited, %s gave back: %s, want %s", tt.wait, tt.released, served, tt.served)
+			}
+		})
+	}
 }

@@ -26,8 +26,9 @@ const (
 
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs bounds the commands that run at once; others wait, in the order in which they came. jq
-	// expressions, constants and co-processes are not counted. 0 means DefaultJobs.
+	// Jobs bounds the commands that run at once; others wait. The next free slot goes to the client
+	// with the fewest. jq expressions, constants, co-processes and streams (lines:, see MaxStreams)
+	// take no slot. 0 means DefaultJobs.
 	Jobs int
 	// Timeout bounds the run time of a hook, after which it is ended with its process group. 0
 	// means DefaultTimeout, and no bound for a method that streams; a negative value means no bound
@@ -65,8 +66,10 @@ type Table struct {
 	patterns  []*chain // in the order in which they are tried
 	names     []string
 	slots     semaphore
-	computing semaphore // of jq expressions, which hold it only while they compute
-	env       []string  // of all commands, without what is special to each
+	streams   semaphore    // of commands whose lines are a stream
+	computing semaphore    // of jq expressions, which hold it only while they compute
+	env       []string     // of all commands, without what is special to each
+	busy      atomic.Int64 // when warnBusy warned last, in nanoseconds since 1970
 	failures  atomic.Int64
 	lastID    atomic.Int64
 	stderr    sync.Mutex              // so that lines of several hooks stay whole
@@ -89,7 +92,8 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
 	}
-	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
+	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, streams: semaphore{free: MaxStreams}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
+	t.slots.slow = t.warnBusy
 	t.shared = sync.OnceValue(func() *ConnectionHooks { return t.Bind(Binding{}) })
 	seen := map[string]*chain{}
 	for _, e := range entries {
@@ -197,6 +201,18 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	}
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
+
+// warnBusy warns that commands wait for a slot, at most once in busyPause.
+func (t *Table) warnBusy() {
+	now := time.Now().UnixNano()
+	last := t.busy.Load()
+	if t.o.Warn != nil && now-last > int64(busyPause) && t.busy.CompareAndSwap(last, now) {
+		t.o.Warn(fmt.Sprintf("requests wait for one of the %d hook slots (--hook-jobs)", t.o.Jobs))
+	}
+}
+
+// busyPause is the time between two warnings of warnBusy.
+const busyPause = time.Minute
 
 // Failed counts and reports a failure: the answer of method's hook cannot be used, for example
 // because it does not fit the catalog.
