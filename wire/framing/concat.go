@@ -10,9 +10,10 @@ import (
 
 // Concat returns the framing of values that delimit themselves: several may stand
 // on a line, one may go over many. A line each is written. Garbage is noise up
-// to the end of its line; a value that the input's end cuts off is a Protocol
-// fault. A value that is nested too deep is a message like any other: its end is
-// known, and the dialect can refuse it and go on.
+// to the end of its line. Where noise is not tolerated, a value that breaks is a
+// message up to there, for the dialect to refuse, and its rest is skipped; a value
+// that the input's end cuts off is a Protocol fault. A value that is nested too
+// deep is a message like any other: its end is known.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -23,8 +24,9 @@ func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 type concatSource struct {
 	noise
 	finder
-	in    *input
-	begun bool
+	in      *input
+	begun   bool
+	skipper *skipper // skips the rest of a broken value; nil: there is none
 }
 
 func (s *concatSource) next() ([]byte, error) {
@@ -33,6 +35,12 @@ func (s *concatSource) next() ([]byte, error) {
 		s.in.skipMark()
 	}
 	for {
+		if s.skipper != nil {
+			n, over := s.skipper.skip(s.in.window())
+			if s.in.drop(n); over {
+				s.skipper = nil
+			}
+		}
 		s.in.drop(scan.Skip(s.in.window(), 0))
 		win := s.in.window()
 		switch {
@@ -63,8 +71,17 @@ func (s *concatSource) value() ([]byte, error) {
 			return nil, tooLong(s.in.max)
 		case bad != nil && bad.Deep: // as deep as a message may have bytes
 			return nil, tooLong(s.in.max)
-		case bad != nil:
+		case bad != nil && s.tolerated():
 			return nil, s.garbage(bad.Offset)
+		case bad != nil && bad.Offset >= s.in.max:
+			return nil, tooLong(s.in.max)
+		case bad != nil:
+			s.skipper = &skipper{}
+			n, over := s.skipper.skip(win[:min(bad.Offset+1, len(win))])
+			if s.in.drop(n); over {
+				s.skipper = nil
+			}
+			return scan.Trim(win[:n]), nil
 		case end > 0:
 			s.in.drop(end)
 			return win[:end], nil
@@ -107,4 +124,41 @@ func (s *concatSource) garbage(at int) error {
 			return s.lines(s.in.buf[s.in.r-at : s.in.r])
 		}
 	}
+}
+
+// A skipper finds the end of a broken value: where its brackets are closed, whatever they are, the
+// end of a line, or an object that begins where no value can be nested. It looks at each byte once.
+type skipper struct {
+	depth   int
+	text    bool // inside a string
+	escaped bool // behind a backslash in it
+	last    byte // that is not blank; 0: none
+}
+
+// skip returns how many bytes of b belong to the broken value, and whether it is over behind them.
+func (s *skipper) skip(b []byte) (n int, over bool) {
+	for i, c := range b {
+		switch {
+		case c == '\n':
+			return i + 1, true
+		case s.escaped:
+			s.escaped = false
+		case c == '"':
+			s.text = !s.text
+		case s.text:
+			s.escaped = c == '\\'
+		case c == '{' && s.last != 0 && !bytes.ContainsRune([]byte(":,[{"), rune(s.last)):
+			return i, true
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			if s.depth--; s.depth <= 0 {
+				return i + 1, true
+			}
+		}
+		if c > ' ' {
+			s.last = c
+		}
+	}
+	return len(b), false
 }
