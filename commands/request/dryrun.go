@@ -38,11 +38,12 @@ func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint
 	o.Greeted = true
 	o.Handshake.Own = func(context.Context) string { return first.Method }
 	codec := e.Spec().NewCodec(o)
-	if g, ok := codec.(dialect.Greeter); ok {
-		_ = g.Greet(ctx, previewCaller{codec})
+	can := codec.Abilities()
+	if can.Greet != nil {
+		_ = can.Greet(ctx, previewCaller{codec})
 	}
-	if p, ok := codec.(dialect.Preparer); ok && first.Kind == dialect.Eval {
-		_ = p.Prepare(ctx, previewCaller{codec}, first)
+	if can.Prepare != nil && first.Kind == dialect.Eval {
+		_ = can.Prepare(ctx, previewCaller{codec}, first)
 	}
 	return codec.Encode
 }

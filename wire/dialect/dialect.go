@@ -41,7 +41,7 @@ const (
 	Watch                     // sends nothing: every message that comes in, or those of Method
 	Eval                      // Code is evaluated
 	Internal                  // a message of the dialect's own flows: Method is a word of the protocol, never a user's
-	JobRun                    // the job Method is started, and waited for: see JobRunner, as for those that follow
+	JobRun                    // the job Method is started, and waited for: see Abilities.Job, as for those that follow
 	JobStart                  // it is started; the one answer says what Job it is
 	JobStatus                 // the one answer says how Job stands
 	JobWait                   // the events of Job until it is over
@@ -65,7 +65,7 @@ type Op struct {
 	// UnsubscribeParams are the params of Unsubscribe, where the user said them too.
 	UnsubscribeParams json.RawMessage
 	// Lasting says of a Subscribe that the user waits for more than its answer: then an answer that
-	// names no stream is the stream's first item, and not its end (see OpenEnded).
+	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded).
 	Lasting bool
 	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies
 	// it: the Watch then shows the answer to the Subscribe as well, unless that only names a
@@ -117,6 +117,9 @@ type Codec interface {
 	// Event sets ev to what a user sees of m. ev may refer to m's bytes. Event does not allocate
 	// for plain data, and may be called from any goroutine.
 	Event(m *wire.Message, ev *wire.Event) error
+	// Abilities returns what else the codec can do. It is called when the connection is opened, and
+	// where an ability is used that is not one for each message.
+	Abilities() Abilities
 }
 
 // EventOf returns what a user sees of m, according to the Codec or conversation c. A caller with
@@ -189,40 +192,6 @@ type Warner interface {
 // A Notifier is a Caller that can show the user an event that belongs to no call.
 type Notifier interface {
 	Tell(ev wire.Event)
-}
-
-// UnsolicitedStreams marks a Codec whose peer opens streams by itself. The end of an unknown stream
-// must then not be taken for the answer to the only pending call, unless it came in that call's own
-// HTTP exchange.
-type UnsolicitedStreams interface {
-	// UnsolicitedStreams does nothing.
-	UnsolicitedStreams()
-}
-
-// CancelSender marks a Codec whose cancels are sent over HTTP as well. With all other codecs a call
-// over HTTP is cancelled by closing its exchange.
-type CancelSender interface {
-	// SendsCancel does nothing.
-	SendsCancel()
-}
-
-// An IDNamer is a Codec whose messages may hold ids in other members than "id".
-type IDNamer interface {
-	// IDMembers returns the members that hold the id in requests and in answers.
-	IDMembers() (request, answer string)
-}
-
-// ArrayMessages is a Codec for which a JSON array can be a single message.
-type ArrayMessages interface {
-	// ArrayMessages reports whether every message is an array. Then no array is a batch.
-	ArrayMessages() bool
-}
-
-// OpenEnded marks a Codec whose peers may answer a Subscribe in any form and send its items without
-// naming a stream. The answer then does not tell how long the subscription lasts.
-type OpenEnded interface {
-	// OpenEnded does nothing.
-	OpenEnded()
 }
 
 // A Handler answers the peer's requests, each in a goroutine of its own: Handle

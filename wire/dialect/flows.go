@@ -7,12 +7,57 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The flows of a dialect need several messages. Each is an optional interface of
-// a Codec: it is found by assertion and runs in its caller's goroutine.
+// Abilities are what a Codec can do beside its messages, and what is unusual about these. A nil
+// function: the dialect cannot do that. The first functions are flows, which need several messages
+// and run in their caller's goroutine.
+type Abilities struct {
+	// Greet greets the peer before anything else is sent.
+	Greet func(ctx context.Context, c Caller) error
+	// Prepare asks the peer what has to be known before the Eval op can be encoded. If it fails,
+	// the operation fails with its error and is not sent.
+	Prepare func(ctx context.Context, c Caller, op Op) error
+	// Describe asks the peer what it offers. It returns wire.ErrUnsupported if the dialect cannot
+	// ask.
+	Describe func(ctx context.Context, c Caller) (*catalog.Catalog, error)
+	// Typing returns the schemas of one method's params, from the greeting or because it asks the
+	// peer for this method alone; nil if nothing is known.
+	Typing func(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
+	// Job runs jobs: calls whose results come later and that may outlive the command that started
+	// them. op is of one of the Job kinds. What the stream says about a job itself (its status, the
+	// list of jobs) is data in the dialect's own shape, an object with "job" and "status". The error
+	// is a usage Fault for what the dialect cannot do.
+	Job func(ctx context.Context, c Caller, op Op) (Stream, error)
+	// Shutdown says goodbye before the connection is closed. It returns as soon as ctx is
+	// cancelled, not only when ctx's deadline has passed, because the end of the program waits for
+	// it.
+	Shutdown func(ctx context.Context, c Caller) error
 
-// A Greeter greets the peer before anything else is sent.
-type Greeter interface {
-	Greet(ctx context.Context, c Caller) error
+	// Declared returns the catalog that describes method, where the peer declares in its greeting
+	// which methods it answers; nil if the greeting did not mention it. The same catalog is returned
+	// until the peer declares anew.
+	Declared func(method string) *catalog.Catalog
+	// RunningJobs returns the names of the jobs that were started on this connection, end with it
+	// and are not known to be over. Shutdown cancels them.
+	RunningJobs func() []string
+	// AppendCall appends to b the message that Encode returns for op, a Call, and returns the number
+	// that is its id. If Encode would fail, or would do more than write the message, it does nothing
+	// and ok is false. A codec with AppendCall has whole numbers as the ids of its calls, which have
+	// no more than one answer: for a Call, Opened returns nil and true, whatever is answered.
+	AppendCall func(b []byte, op *Op) (msg []byte, id int64, ok bool)
+
+	RequestID string // the member that holds the id in requests; "": id
+	AnswerID  string // the member that holds it in answers; "": id
+	Arrays    bool   // every message is an array: no array is a batch
+	// OpenEnded says that peers may answer a Subscribe in any form and send its items without naming
+	// a stream. The answer then does not tell how long the subscription lasts.
+	OpenEnded bool
+	// Unsolicited says that the peer opens streams by itself. The end of an unknown stream must then
+	// not be taken for the answer to the only pending call, unless it came in that call's own HTTP
+	// exchange.
+	Unsolicited bool
+	// SendsCancel says that cancels are sent over HTTP as well. Without it a call over HTTP is
+	// cancelled by closing its exchange.
+	SendsCancel bool
 }
 
 // HandshakeOptions say what a greeting tells the peer about us.
@@ -34,41 +79,6 @@ type HandshakeOptions struct {
 	Own func(ctx context.Context) string
 }
 
-// A JobRunner runs jobs: calls whose results come later and that may outlive the
-// command that started them. op is of one of the Job kinds. What the stream says
-// about a job itself (its status, the list of jobs) is data in the dialect's own
-// shape, an object with "job" and "status". The error is a usage Fault for what
-// the dialect cannot do.
-type JobRunner interface {
-	Job(ctx context.Context, c Caller, op Op) (Stream, error)
-}
-
-// A Preparer is a Codec that has to ask the peer something before it can encode some operations. If
-// Prepare fails, the operation fails with its error and is not sent.
-type Preparer interface {
-	Prepare(ctx context.Context, c Caller, op Op) error
-}
-
-// A Describer asks the peer what it offers. It returns wire.ErrUnsupported if the
-// dialect cannot ask.
-type Describer interface {
-	Describe(ctx context.Context, c Caller) (*catalog.Catalog, error)
-}
-
-// A Declarer is a Codec whose peer declares in its greeting which methods it answers, so that it
-// need not be asked.
-type Declarer interface {
-	// Declared returns the catalog that describes method; nil if the greeting did not mention it.
-	// The same catalog is returned until the peer declares anew.
-	Declared(method string) *catalog.Catalog
-}
-
-// A SchemaProvider knows the schemas of one method's params, from the greeting or because it asks
-// the peer for this method alone. Typing returns nil if nothing is known.
-type SchemaProvider interface {
-	Typing(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
-}
-
 // A DiscoveryCache keeps what was discovered of one peer. All members may be nil.
 type DiscoveryCache struct {
 	// Load returns the entry, nil if there is none.
@@ -77,17 +87,4 @@ type DiscoveryCache struct {
 	Update func(change func(old json.RawMessage) json.RawMessage)
 	Warn   func(text string) // shown to the user
 	Note   func(text string) // shown with -v
-}
-
-// A JobOwner is a Codec whose jobs end with their connection.
-type JobOwner interface {
-	// RunningJobs returns the names of the jobs that were started on this
-	// connection and are not known to be over. Shutdown cancels them.
-	RunningJobs() []string
-}
-
-// A Shutdowner says goodbye before the connection is closed. It must return as soon as ctx is
-// cancelled, not only when ctx's deadline has passed, because the end of the program waits for it.
-type Shutdowner interface {
-	Shutdown(ctx context.Context, c Caller) error
 }

@@ -25,12 +25,3 @@ type PipelinedCall interface {
 	// Opened gets the call's Stream, if the answer is not plain or the connection ends.
 	Opened(st Stream)
 }
-
-// A CallAppender is a Codec whose calls have whole numbers as ids and no more than one
-// answer: for a Call, Opened returns nil and true, whatever is answered.
-type CallAppender interface {
-	// AppendCall appends to b the message that Encode returns for op, a Call, and returns the
-	// number that is its id. If Encode would fail, or would do more than write the message,
-	// it does nothing and ok is false.
-	AppendCall(b []byte, op *Op) (msg []byte, id int64, ok bool)
-}

@@ -50,8 +50,8 @@ type CodecOptions struct {
 	// wanted.
 	Trace func(text string)
 
-	Handshake HandshakeOptions // where Spec.HandshakeMetadata: what the greeting says about us
-	Discovery DiscoveryCache   // where Spec.CachedCatalog: keeps what the peer says it offers
+	Handshake HandshakeOptions // where Spec.Handshake.Introduces: what the greeting says about us
+	Discovery DiscoveryCache   // where Spec.Discovery.Cached: keeps what the peer says it offers
 
 	NoEnvironment   bool          // of plugins: no environment.open and environment.close
 	ShutdownTimeout time.Duration // of plugins: the bound of plugin.shutdown; 0: the dialect's own

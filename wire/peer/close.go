@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 )
 
 // CloseWith sends what is queued and then ends the connection, with a code and a reason if its
@@ -50,11 +49,10 @@ func (p *Peer) shutDown(code int, reason string) error {
 
 // leave runs the dialect's goodbye.
 func (p *Peer) leave() {
-	l, ok := p.codec.(dialect.Shutdowner)
 	p.mu.Lock()
 	alive := p.state == open
 	p.mu.Unlock()
-	if !ok || !alive {
+	if p.can.Shutdown == nil || !alive {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.o.CloseTimeout)
@@ -62,7 +60,7 @@ func (p *Peer) leave() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
-	_ = l.Shutdown(ctx, p) // an error is ignored: the peer may have gone
+	_ = p.can.Shutdown(ctx, p) // an error is ignored: the peer may have gone
 }
 
 // quietLocked reports whether no handler runs and all their answers have been sent.

@@ -39,6 +39,12 @@ func (g *greeter) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return g.Codec.Decode(raw)
 }
 
+func (g *greeter) Abilities() dialect.Abilities {
+	a := g.Codec.Abilities()
+	a.Greet, a.Shutdown = g.Greet, g.Shutdown
+	return a
+}
+
 func (g *greeter) Greet(ctx context.Context, c dialect.Caller) error {
 	s, err := c.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: "hello"})
 	if err != nil {

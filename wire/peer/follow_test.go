@@ -18,7 +18,11 @@ import (
 // is to follow one, with nothing sent.
 type talker struct{ dialect.Codec }
 
-func (talker) UnsolicitedStreams() {}
+func (c talker) Abilities() dialect.Abilities {
+	a := c.Codec.Abilities()
+	a.Unsolicited = true
+	return a
+}
 
 func (c talker) Encode(op dialect.Op) (wire.Message, error) {
 	if stream, ok := strings.CutPrefix(op.Method, "follow "); ok {

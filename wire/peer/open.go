@@ -22,8 +22,8 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if p.isBatch(op) {
 		return p.openBatch(ctx, op)
 	}
-	if c, ok := p.codec.(dialect.Preparer); ok && op.Kind == dialect.Eval {
-		if err := c.Prepare(ctx, p, op); err != nil {
+	if op.Kind == dialect.Eval && p.can.Prepare != nil {
+		if err := p.can.Prepare(ctx, p, op); err != nil {
 			return nil, err
 		}
 	}
@@ -117,8 +117,7 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 			if s.own == nil {
 				s.own = msg.ID.Clone()
 			}
-			member, _ := idMembers(p.codec)
-			msg.Raw = scan.Splice(msg.Raw, member, fresh.ID)
+			msg.Raw = scan.Splice(msg.Raw, p.can.RequestID, fresh.ID)
 			msg.ID = fresh.ID
 		}
 	}
@@ -133,19 +132,10 @@ func (p *Peer) restored(m *wire.Message, own wire.ID) *wire.Message {
 	if own == nil {
 		return m
 	}
-	_, member := idMembers(p.codec)
 	c := *m
-	c.Raw = scan.Splice(m.Raw, member, own)
+	c.Raw = scan.Splice(m.Raw, p.can.AnswerID, own)
 	c.ID = own
 	return &c
-}
-
-// idMembers returns the members that hold the id in a codec's requests and answers.
-func idMembers(c dialect.Codec) (request, answer string) {
-	if named, ok := c.(dialect.IDNamer); ok {
-		return named.IDMembers()
-	}
-	return "id", "id"
 }
 
 // noMoreLocked returns the reason why s will not be answered: why the connection has ended, if that

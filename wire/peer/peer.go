@@ -13,6 +13,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -117,11 +118,10 @@ type Peer struct {
 	link
 	answering
 	lifetime
-	codec       dialect.Codec
-	openEnded   bool // an answer does not say that nothing follows
-	unsolicited bool // the peer opens streams that no call of ours asked for
-	o           Options
-	recvMu      sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
+	codec  dialect.Codec
+	can    dialect.Abilities // codec's
+	o      Options
+	recvMu sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
 
 	mu     sync.Mutex // guards all below; the codec is called under it
 	change gate       // passed when something has changed that the reader or Close waits for
@@ -201,8 +201,8 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.router, _ = conn.(wire.Router)
 	p.buffered, _ = conn.(wire.Buffered)
 	_, p.oneShot = conn.(wire.OneShot)
-	_, p.openEnded = codec.(dialect.OpenEnded)
-	_, p.unsolicited = codec.(dialect.UnsolicitedStreams)
+	p.can = codec.Abilities()
+	p.can.RequestID, p.can.AnswerID = cmp.Or(p.can.RequestID, "id"), cmp.Or(p.can.AnswerID, "id")
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)
@@ -247,10 +247,10 @@ func (p *Peer) Err() error {
 
 // Greet runs the dialect's greeting, where it has one.
 func (p *Peer) Greet(ctx context.Context) error {
-	if g, ok := p.codec.(dialect.Greeter); ok {
-		return g.Greet(ctx, p)
+	if p.can.Greet == nil {
+		return nil
 	}
-	return nil
+	return p.can.Greet(ctx, p)
 }
 
 // Call calls method and returns its result; of several data events, the last.

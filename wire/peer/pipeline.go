@@ -24,7 +24,6 @@ import (
 //   - Send and Flush belong to one goroutine at a time.
 type callPipeline struct {
 	p     *Peer
-	codec dialect.CallAppender
 	ready func()
 	ring  []pipelineSlot
 	open  int // calls in ring
@@ -58,15 +57,14 @@ const pipelineBytes = 32 << 10
 // have come. It returns nil if the dialect or the connection cannot pipeline calls, or if the
 // Peer has a pipeline already.
 func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
-	codec, ok := p.codec.(dialect.CallAppender)
-	if !ok || p.exchanger != nil || p.router != nil || p.oneShot || p.batcher == nil || !p.idler {
+	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.oneShot || p.batcher == nil || !p.idler {
 		return nil
 	}
 	size := 64
 	for size < 2*most {
 		size *= 2
 	}
-	l := &callPipeline{p: p, codec: codec, ready: ready, ring: make([]pipelineSlot, size)}
+	l := &callPipeline{p: p, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
 	if p.o.Tap == nil && p.o.Record == nil { // each of which sees every message
 		l.runs, _ = p.conn.(runSender)
@@ -92,7 +90,7 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 		return false
 	}
 	start := len(l.out)
-	out, id, ok := l.codec.AppendCall(l.out, op)
+	out, id, ok := l.p.can.AppendCall(l.out, op)
 	if !ok {
 		return false
 	}

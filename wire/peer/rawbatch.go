@@ -26,8 +26,7 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 	if op.Kind != dialect.Raw || start >= len(op.Params) || op.Params[start] != '[' {
 		return false
 	}
-	c, ok := p.codec.(dialect.ArrayMessages)
-	return !ok || !c.ArrayMessages()
+	return !p.can.Arrays
 }
 
 // openBatch sends the array in op. It is sent unchanged, byte for byte, if none of its ids is in

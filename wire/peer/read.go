@@ -175,7 +175,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 		m.Stream = token
 	}
 	first := m.Err == nil && token == nil && m.Kind == wire.Response && !acknowledges(m.Body) // the answer itself has content
-	shown := first && m.Final && s.op.Lasting && p.openEnded && p.exchanger == nil
+	shown := first && m.Final && s.op.Lasting && p.can.OpenEnded && p.exchanger == nil
 	m.Final = m.Final && !shown
 	p.calls.setWaiting(s, false)
 	if s.op.Kind == dialect.Raw { // in order with all other messages
@@ -245,7 +245,7 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	}
 	if in != nil && !in.ended && m.Stream != nil { // other exchanges may use the same ids
 		switch {
-		case p.unsolicited && !in.waiting && !in.named && !in.answers:
+		case p.can.Unsolicited && !in.waiting && !in.named && !in.answers:
 			p.calls.name(in, m.Stream)
 			p.deliverLocked(in, m)
 			return
@@ -274,7 +274,7 @@ func (p *Peer) itemLocked(m *wire.Message, in *stream) {
 	switch {
 	case m.Stream != nil && p.calls.endedStreams.has(m.Stream):
 	case m.Stream != nil && p.calls.awaiting > 0 && p.calls.early.keep(m, p.o.StreamBuffer):
-		if m.Final && p.calls.awaiting == 1 && !p.unsolicited {
+		if m.Final && p.calls.awaiting == 1 && !p.can.Unsolicited {
 			p.adoptLocked(p.calls.onlyOpen(), m.Stream, &p.calls.early)
 		}
 	default:

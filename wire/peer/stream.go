@@ -231,7 +231,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	case s.isWatch():
 		return nil
 	case s.stop != nil: // ending the exchange ends the call
-		if _, ok := p.codec.(dialect.CancelSender); ok && unanswered {
+		if p.can.SendsCancel && unanswered {
 			p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		}
 		s.stop()

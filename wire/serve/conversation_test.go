@@ -103,7 +103,7 @@ func TestConversationStreams(t *testing.T) {
 // that checks need, and without what would be run or is denied.
 func TestConversationDescribes(t *testing.T) {
 	p := dialDemo(t)
-	got, err := p.Codec().(dialect.Describer).Describe(t.Context(), p)
+	got, err := p.Codec().Abilities().Describe(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,11 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	if !ok {
 		return c
 	}
-	d, ok := p.Codec().(dialect.Declarer)
-	if !ok {
+	declared := p.Codec().Abilities().Declared
+	if declared == nil {
 		return c
 	}
-	return &checkedCaller{peerCaller: p, declares: d, warn: b.o.Warn}
+	return &checkedCaller{peerCaller: p, told: declared, warn: b.o.Warn}
 }
 
 // A peerCaller lists the further methods of the engine's Caller that a
@@ -41,8 +41,8 @@ type peerCaller interface {
 // checkedCaller is a Caller that knows what the far side declared.
 type checkedCaller struct {
 	peerCaller
-	declares dialect.Declarer
-	warn     func(text string)
+	told func(method string) *catalog.Catalog
+	warn func(text string)
 
 	mu  sync.Mutex
 	of  *catalog.Catalog // what far was made of
@@ -80,7 +80,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 
 // declared returns what the far side declared of method; nil for nothing.
 func (c *checkedCaller) declared(name string) *method {
-	cat := c.declares.Declared(name)
+	cat := c.told(name)
 	if cat == nil {
 		return nil
 	}

@@ -184,8 +184,8 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	if o, ok := l.backend().Codec.(dialect.JobOwner); ok {
-		return o.RunningJobs()
+	if jobs := l.backend().Codec.Abilities().RunningJobs; jobs != nil {
+		return jobs()
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	d.responder.Opened(l.p)
-	if _, greets := l.codec.(dialect.Greeter); greets {
+	if l.codec.Abilities().Greet != nil {
 		l.received.Store(false)
 		greeting.Text, greeting.Took = "the dialect "+d.Dialect()+" has greeted", time.Since(began)
 	}

@@ -166,6 +166,12 @@ func TestCloseWhileDialling(t *testing.T) {
 // greeter says hello, and waits for the answer.
 type greeter struct{ dialect.Codec }
 
+func (g greeter) Abilities() dialect.Abilities {
+	a := g.Codec.Abilities()
+	a.Greet = g.Greet
+	return a
+}
+
 func (greeter) Greet(ctx context.Context, c dialect.Caller) error {
 	_, err := c.Call(ctx, "hello", nil)
 	return err

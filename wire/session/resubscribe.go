@@ -65,7 +65,7 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 // reconnect or, on the first link, that of Options.First. A watch of all messages does not see the
 // greeting.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
-	_, greets := l.codec.(dialect.Greeter)
+	greets := l.codec.Abilities().Greet != nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if op := d.o.First; op != nil && d.codec == nil && d.isPassiveWatch(*op) && (op.Method != "" || !greets) {

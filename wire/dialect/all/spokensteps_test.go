@@ -67,12 +67,12 @@ func (s *spoken) take(verb, rest string) error {
 		s.background(name, func(ctx context.Context) (string, error) { return "greeted", s.p.Greet(ctx) })
 	case "describe":
 		s.background(name, func(ctx context.Context) (string, error) {
-			c, err := s.mine.(dialect.Describer).Describe(ctx, s.p)
+			c, err := s.mine.Abilities().Describe(ctx, s.p)
 			return catalogText(c), err
 		})
 	case "typing":
 		s.background(name, func(ctx context.Context) (string, error) {
-			c, err := s.mine.(dialect.SchemaProvider).Typing(ctx, s.p, arg)
+			c, err := s.mine.Abilities().Typing(ctx, s.p, arg)
 			return catalogText(c), err
 		})
 	case "cancel":
@@ -182,12 +182,12 @@ func (s *spoken) open(name string, op dialect.Op) error {
 			o.st, o.err = s.p.Open(s.t.Context(), op)
 			return
 		}
-		jobs, ok := s.mine.(dialect.JobRunner)
-		if !ok {
+		job := s.mine.Abilities().Job
+		if job == nil {
 			o.err = errors.New("the dialect has no jobs")
 			return
 		}
-		o.st, o.err = jobs.Job(s.t.Context(), s.p, op)
+		o.st, o.err = job(s.t.Context(), s.p, op)
 	}
 	if op.Kind >= dialect.JobRun && op.Kind != dialect.JobWait || op.Kind == dialect.Eval {
 		go do()

@@ -65,8 +65,7 @@ type sentRaw struct {
 	all   bool // their last one is the answer, not the first: their number is known
 }
 
-// NewCodec returns the codec for one connection. It is a Greeter, a Describer and
-// a Typer too.
+// NewCodec returns the codec for one connection.
 func NewCodec(o Options) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
@@ -76,8 +75,13 @@ func NewCodec(o Options) dialect.Codec {
 	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
-// UnsolicitedStreams marks a dialect whose answers may come without a call of ours.
-func (c *codec) UnsolicitedStreams() {}
+// Abilities returns the flows. Answers may come without a call of ours.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{
+		Greet: c.Greet, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
+		Unsolicited: true,
+	}
+}
 
 // Encode writes op. A message that the host would refuse for its size is a usage
 // Fault.

@@ -68,6 +68,11 @@ func NewCodec(o Options) dialect.Codec {
 	}
 }
 
+// Abilities returns the flows.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown}
+}
+
 // Encode returns the message for op. op.Extra may hold "params_style", one of
 // paramStyles, and "verbatim", true for a method that is sent as it was typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {

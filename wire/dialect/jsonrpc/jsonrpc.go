@@ -66,7 +66,7 @@ type codec struct {
 	latest  name            // of these
 }
 
-// NewCodec returns the codec for one connection. It is a dialect.Describer too.
+// NewCodec returns the codec for one connection.
 func NewCodec(o Options) dialect.Codec {
 	if o.Version != V1 {
 		o.Version = V2
@@ -108,7 +108,7 @@ func (c *codec) request(op dialect.Op) wire.Message {
 	}
 }
 
-// AppendCall appends a call. See dialect.CallAppender.
+// AppendCall appends a call. See dialect.Abilities.
 func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 	if op.Kind != dialect.Call || len(op.Funcs) > 0 {
 		return b, 0, false
@@ -188,8 +188,11 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
-// OpenEnded marks that notifications that name no stream may belong to a request.
-func (c *codec) OpenEnded() {}
+// Abilities says that the codec describes peers and appends calls, and that notifications that name
+// no stream may belong to a request.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{Describe: c.Describe, AppendCall: c.AppendCall, OpenEnded: true}
+}
 
 // Opened finds the stream in the answer to a subscribe request: its id, or an
 // object that names it. true, null and {} are acknowledgements, after which

@@ -247,7 +247,7 @@ func (approver) Close() error { return nil }
 
 func TestDescribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := jsonrpc.NewCodec(jsonrpc.Options{}).(dialect.Describer)
+		d := jsonrpc.NewCodec(jsonrpc.Options{}).Abilities()
 		silent := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
 		if _, err := d.Describe(t.Context(), silent); err != wire.ErrUnsupported {
 			t.Error(err)

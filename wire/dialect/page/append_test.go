@@ -84,19 +84,20 @@ func TestAppendCall(t *testing.T) {
 	for name, s := range specs {
 		t.Run(name, func(t *testing.T) {
 			one, other := s.NewCodec(dialect.CodecOptions{}), s.NewCodec(dialect.CodecOptions{})
-			calls, ok := one.(dialect.CallAppender)
+			appendCall := one.Abilities().AppendCall
+			ok := appendCall != nil
 			if ok != want[name] {
 				t.Fatalf("it appends calls: %v", ok)
 			}
 			if ok {
-				sameCalls(t, one, calls, other)
+				sameCalls(t, one, appendCall, other)
 			}
 		})
 	}
 }
 
-// sameCalls makes calls at random by one, which is calls as well, and by other.
-func sameCalls(t *testing.T, one dialect.Codec, calls dialect.CallAppender, other dialect.Codec) {
+// sameCalls makes calls at random by one, whose AppendCall is appendCall, and by other.
+func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect.Op) ([]byte, int64, bool), other dialect.Codec) {
 	r := rand.New(rand.NewPCG(15, 15))
 	appended := 0
 	out := []byte("before")
@@ -104,7 +105,7 @@ func sameCalls(t *testing.T, one dialect.Codec, calls dialect.CallAppender, othe
 		op := anyOp(r)
 		want, wantErr := other.Encode(op)
 		start := len(out)
-		if next, id, ok := calls.AppendCall(out, &op); ok {
+		if next, id, ok := appendCall(out, &op); ok {
 			out = next
 			appended++
 			if wantErr != nil || string(out[start:]) != string(want.Raw) || string(want.ID) != strconv.FormatInt(id, 10) || !want.Final {
@@ -171,7 +172,8 @@ func TestNamesAllocateNothing(t *testing.T) {
 		}
 		op := &dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte(`{"message":"hi"}`)}
 		var out []byte
-		got := map[string]float64{"append": testing.AllocsPerRun(100, func() { out, _, _ = c.(dialect.CallAppender).AppendCall(out[:0], op) })}
+		appendCall := c.Abilities().AppendCall
+		got := map[string]float64{"append": testing.AllocsPerRun(100, func() { out, _, _ = appendCall(out[:0], op) })}
 		for _, raw := range []string{
 			`{"jsonrpc":"2.0","id":1,"result":{"a":[1,2]}}`, `{"type":"response","re":2,"body":{"a":[1,2]}}`,
 			`{"type":"event","event":"ticks","data":{"a":1}}`, `{"jsonrpc":"2.0","method":"ticks","params":{"a":1}}`,

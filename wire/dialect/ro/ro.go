@@ -52,7 +52,7 @@ type call struct {
 	named    []string // its keys in codec.places
 }
 
-// NewCodec returns the codec for one connection. It is a dialect.Describer too.
+// NewCodec returns the codec for one connection.
 func NewCodec(o Options) dialect.Codec {
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
@@ -60,9 +60,10 @@ func NewCodec(o Options) dialect.Codec {
 	}
 }
 
-// UnsolicitedStreams marks a dialect whose peer sends results that no call of ours asked
-// for.
-func (c *codec) UnsolicitedStreams() {}
+// Abilities returns the flows. The peer sends results that no call of ours asked for.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{Describe: c.Describe, Job: c.Job, Unsolicited: true}
+}
 
 // Follows reports whether op is a Subscribe of a path without a verb, for which
 // nothing is sent; see Encode.

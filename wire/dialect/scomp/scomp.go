@@ -48,8 +48,7 @@ const (
 )
 
 // NewCodec returns the codec for one connection. It reads
-// MaxDepth and Handshake of o. It is a Greeter, a Describer, a
-// SchemaProvider and a Shutdowner too.
+// MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	depth := o.MaxDepth
 	if depth <= 0 {
@@ -59,6 +58,11 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: depth}),
 		depth: depth, intro: o.Handshake, evals: map[string]bool{},
 	}
+}
+
+// Abilities returns the flows.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{Greet: c.Greet, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown, Declared: c.Declared}
 }
 
 // Encode writes op.

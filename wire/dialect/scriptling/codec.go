@@ -79,8 +79,7 @@ type call struct {
 	funcs  []string
 }
 
-// NewCodec returns the codec for one connection. It is a dialect.Greeter, a
-// dialect.Describer and a dialect.Shutdowner.
+// NewCodec returns the codec for one connection.
 func NewCodec(o Options) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
@@ -101,6 +100,11 @@ func NewCodec(o Options) dialect.Codec {
 // extra are the members of an Op's Extra that this dialect knows.
 type extra struct {
 	Values bool `json:"values"` // args, kwargs and the result are Values as they stand
+}
+
+// Abilities returns the flows.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{Greet: c.Greet, Describe: c.Describe, Shutdown: c.Shutdown}
 }
 
 // Encode writes op.

@@ -45,30 +45,30 @@ func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	if op.Kind < dialect.JobRun {
 		return l.Caller.Open(ctx, op)
 	}
-	jobber, ok := l.Codec.(dialect.JobRunner)
-	if !ok {
+	job := l.Codec.Abilities().Job
+	if job == nil {
 		return nil, wire.Usagef("the dialect has no jobs")
 	}
-	return jobber.Job(ctx, l.Caller, op)
+	return job(ctx, l.Caller, op)
 }
 
 // Describe asks the far side for what it offers.
 func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	describer, ok := l.Codec.(dialect.Describer)
-	if !ok {
+	describe := l.Codec.Abilities().Describe
+	if describe == nil {
 		return nil, wire.Usagef("the dialect has no way to ask what the far side offers")
 	}
-	return catalog.Received(describer.Describe(ctx, l.Caller))
+	return catalog.Received(describe(ctx, l.Caller))
 }
 
 // Typing returns the catalog by which the params of method are typed; nil where the
 // dialect tells none.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	typer, ok := l.Codec.(dialect.SchemaProvider)
-	if !ok {
+	typing := l.Codec.Abilities().Typing
+	if typing == nil {
 		return nil, nil
 	}
-	c, err := typer.Typing(ctx, l.Caller, method)
+	c, err := typing(ctx, l.Caller, method)
 	if c == nil || err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package probes asks a peer what cannot be seen by looking on: what it answers
 // to an unknown method, to an id that is a string, to a message that is not
 // JSON. A probe is data, in a TOML text beside its dialect
-// (dialect.Spec.Probes):
+// (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc"               # the probes of that dialect are made, too

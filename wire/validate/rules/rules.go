@@ -4,7 +4,7 @@
 //
 // A rule is data: a name, a level, the section of the page that it comes from,
 // a sentence, and a jq program that finds what breaks it. The rules of a
-// dialect are a TOML text beside it (dialect.Spec.Rules):
+// dialect are a TOML text beside it (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
 //	base = "jsonrpc"               # the rules of that dialect hold, too

@@ -88,9 +88,9 @@ func BenchmarkDecode(b *testing.B) {
 // A call is appended to others.
 func BenchmarkAppend(b *testing.B) {
 	op := &dialect.Op{Kind: dialect.Call, Method: "echo", Params: []byte(`{"message":"hi"}`)}
-	for name, c := range map[string]dialect.Codec{"jsonrpc": jsonrpc.NewCodec(jsonrpc.Options{}), "names": speaks(b, names).appender()} {
+	for name, c := range map[string]dialect.Codec{"jsonrpc": jsonrpc.NewCodec(jsonrpc.Options{}), "names": speaks(b, names)} {
 		b.Run(name, func(b *testing.B) {
-			calls := c.(dialect.CallAppender)
+			calls := c.Abilities()
 			var to []byte
 			b.ReportAllocs()
 			for b.Loop() {

@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Codec is the codec of a page on one connection. It is a dialect.Greeter, Describer,
-// SchemaProvider and Shutdowner, too.
+// A Codec is the codec of a page on one connection.
 type Codec struct {
 	dialect.Codec // reads and writes messages, without the flows of the page
 	d             *Dialect
@@ -75,21 +74,6 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 
 // Serving reports whether we are the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
-
-// IDMembers returns the members that hold the id in requests and in answers.
-func (c *Codec) IDMembers() (request, answer string) {
-	if named, ok := c.Codec.(dialect.IDNamer); ok {
-		return named.IDMembers()
-	}
-	return "id", "id"
-}
-
-// ArrayMessages reports whether messages are arrays.
-func (c *Codec) ArrayMessages() bool { return c.d.plan.Array() }
-
-// OpenEnded marks that notifications that name no stream may belong to a
-// request.
-func (c *Codec) OpenEnded() {}
 
 // scope returns the variables for the page's programs about a call.
 func (c *Codec) scope(s *call) *program.Scope {

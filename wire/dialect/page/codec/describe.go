@@ -20,8 +20,8 @@ const maxPages = 1000
 // [[describe]] in their order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
-		if d, ok := c.Codec.(dialect.Describer); ok {
-			return d.Describe(ctx, caller)
+		if describe := c.Codec.Abilities().Describe; describe != nil {
+			return describe(ctx, caller)
 		}
 		return nil, wire.ErrUnsupported
 	}

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Appends reports whether codecs of the plan are dialect.CallAppenders: no program writes
+// Appends reports whether codecs of the plan append calls: no program writes
 // their calls, ids are whole numbers, and an answer is the only one.
 func (c *Plan) Appends() bool {
 	counted := c.names.IDs == "" || c.names.IDs == "integer"
@@ -14,7 +14,7 @@ func (c *Plan) Appends() bool {
 	return free && c.page.Write.Request == nil && counted && c.request.id.head >= 0 && !c.array && c.response.more.head < 0 && !c.items
 }
 
-// AppendCall appends a call, where the plan Appends. See dialect.CallAppender.
+// AppendCall appends a call, where the plan Appends. See dialect.Abilities.
 func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 	if op.Kind != dialect.Call || len(op.Funcs) > 0 || !c.plan.Appends() {
 		return b, 0, false

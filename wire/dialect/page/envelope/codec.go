@@ -40,14 +40,13 @@ func New(p *Plan, o Options) dialect.Codec {
 	return &codec{plan: p, o: o, names: map[string]string{}}
 }
 
-// OpenEnded marks that notifications that name no stream may belong to a
-// request.
-func (c *codec) OpenEnded() {}
-
-// IDMembers returns the members that hold ids; "id" where one is no member of the message
-// itself.
-func (c *codec) IDMembers() (request, answer string) {
-	return c.plan.request.id.member("id"), c.plan.response.id.member("id")
+// Abilities says which members hold ids, "id" where one is no member of the message itself, and that
+// notifications that name no stream may belong to a request. Calls are appended where the plan Appends.
+func (c *codec) Abilities() dialect.Abilities {
+	return dialect.Abilities{
+		RequestID: c.plan.request.id.member("id"), AnswerID: c.plan.response.id.member("id"),
+		OpenEnded: true, AppendCall: c.AppendCall,
+	}
 }
 
 // Encode returns the message for op.
