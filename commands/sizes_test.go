@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,20 +15,71 @@ import (
 )
 
 const (
-	mostFields = 20  // of a struct that holds state
-	mostLines  = 300 // of a file
-	mostFiles  = 20  // of a folder
+	mostFields     = 20  // of a struct that holds state
+	mostLines      = 300 // of a file
+	mostFiles      = 20  // of a folder
+	mostComplexity = 15  // of a function: its branches and one
 )
 
-// tables are the structs that hold no state: what a user or a dialect said, a
-// field for each thing that can be said.
+// tables are the structs that hold no state and are no part of one that does: what
+// a user or a dialect said, a field for each thing that can be said.
 var tables = []string{"session.Options", "load.Page"}
 
-// TestSizes: files, folders and structs stay small enough to be read at once.
-// Tests are exempt, as are wire/transport, which has a file for each transport,
-// and files that only one operating system builds.
+// TestSizes: files, folders, structs and functions stay small enough to be read
+// at once. Tests are exempt, as are wire/transport, which has a file for each
+// transport, and files that only one operating system builds.
 func TestSizes(t *testing.T) {
-	files := map[string]int{}
+	src := readSources(t)
+	for dir, n := range src.files {
+		if n > mostFiles && dir != "wire/transport" {
+			t.Errorf("%s has %d files, more than %d: which of them are a package?", dir, n, mostFiles)
+		}
+	}
+	large := map[string]int{}
+	for name, s := range src.structs {
+		if n := src.members(s); n > mostFields && !slices.Contains(tables, s.name) {
+			large[name] = n
+		}
+	}
+	compare(t, "fields", mostFields, large, largeStructs)
+	compare(t, "branches", mostComplexity, src.branches, branchyFunctions)
+}
+
+// compare fails for each of found that is larger than most and than its bound in
+// the table, and for each row that is not needed.
+func compare(t *testing.T, what string, most int, found map[string]int, table map[string]exception) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if bound := max(table[name].bound, most); found[name] > bound {
+			t.Errorf("%s has %d %s, more than %d: which of them change together?", name, found[name], what, bound)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if found[name] == 0 {
+			t.Errorf("%s has at most %d %s, or is gone: remove its row from sizes_exceptions_test.go", name, most, what)
+		}
+	}
+}
+
+// sources are the packages of the tree, without tests.
+type sources struct {
+	files    map[string]int         // by folder
+	structs  map[string]*structType // by folder and name
+	users    map[string][]string    // of a struct: types and folders
+	branches map[string]int         // of functions that have too many
+}
+
+type structType struct {
+	dir, name, key string // the name with its package's, and with its folder
+	fields         *ast.FieldList
+}
+
+func readSources(t *testing.T) *sources {
+	src := &sources{map[string]int{}, map[string]*structType{}, map[string][]string{}, map[string]int{}}
+	type parsed struct {
+		dir  string
+		file *ast.File
+	}
+	var all []parsed
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -37,31 +89,35 @@ func TestSizes(t *testing.T) {
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		src, err := os.ReadFile(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		if n := bytes.Count(src, []byte("\n")); n > mostLines {
+		if n := bytes.Count(text, []byte("\n")); n > mostLines {
 			t.Errorf("%s has %d lines, more than %d: what second job does it have?", path, n, mostLines)
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, src, parser.SkipObjectResolution|parser.ParseComments)
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
+		dir, _ := filepath.Rel("..", filepath.Dir(path))
+		dir = filepath.ToSlash(dir)
 		if !ofOneSystem(path, file) {
-			files[filepath.Dir(path)]++
+			src.files[dir]++
 		}
-		small(t, path, file)
+		all = append(all, parsed{dir, file})
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, n := range files {
-		if n > mostFiles && dir != filepath.Join("..", "wire", "transport") {
-			t.Errorf("%s has %d files, more than %d: which of them are a package?", dir, n, mostFiles)
-		}
+	for _, p := range all {
+		src.declared(p.dir, p.file)
 	}
+	for _, p := range all {
+		src.used(p.dir, p.file)
+	}
+	return src
 }
 
 // ofOneSystem says whether only some operating systems build a file.
@@ -77,19 +133,141 @@ func ofOneSystem(path string, file *ast.File) bool {
 	})
 }
 
-// small fails for each struct of a file that has too many fields.
-func small(t *testing.T, path string, file *ast.File) {
+// declared collects a file's structs and its functions with many branches.
+func (src *sources) declared(dir string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok {
-			return true
-		}
-		if s, ok := spec.Type.(*ast.StructType); ok {
-			name := file.Name.Name + "." + spec.Name.Name
-			if fields := s.Fields.NumFields(); fields > mostFields && !slices.Contains(tables, name) {
-				t.Errorf("%s: %s has %d fields, more than %d: which of them change together?", path, name, fields, mostFields)
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			if s, ok := n.Type.(*ast.StructType); ok {
+				key := dir + "." + n.Name.Name
+				src.structs[key] = &structType{dir, file.Name.Name + "." + n.Name.Name, key, s.Fields}
+			}
+		case *ast.FuncDecl:
+			name := n.Name.Name
+			if n.Recv != nil {
+				name = typeName(n.Recv.List[0].Type) + "." + name
+			}
+			if b := complexity(n); b > mostComplexity {
+				src.branches[dir+"."+name] = b
 			}
 		}
 		return true
 	})
+}
+
+// used notes which types have members of a struct or name it in their methods,
+// and which other packages name it.
+func (src *sources) used(dir string, file *ast.File) {
+	for _, d := range file.Decls {
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					src.named(dir, typeName(n.Recv.List[0].Type), n)
+				}
+			case *ast.TypeSpec:
+				src.named(dir, n.Name.Name, n.Type)
+			case *ast.SelectorExpr:
+				if from, ok := n.X.(*ast.Ident); ok {
+					src.use(imported(file, from.Name)+"."+n.Sel.Name, dir)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// named notes that a type uses each struct whose name n contains.
+func (src *sources) named(dir, user string, n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr: // a member's name is not a type's
+			src.named(dir, user, n.X)
+			return false
+		case *ast.Field:
+			src.named(dir, user, n.Type)
+			return false
+		case *ast.Ident:
+			src.use(dir+"."+n.Name, dir+"."+user)
+		}
+		return true
+	})
+}
+
+func (src *sources) use(name, user string) {
+	if src.structs[name] != nil && name != user && !slices.Contains(src.users[name], user) {
+		src.users[name] = append(src.users[name], user)
+	}
+}
+
+// imported returns the folder of the package that a file calls name.
+func imported(file *ast.File, name string) string {
+	for _, i := range file.Imports {
+		dir, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "rpcx/")
+		if ours && (i.Name != nil && i.Name.Name == name || i.Name == nil && filepath.Base(dir) == name) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// members counts a struct's fields. A field whose struct only this one uses,
+// embedded or named, by value or by pointer, counts as that struct's fields. A
+// pointer to a struct that uses this one leads back to an owner, and counts once.
+func (src *sources) members(s *structType) int {
+	n := 0
+	for _, f := range s.fields.List {
+		one := 1
+		if part := src.structs[s.dir+"."+typeName(f.Type)]; part != nil && src.isPart(part, s, f) {
+			one = src.members(part)
+		}
+		n += one * max(len(f.Names), 1)
+	}
+	return n
+}
+
+func (src *sources) isPart(part, of *structType, f *ast.Field) bool {
+	users := src.users[part.key]
+	_, pointer := f.Type.(*ast.StarExpr)
+	owner := pointer && slices.Contains(src.users[of.key], part.key)
+	return len(users) == 1 && users[0] == of.key && !owner && !slices.Contains(tables, part.name)
+}
+
+// typeName returns the name of a type of the same package or of a pointer to it.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.IndexListExpr:
+		return typeName(e.X)
+	}
+	return ""
+}
+
+// complexity counts the ways through a function as McCabe does: one, and one
+// for each condition, loop, case and shortcut.
+func complexity(f *ast.FuncDecl) int {
+	n := 1
+	ast.Inspect(f, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			n++
+		case *ast.CaseClause:
+			n += min(len(node.List), 1)
+		case *ast.CommClause:
+			if node.Comm != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if node.Op == token.LAND || node.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
 }
