@@ -88,8 +88,10 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	if err != nil {
 		return transport.Address{}, err
 	}
-	at := e.Address
-	at.URLPath = path
+	at, err := e.Address.At(path)
+	if err != nil {
+		return transport.Address{}, err
+	}
 	at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
 	return at, nil
 }
