@@ -17,6 +17,13 @@ want 0 '{"a":[1,2,{"b":null}]}' \
   rpcx call "$inspector" Runtime.evaluate '{"expression":"({a: [1, 2, {b: null}]})","returnByValue":true}' --jq .result.value
 ok "evaluating"
 
+cdp=cdp+${inspector#*+}
+want 0 5 rpcx eval "$cdp" 'Promise.resolve(5)'
+want 0 6 rpcx eval "$cdp" 'await Promise.resolve(6)'
+want 0 7 rpcx eval "$cdp" 'let n = 7; n'
+want 0 8 rpcx eval "$cdp" 'let n = 8; n'
+ok "eval awaits a promise, and takes await and repeated declarations"
+
 want 1 '' rpcx call "$inspector" No.such
 said "No.such' wasn't found"
 want 4 '' rpcx call "$inspector" Runtime.evaluate expression='throw new Error("no")' --expect '.exceptionDetails == null' --jq empty
