@@ -88,16 +88,14 @@ func (n *Names) merge(more Names) {
 	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
 }
 
-// checkNames returns the error of names that contradict each other.
-func (p *Page) checkNames(at places) error {
-	if p.Names == nil {
-		return nil
-	}
+// rules are about names that contradict each other.
+func (Names) rules(p *Page) []rule {
 	n := p.AllNames()
-	if code, message := n.Response.Code, n.Response.Message; p.Write.Error == nil && code != "" && message != "" && code != message && (within(code, message) || within(message, code)) {
-		what := fmt.Sprintf("an error's message stands in %q: one of them would hold the other. Name two members, or one for both, or say with write.error how errors are written", message)
-		return at.fault("names.response.code", what)
-	}
+	code, message := n.Response.Code, n.Response.Message
+	list := []rule{{
+		"response.code", p.Write.Error == nil && code != "" && message != "" && code != message && (within(code, message) || within(message, code)),
+		fmt.Sprintf("an error's message stands in %q: one of them would hold the other. Name two members, or one for both, or say with write.error how errors are written", message),
+	}}
 	for _, kind := range []struct {
 		name string
 		m    Members
@@ -106,36 +104,26 @@ func (p *Page) checkNames(at places) error {
 		if kind.name == "response" && n.OK != nil {
 			used[n.OK.At] = "names.ok.at"
 		}
-		for _, list := range []struct {
-			at    string
-			paths []string
-		}{{"names.forbidden", n.Forbidden}, {"names." + kind.name + ".forbidden", kind.m.Forbidden}} {
-			if err := contradicts(at, list.at, list.paths, used); err != nil {
-				return err
-			}
-		}
+		list = append(list, forbid("forbidden", n.Forbidden, used)...)
+		list = append(list, forbid(kind.name+".forbidden", kind.m.Forbidden, used)...)
 	}
 	beside := map[string]string{}
 	for _, name := range n.Extra {
 		beside[name] = "names.extra"
 	}
-	return contradicts(at, "names.forbidden", n.Forbidden, beside)
+	return append(list, forbid("forbidden", n.Forbidden, beside)...)
 }
 
-// contradicts returns the error of the first of the paths, which the page forbids, that is one of those
-// that are used, or holds it; used has what uses each.
-func contradicts(at places, forbids string, paths []string, used map[string]string) error {
+// forbid returns the rules about paths that the page forbids: none of them is one of those that are
+// used, or holds it; used has what uses each.
+func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
-		if path == "" || strings.Contains("."+path+".", "..") {
-			return at.fault(forbids, fmt.Sprintf("%q is no path of a member, such as \"jsonrpc\" or \"header.version\"", path))
-		}
+		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is no path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
 		for _, name := range slices.Sorted(maps.Keys(used)) {
-			if within(name, path) {
-				return at.fault(forbids, fmt.Sprintf("%q is forbidden, and %s needs %q: take it out of one of them", path, used[name], name))
-			}
+			list = append(list, rule{member, within(name, path), fmt.Sprintf("%q is forbidden, and %s needs %q: take it out of one of them", path, used[name], name)})
 		}
 	}
-	return nil
+	return list
 }
 
 // within reports whether the member at path is the one at place, or below it.

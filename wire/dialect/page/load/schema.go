@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -129,31 +128,42 @@ func checkKey(file string, k toml.Key) error {
 
 // checkValue returns an error if the value of a key is of the wrong kind.
 func checkValue(file string, k toml.Key, t reflect.Type) error {
+	if fits(k, t) {
+		return nil
+	}
 	what, _ := expected(t)
-	if t.Kind() == reflect.Pointer && t != reflect.TypeFor[Prog]() {
-		t = t.Elem()
+	return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, k.Name(), what)
+}
+
+// fits reports whether the value of a key is one for a member of type t.
+func fits(k toml.Key, t reflect.Type) bool {
+	all := func(kind toml.Kind) bool {
+		return k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != kind })
 	}
-	ok := true
-	switch {
-	case t == reflect.TypeFor[Prog](), t.Kind() == reflect.String:
-		ok = k.Kind == toml.Text
-	case t.Kind() == reflect.Bool:
-		ok = k.Kind == toml.Bool
-	case t.Kind() == reflect.Int:
-		ok = k.Kind == toml.Number
-	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
-		ok = k.Kind == toml.Table
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		ok = k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Table })
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
-		ok = k.Kind == toml.Text || k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != toml.Text })
-	case t.Kind() == reflect.Slice:
-		ok = k.Kind == toml.Array
+	if t == reflect.TypeFor[Prog]() {
+		return k.Kind == toml.Text
 	}
-	if !ok {
-		return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, k.Name(), what)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return fits(k, t.Elem())
+	case reflect.String:
+		return k.Kind == toml.Text
+	case reflect.Bool:
+		return k.Kind == toml.Bool
+	case reflect.Int:
+		return k.Kind == toml.Number
+	case reflect.Struct, reflect.Map:
+		return k.Kind == toml.Table
+	case reflect.Slice:
+		switch t.Elem().Kind() {
+		case reflect.Struct:
+			return all(toml.Table)
+		case reflect.String:
+			return k.Kind == toml.Text || all(toml.Text)
+		}
+		return k.Kind == toml.Array
 	}
-	return nil
+	return true
 }
 
 func isNumber(s string) bool {
@@ -215,7 +225,7 @@ func (p places) fault(path, what string) error {
 // Programs yields the programs of a page, each with its path.
 func Programs(p *Page) iter.Seq2[string, Prog] {
 	return func(yield func(string, Prog) bool) {
-		each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
+		each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
 			prog, ok := v.Interface().(Prog)
 			return !ok || prog == nil || yield(path, prog)
 		})
@@ -225,7 +235,7 @@ func Programs(p *Page) iter.Seq2[string, Prog] {
 // choices returns the error of the first member of p whose value is not one of
 // its choices.
 func (p *Page) choices(at places) (err error) {
-	each(reflect.ValueOf(p).Elem(), "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
+	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
 		of := tag.Get("of")
 		if of == "" {
 			return true
@@ -253,42 +263,36 @@ func (p *Page) choices(at places) (err error) {
 	return err
 }
 
-// each calls f for every member below v, and stops when that returns false.
-func each(v reflect.Value, path string, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
-	if v.Type() == reflect.TypeFor[Prog]() {
-		return f(path, v, "")
+// each calls f for v, at path and with the tag of its member, and for every member below it; it stops
+// when that returns false.
+func each(v reflect.Value, path string, tag reflect.StructTag, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
+	if !f(path, v, tag) {
+		return false
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		return v.IsNil() || each(v.Elem(), path, f)
+		return v.IsNil() || v.Type() == reflect.TypeFor[Prog]() || each(v.Elem(), path, "", f)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			tag := v.Type().Field(i).Tag
-			below := strings.TrimPrefix(path+"."+tag.Get("toml"), ".")
-			if tag.Get("of") != "" && !f(below, v.Field(i), tag) || !each(v.Field(i), below, f) {
+			if !each(v.Field(i), strings.TrimPrefix(path+"."+tag.Get("toml"), "."), tag, f) {
 				return false
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if !each(v.Index(i), path+"["+strconv.Itoa(i)+"]", f) {
+			if !each(v.Index(i), path+"["+strconv.Itoa(i)+"]", "", f) {
 				return false
 			}
 		}
 	case reflect.Map:
-		for _, key := range slices.Sorted(maps.Keys(asMap(v))) {
-			if !each(v.MapIndex(reflect.ValueOf(key)), path+"."+key, f) {
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			if !each(v.MapIndex(key), path+"."+key.String(), "", f) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func asMap(v reflect.Value) map[string]bool {
-	names := map[string]bool{}
-	for _, key := range v.MapKeys() {
-		names[key.String()] = true
-	}
-	return names
 }

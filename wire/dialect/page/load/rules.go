@@ -1,0 +1,152 @@
+package load
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A rule is what a table of a page has to fulfil beside having members of the right kinds.
+type rule struct {
+	member string // below the table; "": the table itself
+	broken bool
+	says   string
+}
+
+// ruled is a table with rules.
+type ruled interface {
+	rules(p *Page) []rule
+}
+
+// checkRules returns the error of the first rule that the page breaks.
+func (p *Page) checkRules(at places) (err error) {
+	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
+		if v.Kind() != reflect.Struct {
+			return true
+		}
+		table, ok := v.Interface().(ruled)
+		if !ok {
+			return true
+		}
+		for _, r := range table.rules(p) {
+			if r.broken {
+				err = at.fault(strings.Trim(path+"."+r.member, "."), r.says)
+				return false
+			}
+		}
+		return true
+	})
+	return err
+}
+
+func (p Page) rules(*Page) []rule {
+	return []rule{
+		{"name", !IsName(p.Name), fmt.Sprintf("%q is no name of a dialect: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name)},
+		{"base", p.Base == "none" && p.Names == nil && len(p.Read) == 0, "a page of base none needs [names] or [[read]]: what its messages look like"},
+	}
+}
+
+func (s Step) rules(*Page) []rule {
+	given := 0
+	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {
+		if has {
+			given++
+		}
+	}
+	return []rule{
+		{"", given != 1, "expected exactly one of call, notify and await"},
+		{"within", s.Within != "" && (s.Await == nil || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
+		{"wait", s.Call == "" && s.Wait != nil, "only a call has an answer to wait for"},
+		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step for an operation is a call, which is answered before it, or a notification: leave await and wait out"},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no answer: keep and accept go with call and await"},
+	}
+}
+
+// callOrNotify is the rule of a table that is either a call or a notification.
+func callOrNotify(call, notify string) rule {
+	return rule{"", (call == "") == (notify == ""), "expected exactly one of call and notify"}
+}
+
+func (s Goodbye) rules(*Page) []rule { return []rule{callOrNotify(s.Call, s.Notify)} }
+
+func (s EvalPrelude) rules(*Page) []rule {
+	return []rule{
+		callOrNotify(s.Call, s.Notify),
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no answer: keep and accept go with call"},
+	}
+}
+
+func (e End) rules(*Page) []rule {
+	return []rule{callOrNotify(e.Call, e.Notify), {"", e.Method != "", "expected exactly one of call and notify"}}
+}
+
+func (e Eval) rules(*Page) []rule {
+	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params: what evaluates $code"}}
+}
+
+func (a After) rules(*Page) []rule {
+	return []rule{{"", a.Event == "" || a.Call == "", "expected event and call: what is called after which notification"}}
+}
+
+func (d Describe) rules(*Page) []rule {
+	return []rule{{"", d.Methods == nil && d.Info == nil, "expected methods: a program that makes methods of the answer, or info: one that makes of it who the peer is"}}
+}
+
+func (s Subscribe) rules(p *Page) []rule {
+	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), "expected item.method: which notifications are items, or [[read]] of kind item"}}
+}
+
+func (w Wrapped) rules(*Page) []rule {
+	return []rule{{"", w.Method == nil, "expected method: a program that finds the hook's name in the params"}}
+}
+
+func (c Cancel) rules(*Page) []rule {
+	_, code := c.Answer.(int64)
+	return []rule{
+		{"", (c.Notify == "") == (c.Call == ""), "expected exactly one of notify and call"},
+		{"answer", c.Answer != nil && !code && c.Answer != "none", "expected \"none\" or the code of an error, such as -32800"},
+	}
+}
+
+func (r Read) rules(*Page) []rule {
+	article := "a "
+	if r.Kind == "item" {
+		article = "an "
+	}
+	return []rule{
+		{"", r.Kind == "", "expected a kind: response, request, notification, item or cancel"},
+		{"", r.ID == nil && r.Kind != "notification", article + r.Kind + " needs an id"},
+		{"", r.Method == nil && (r.Kind == "request" || r.Kind == "notification"), article + r.Kind + " needs a method"},
+		{"final", r.Final != nil && r.Kind != "item" && r.Kind != "response", "only an item and a response can be the last"},
+	}
+}
+
+// ownHeaders are the headers that a page must not set: those that route a
+// request or describe its body, and those that carry the user's credentials.
+var ownHeaders = []string{
+	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",
+	"transfer-encoding", "connection", "upgrade", "proxy-authorization", "te", "trailer", "last-event-id",
+}
+
+func (h HTTP) rules(*Page) []rule {
+	header := func(member, name string) rule {
+		return rule{member, slices.Contains(ownHeaders, strings.ToLower(name)) || strings.ContainsAny(name, " \t\r\n:"), "a page does not set this header"}
+	}
+	list := []rule{
+		header("session", h.Session),
+		{"again", h.Again != 0 && h.Session == "", "expected session beside it: the header that such an answer brings"},
+		{"again", h.Again != 0 && (h.Again < 400 || h.Again > 499), "expected a status from 400 to 499, such as 409"},
+	}
+	for name := range h.Headers {
+		list = append(list, header("headers."+name, name))
+	}
+	return list
+}
+
+func (s Serve) rules(*Page) (list []rule) {
+	for path := range s.Get {
+		list = append(list, rule{"get." + path, !strings.HasPrefix(path, "/"), "expected a path, such as \"/json/version\""})
+	}
+	return list
+}
