@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
@@ -210,21 +211,16 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 // ask sends a message of that type and returns the body of its answer; the
 // host's error is a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: members})
-	if err != nil {
-		return nil, err
-	}
-	m, err := st.Next(ctx)
+	m, err := poll.Ask(ctx, caller, kind, members)
 	switch {
 	case err != nil:
-		_ = st.Cancel(ctx)
 		return nil, err
 	case m.Err != nil:
-		return nil, m.Err.Clone()
+		return nil, m.Err
 	case m.Method != kind+"_result":
 		return nil, malformed(kind + "_result")
 	}
-	return m.Clone().Body, nil
+	return m.Body, nil
 }
 
 func malformed(kind string) error {

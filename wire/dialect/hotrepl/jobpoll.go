@@ -1,25 +1,21 @@
 package hotrepl
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
-// A job is polled at intervals that grow from firstPoll to longestPoll. Each
-// answer is awaited for answerTimeout: real hosts do not answer at all for a job
-// that they do not know.
-const (
-	firstPoll     = 50 * time.Millisecond
-	longestPoll   = time.Second
-	answerTimeout = 15 * time.Second
-)
+// Each answer is awaited for answerTimeout: real hosts do not answer at all for a job that they do
+// not know.
+const answerTimeout = 15 * time.Second
 
 // Job carries out one of the Job operations by polling the host. Each event of
 // the stream is a report: an object with the job, its state and status, and its
@@ -27,106 +23,73 @@ const (
 // the only event is the output, as a call would print it; the job then ends
 // with the stream: it is cancelled when nobody waits for it any more.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	p := &poll{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
+	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
+	bare := scan.Get(op.Extra, "bare") != nil
 	switch op.Kind {
 	case dialect.JobRun, dialect.JobStart:
 		call := op
 		call.Kind = dialect.Call
-		if op.Kind == dialect.JobRun && scan.Get(op.Extra, "bare") != nil {
-			p.bare, call.Extra = true, nil
+		if op.Kind == dialect.JobRun && bare {
+			j.bare, call.Extra = true, nil
 		}
 		st, err := caller.Open(ctx, call)
-		p.asked, p.job, p.ours = st, nil, true
-		return p, err
+		j.Reports, j.Heard, j.job = st, j.begun, nil
+		return j, err
 	case dialect.JobWait:
-		p.bare = scan.Get(op.Extra, "bare") != nil
-		p.ours = p.bare
-		return p, nil
-	case dialect.JobStatus, dialect.JobCancel, dialect.JobList:
-		return p, nil
+		j.Ask, j.Now = j.asks(typeStatus, j.about()), !bare
+		if j.bare = bare; bare {
+			j.GiveUp = j.cancel
+		}
+	case dialect.JobStatus:
+		j.Ask, j.Now = j.asks(typeStatus, j.about()), true
+	case dialect.JobCancel:
+		j.Ask, j.Now = j.asks(typeJobCancel, j.about()), true
+	case dialect.JobList:
+		j.Ask, j.Now = j.asks(typeJournal, op.Extra), true
+	default:
+		return nil, wire.ErrUnsupported
 	}
-	return nil, wire.ErrUnsupported
+	return j, nil
 }
 
-// A poll is the stream of a job operation: it asks the host each time that the
-// next event is wanted.
-type poll struct {
+// following is the stream of a job operation.
+type following struct {
+	poll.Stream
 	codec  *codec
 	caller dialect.Caller
 	op     dialect.Op
 	job    json.RawMessage // the job's id; nil: not known yet
-	asked  dialect.Stream  // the command_call that starts the job, until it is answered; else nil
-	ours   bool            // we started the job, so Cancel ends it
 	bare   bool            // the output alone is wanted, not a report
-	pause  time.Duration
-	ready  []wire.Message // what Next returns next
-	over   bool           // nothing comes after ready
 }
 
-// Next returns the next message, asking the host if there is none yet.
-func (p *poll) Next(ctx context.Context) (wire.Message, error) {
-	for len(p.ready) == 0 {
-		if p.over {
-			return wire.Message{}, io.EOF
-		}
-		if err := p.more(ctx); err != nil {
-			return wire.Message{}, err
-		}
+// begun handles the answer to the command_call that starts the job, and what comes before it.
+func (j *following) begun(_ context.Context, m wire.Message) error {
+	if m.Kind != wire.Response {
+		j.Put(m)
+		return nil
 	}
-	m := p.ready[0]
-	p.ready = p.ready[1:]
-	return m, nil
+	j.Reports = nil
+	return j.answer(m)
 }
 
-// more asks the host, or waits for the start of the job, and queues the answer.
-func (p *poll) more(ctx context.Context) error {
-	switch p.op.Kind {
-	case dialect.JobList:
-		return p.answer(p.ask(ctx, typeJournal, p.op.Extra))
-	case dialect.JobCancel:
-		return p.answer(p.ask(ctx, typeJobCancel, p.about()))
-	case dialect.JobStatus:
-		return p.answer(p.ask(ctx, typeStatus, p.about()))
-	}
-	if p.asked != nil {
-		m, err := p.asked.Next(ctx)
-		if err == nil {
-			m = m.Clone()
-			if m.Kind != wire.Response {
-				p.ready = append(p.ready, m)
-				return nil
-			}
-			p.asked = nil
-		}
-		return p.answer(m, err)
-	}
-	if p.pause > 0 || p.ours {
-		p.pause = min(max(2*p.pause, firstPoll), longestPoll)
-		select {
-		case <-time.After(p.pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	p.pause = max(p.pause, firstPoll/2)
-	return p.answer(p.ask(ctx, typeStatus, p.about()))
-}
+func (j *following) about() json.RawMessage { return scan.Pair("jobId", j.job) }
 
-func (p *poll) about() json.RawMessage { return scan.Pair("jobId", p.job) }
+// asks returns a function that sends a message and handles its answer.
+func (j *following) asks(kind string, members json.RawMessage) func(context.Context) error {
+	return func(ctx context.Context) error {
+		m, err := j.ask(ctx, kind, members)
+		if err != nil {
+			return err
+		}
+		return j.answer(m)
+	}
+}
 
 // ask sends a message and waits for its answer, at most answerTimeout.
-func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
+func (j *following) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
 	bound, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	st, err := p.caller.Open(bound, dialect.Op{Kind: dialect.Internal, Method: kind, Params: members})
-	if err != nil {
-		return wire.Message{}, err
-	}
-	m, err := st.Next(bound)
-	if err == nil {
-		return m.Clone(), nil
-	}
-	_ = st.Cancel(ctx)
+	m, err := poll.Ask(bound, j.caller, kind, members)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+answerTimeout.String(), err)
 		if kind != typeJournal {
@@ -137,71 +100,54 @@ func (p *poll) ask(ctx context.Context, kind string, members json.RawMessage) (w
 	return m, err
 }
 
+// cancel has the host cancel the job.
+func (j *following) cancel(ctx context.Context) error {
+	_, err := j.ask(ctx, typeJobCancel, j.about())
+	return err
+}
+
 // answer queues what a user sees of the host's answer.
-func (p *poll) answer(m wire.Message, err error) error {
+func (j *following) answer(m wire.Message) error {
+	ev, err := dialect.EventOf(j.codec, m)
 	if err != nil {
 		return err
 	}
-	ev, err := dialect.EventOf(p.codec, m)
-	if err != nil {
-		return err
+	if ev.Kind == wire.Progress && j.job == nil {
+		j.job = bytes.Clone(ev.Job)
+		j.Ask, j.GiveUp = j.asks(typeStatus, j.about()), j.cancel
 	}
-	if ev.Kind == wire.Progress && p.job == nil {
-		p.job = append(json.RawMessage(nil), ev.Job...)
-	}
-	waits := p.op.Kind == dialect.JobRun || p.op.Kind == dialect.JobWait
+	waits := j.op.Kind == dialect.JobRun || j.op.Kind == dialect.JobWait
 	switch {
 	case ev.Kind == wire.Progress && waits:
-		p.tell(m, ev, false)
+		j.tell(m, ev, false)
 		return nil
-	case p.op.Kind == dialect.JobList && ev.Err == nil:
-		p.entries(m)
-	case p.op.Kind == dialect.JobCancel && ev.Err == nil, p.bare:
-		p.tell(m, ev, true)
-	case ev.Err != nil && ev.Job == nil:
-		p.tell(m, ev, true)
+	case j.op.Kind == dialect.JobList && ev.Err == nil:
+		j.entries(m)
+	case j.op.Kind == dialect.JobCancel && ev.Err == nil, j.bare, ev.Err != nil && ev.Job == nil:
+		j.tell(m, ev, true)
 	default:
 		data := wire.Event{Kind: wire.Data, Data: report(ev)}
-		p.tell(m, data, ev.Err == nil)
+		j.tell(m, data, ev.Err == nil)
 		if ev.Err != nil {
-			p.tell(m, ev, true)
+			j.tell(m, ev, true)
 		}
 	}
-	p.over = true
+	j.End()
 	return nil
 }
 
 // tell queues m, to be shown as ev.
-func (p *poll) tell(m wire.Message, ev wire.Event, final bool) {
+func (j *following) tell(m wire.Message, ev wire.Event, final bool) {
 	m.Kind, m.Final, ev.Final = wire.Item, final, final
 	m.Event, m.Body, m.Err = &ev, ev.Data, ev.Err
-	p.ready = append(p.ready, m)
+	j.Put(m)
 }
 
 // entries queues each entry of a journal.
-func (p *poll) entries(m wire.Message) {
+func (j *following) entries(m wire.Message) {
 	for val := range scan.Elements(m.Body) {
-		p.tell(m, wire.Event{Kind: wire.Data, Data: val}, false)
+		j.tell(m, wire.Event{Kind: wire.Data, Data: val}, false)
 	}
-	if n := len(p.ready); n > 0 {
-		p.ready[n-1].Final = true
-	}
-}
-
-// Cancel has the host cancel the job, if we started it and it is not over.
-func (p *poll) Cancel(ctx context.Context) error {
-	if p.over || !p.ours {
-		return nil
-	}
-	p.over = true
-	switch {
-	case p.asked != nil:
-		return p.asked.Cancel(ctx)
-	case p.job != nil && p.op.Kind != dialect.JobStart:
-		_, err := p.ask(ctx, typeJobCancel, p.about())
-		return err
-	}
-	return nil
 }
 
 // report returns what is known of a job as one object, as users see it.

@@ -27,8 +27,8 @@ func (deaf) Cancel(context.Context) error { return nil }
 func TestAnswersAboutJobsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := &poll{caller: deaf{}, job: []byte(`"j"`)}
-		_, err := p.ask(t.Context(), typeStatus, p.about())
+		j := &following{caller: deaf{}, job: []byte(`"j"`)}
+		_, err := j.ask(t.Context(), typeStatus, j.about())
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || !strings.Contains(f.Message, "within 15s") {
 			t.Error(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
 )
 
 // Job carries out one of the Job operations on the jobs of this connection. It
@@ -26,15 +27,15 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err != nil {
 			return nil, err
 		}
-		return &statusStream{have.line()}, nil
+		return poll.Lines(have.line()), nil
 	case dialect.JobList:
 		c.jobs.mu.Lock()
 		defer c.jobs.mu.Unlock()
-		lines := statusStream{}
+		var lines []json.RawMessage
 		for _, have := range c.jobs.list {
 			lines = append(lines, have.line())
 		}
-		return &lines, nil
+		return poll.Lines(lines...), nil
 	}
 	f := refused("RO-JRPC has no way to cancel a job")
 	f.Hint = "a peer that can has a verb for it, to be called, such as job/JOB:cancel"
@@ -61,7 +62,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		return nil, cause(ctx, err)
 	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once: there is no job
 		stop()
-		return &onceStream{m: m.Clone()}, nil
+		return poll.Of(m.Clone()), nil
 	}
 	have, ok := c.jobs.markRead(string(m.ID))
 	if !ok {
@@ -81,7 +82,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		}
 		c.jobs.lose(have.id, err)
 	}()
-	return &statusStream{have.line()}, nil
+	return poll.Lines(have.line()), nil
 }
 
 // cause returns ctx's error if ctx has ended, else err.
@@ -134,15 +135,15 @@ func openLiveness(ctx context.Context, caller dialect.Caller, method string) (di
 // wait returns a stream of the job's latest message and of those that follow;
 // for a job that has ended, its last message alone.
 func (j *jobs) wait(id string) *waiter {
-	w := &waiter{jobs: j, wake: make(chan struct{}, 1), lost: make(chan error, 1)}
+	w := &waiter{jobs: j, wake: make(chan struct{}, 1)}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch have := j.of(id); {
 	case have == nil:
 	case have.lost != nil:
-		w.lose(have.lost)
+		w.loseLocked(have.lost)
 	default:
-		w.push(have.last)
+		w.pushLocked(have.last)
 		if !have.over {
 			have.waits = append(have.waits, w)
 		}
@@ -152,21 +153,27 @@ func (j *jobs) wait(id string) *waiter {
 
 // A waiter is a stream of the messages about one job.
 type waiter struct {
-	jobs  *jobs
-	end   func(context.Context) error // ends the liveness stream; nil if there is none
-	wake  chan struct{}
-	lost  chan error     // receives once why no more will come
-	queue []wire.Message // guarded by jobs.mu
-	over  bool
+	jobs *jobs
+	end  func(context.Context) error // ends the liveness stream; nil if there is none
+	wake chan struct{}               // receives a value when queue or lost has changed
+
+	// guarded by jobs.mu:
+	queue []wire.Message
+	lost  error // why nothing follows queue; nil: something may
 }
 
 // lose ends the stream with err, after what is queued.
 func (w *waiter) lose(err error) {
-	err = unfinished(err)
-	select {
-	case w.lost <- err:
-	default:
+	w.jobs.mu.Lock()
+	defer w.jobs.mu.Unlock()
+	w.loseLocked(err)
+}
+
+func (w *waiter) loseLocked(err error) {
+	if w.lost == nil {
+		w.lost = unfinished(err)
 	}
+	w.wakeUp()
 }
 
 // unfinished returns the reason why a job has no result if its messages stopped
@@ -182,48 +189,48 @@ func unfinished(err error) error {
 // are dropped.
 const maxQueued = 1024
 
-func (w *waiter) push(m wire.Message) {
+func (w *waiter) pushLocked(m wire.Message) {
 	if len(w.queue) == maxQueued {
 		w.queue = w.queue[1:]
 	}
 	w.queue = append(w.queue, m)
+	if m.Final {
+		w.lost = io.EOF
+	}
+	w.wakeUp()
+}
+
+func (w *waiter) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take removes the next message from the queue; false if it is empty.
-func (w *waiter) take() (m wire.Message, ok bool) {
+// take removes the next message from the queue. Without one it returns why nothing follows; ok is
+// false if something may.
+func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
 	if len(w.queue) == 0 {
-		return m, false
+		return m, w.lost, w.lost != nil
 	}
 	m, w.queue = w.queue[0], w.queue[1:]
-	w.over = m.Final
-	return m, true
+	return m, nil, true
 }
 
 // Next returns the next message, and io.EOF after the last.
 func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
-	for !w.over {
-		if m, ok := w.take(); ok {
-			return m, nil
+	for {
+		if m, err, ok := w.take(); ok {
+			return m, err
 		}
 		select {
 		case <-w.wake:
-		case err := <-w.lost:
-			w.lose(err)
-			if m, ok := w.take(); ok {
-				return m, nil
-			}
-			return wire.Message{}, err
 		case <-ctx.Done():
 			return wire.Message{}, ctx.Err()
 		}
 	}
-	return wire.Message{}, io.EOF
 }
 
 // Cancel stops waiting; the job goes on.
@@ -243,42 +250,3 @@ func (w *waiter) leave() {
 		have.waits = slices.DeleteFunc(have.waits, func(other *waiter) bool { return other == w })
 	}
 }
-
-// onceStream is a stream of one message.
-type onceStream struct {
-	m    wire.Message
-	over bool
-}
-
-// Next returns the message, once.
-func (o *onceStream) Next(context.Context) (wire.Message, error) {
-	if o.over {
-		return wire.Message{}, io.EOF
-	}
-	o.over = true
-	return o.m, nil
-}
-
-// Cancel does nothing: the message is all there is.
-func (o *onceStream) Cancel(context.Context) error { return nil }
-
-// statusStream is a stream of status objects that we have made ourselves, one
-// for each job.
-type statusStream []json.RawMessage
-
-// Next returns the next status as an item.
-func (t *statusStream) Next(context.Context) (wire.Message, error) {
-	if len(*t) == 0 {
-		return wire.Message{}, io.EOF
-	}
-	data := (*t)[0]
-	*t = (*t)[1:]
-	final := len(*t) == 0
-	return wire.Message{
-		Kind: wire.Item, Final: final, Raw: data, Body: data,
-		Event: &wire.Event{Kind: wire.Data, Final: final, Data: data},
-	}, nil
-}
-
-// Cancel does nothing: nothing was asked of the peer.
-func (t *statusStream) Cancel(context.Context) error { return nil }

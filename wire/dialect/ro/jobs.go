@@ -58,7 +58,7 @@ func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string)
 		have.state = "pending"
 	}
 	for _, w := range have.waits {
-		w.push(have.last)
+		w.pushLocked(have.last)
 	}
 	if m.Final {
 		have.waits = nil
@@ -111,7 +111,7 @@ func (j *jobs) lose(id string, why error) {
 	why = unfinished(why)
 	have.over, have.lost, have.state = true, why, "error"
 	for _, w := range have.waits {
-		w.lose(why)
+		w.loseLocked(why)
 	}
 	have.waits = nil
 }

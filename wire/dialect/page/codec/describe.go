@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
@@ -233,19 +234,11 @@ func withoutNulls(m []byte) []byte {
 
 // ask makes a call that is not wrapped and returns its result.
 func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: method, Params: params})
-	if err != nil {
-		return nil, err
+	m, err := poll.Ask(ctx, caller, method, params)
+	if err == nil && m.Err != nil {
+		return nil, m.Err
 	}
-	m, err := st.Next(ctx)
-	switch {
-	case err != nil:
-		dialect.CancelAnyway(ctx, st)
-		return nil, err
-	case m.Err != nil:
-		return nil, m.Err.Clone()
-	}
-	return m.Clone().Body, nil
+	return m.Body, err
 }
 
 // Typing returns the catalog by which the params of a method are typed; nil if

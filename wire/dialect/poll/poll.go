@@ -1,0 +1,152 @@
+// Package poll follows long work of a peer, such as a job or a task: it listens to what the peer
+// reports about it, and asks how it stands when there was no report for a while.
+package poll
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// The pause before a question doubles from firstPause to longestPause.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = time.Second
+)
+
+// A Stream is the answer to an operation on long work: what was Put into it, until End. The
+// functions run in Next and Cancel, and call Put and End; they may change the fields.
+type Stream struct {
+	Reports dialect.Stream                                  // what the peer sends without being asked; nil: nothing
+	Heard   func(ctx context.Context, m wire.Message) error // handles a report
+	Ask     func(ctx context.Context) error                 // asks how the work stands; nil: only Reports tells that
+	Now     bool                                            // the first question is asked without a pause
+	Every   time.Duration                                   // the pause before each question; 0: it grows
+	GiveUp  func(ctx context.Context) error                 // ends work that is not over when the stream is cancelled; nil: it goes on
+
+	pause time.Duration // before the last question
+	ready []wire.Message
+	over  bool // nothing comes after ready
+}
+
+// Of returns a stream of messages.
+func Of(msgs ...wire.Message) *Stream { return &Stream{ready: msgs, over: true} }
+
+// Lines returns a stream of JSON values that are shown as data.
+func Lines(values ...json.RawMessage) *Stream {
+	s := &Stream{over: true}
+	for i, val := range values {
+		final := i == len(values)-1
+		s.Put(wire.Message{
+			Kind: wire.Item, Final: final, Raw: val, Body: val,
+			Event: &wire.Event{Kind: wire.Data, Final: final, Data: val},
+		})
+	}
+	return s
+}
+
+// Put adds a message to those that Next returns.
+func (s *Stream) Put(m wire.Message) { s.ready = append(s.ready, m) }
+
+// End says that the work is over: Next returns io.EOF after the last message of Put, which is final.
+func (s *Stream) End() {
+	if n := len(s.ready); n > 0 {
+		s.ready[n-1].Final = true
+	}
+	s.over, s.GiveUp = true, nil
+}
+
+// Next returns the next message. It waits for a report or asks if there is none.
+func (s *Stream) Next(ctx context.Context) (wire.Message, error) {
+	for len(s.ready) == 0 {
+		if s.over {
+			return wire.Message{}, io.EOF
+		}
+		if err := s.more(ctx); err != nil {
+			return wire.Message{}, err
+		}
+	}
+	m := s.ready[0]
+	s.ready = s.ready[1:]
+	return m, nil
+}
+
+// more handles one report, or asks.
+func (s *Stream) more(ctx context.Context) error {
+	if s.Ask == nil {
+		m, err := s.Reports.Next(ctx)
+		if err != nil {
+			return err
+		}
+		return s.Heard(ctx, m.Clone())
+	}
+	m, err := s.listen(ctx)
+	switch {
+	case err == nil:
+		return s.Heard(ctx, m.Clone())
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.Is(err, context.DeadlineExceeded): // there will be no further report
+		s.Leave(ctx)
+		return nil
+	}
+	return s.Ask(ctx)
+}
+
+// listen waits for a report until it is time to ask.
+func (s *Stream) listen(ctx context.Context) (wire.Message, error) {
+	switch {
+	case s.Now:
+		s.Now = false
+		return wire.Message{}, context.DeadlineExceeded
+	case s.Every > 0:
+		s.pause = s.Every
+	default:
+		s.pause = min(max(2*s.pause, firstPause), longestPause)
+	}
+	until, cancel := context.WithTimeout(ctx, s.pause)
+	defer cancel()
+	if s.Reports != nil {
+		return s.Reports.Next(until)
+	}
+	<-until.Done()
+	return wire.Message{}, until.Err()
+}
+
+// Leave stops listening for reports.
+func (s *Stream) Leave(ctx context.Context) {
+	if s.Reports != nil {
+		dialect.CancelAnyway(ctx, s.Reports)
+		s.Reports = nil
+	}
+}
+
+// Cancel stops following the work, and gives it up if it is not over.
+func (s *Stream) Cancel(ctx context.Context) error {
+	giveUp := s.GiveUp
+	s.End()
+	s.Leave(ctx)
+	if giveUp == nil {
+		return nil
+	}
+	return giveUp(ctx)
+}
+
+// Ask calls a method of the protocol and returns the message that answers it.
+func Ask(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (wire.Message, error) {
+	st, err := c.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: method, Params: params})
+	if err != nil {
+		return wire.Message{}, err
+	}
+	m, err := st.Next(ctx)
+	if err != nil {
+		dialect.CancelAnyway(ctx, st)
+		return wire.Message{}, err
+	}
+	return m.Clone(), nil
+}
