@@ -80,7 +80,6 @@ var branchyFunctions = map[string]exception{
 	"wire/catalog.Method.decode":                     {17, older},
 	"wire/dialect/hotrepl.codec.answer":              {17, rebuilt},
 	"wire/dialect/introspect.codec.learn":            {20, rebuilt},
-	"wire/dialect/introspect.handler.answer":         {16, rebuilt},
 	"wire/dialect/jsonrpc.codec.message":             {23, rebuilt},
 	"wire/dialect/jsonrpc.readMethod":                {21, rebuilt},
 	"wire/dialect/page/codec.Codec.Greet":            {16, rebuilt},

@@ -104,6 +104,12 @@ type OneShot interface {
 	OneShot()
 }
 
+// OneAnswer is a Conn of which the far side may take only a single message, as the answer to its request.
+type OneAnswer interface {
+	// OneAnswer reports whether that is so.
+	OneAnswer() bool
+}
+
 // A Framing makes a Conn out of a stream of bytes.
 type Framing func(rwc io.ReadWriteCloser, o Options) Conn
 

@@ -69,4 +69,12 @@ func (u previewCaller) Notify(_ context.Context, op dialect.Op) error {
 	return errPreview
 }
 
+func (u previewCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
+	return nil, u.Notify(ctx, op)
+}
+
+func (u previewCaller) Connection() *dialect.Connection {
+	return &dialect.Connection{Codec: u.codec}
+}
+
 func (u previewCaller) CloseWith(int, string) error { return nil }

@@ -33,8 +33,8 @@ type Bridging struct {
 	// Own lists the methods of the greeting: each connection greets by itself, and they are never
 	// passed on.
 	Own []string
-	// Greets says that a server of this dialect is greeted by its clients, and then calls Greeted
-	// on a Responder that implements Greeted.
+	// Greets says that a server of this dialect is greeted by its clients, and then calls Greeted of
+	// its Responder.
 	Greets    bool
 	NoStreams bool // a server of this dialect answers a call with one value
 	Objects   bool // params are an object
@@ -43,10 +43,4 @@ type Bridging struct {
 	// stream, and whether that stream may never end; nil: no method does.
 	Streams   func(method string) (streams, endless bool)
 	TextCodes bool // the code of an error is a text
-}
-
-// Greeted is a Responder that wants to know when the client has greeted, and which methods the
-// client has declared that it answers.
-type Greeted interface {
-	Greeted(answers []string)
 }

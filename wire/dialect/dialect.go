@@ -177,37 +177,33 @@ type Caller interface {
 	// Call makes a call and returns its one result. An error that the peer answered is a
 	// *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// CallOp is Call with all that an operation can say.
+	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
 	// Notify sends op, for which no answer is expected.
 	Notify(ctx context.Context, op Op) error
 	// CloseWith ends the connection with a code and a reason, where its
 	// transport has them.
 	CloseWith(code int, reason string) error
+	// Connection returns what is known of the connection: always the same.
+	Connection() *Connection
 }
 
-// A Warner is a Caller that can warn the user of a problem with which no call fails.
-type Warner interface {
-	Warn(text string)
-}
+// A Connection is what a Caller knows of its connection, and can do there beside calls. The zero value
+// is usable.
+type Connection struct {
+	Codec       Codec            // nil: the caller does not show it
+	Name        string           // what the peer is called in warnings; "": it is the only one
+	OneShot     bool             // the connection is one exchange of the peer's
+	OneAnswer   bool             // the peer accepts only a single message, as the answer to its request
+	HTTPSession wire.HTTPSession // of the connection's exchanges; nil: the transport has none
 
-// A Notifier is a Caller that can show the user an event that belongs to no call.
-type Notifier interface {
-	Tell(ev wire.Event)
-}
-
-// A Handler answers the peer's requests, each in a goroutine of its own: Handle
-// may block, call back and emit events before it returns. Notifications are
-// handed over one at a time, in order.
-type Handler interface {
-	Handle(ctx context.Context, in *Inbound) (json.RawMessage, error)
-	// Close releases what the handler holds for its connection.
-	Close() error
-}
-
-// An Ignorer is a Handler that can tell at once which notifications it would answer with "method
-// not found"; these are not handed to it. Ignores must not wait for a lock.
-type Ignorer interface {
-	// Ignores is called by one goroutine at a time.
-	Ignores(method string) bool
+	// Warn warns the user of a problem with which no call fails. May be nil.
+	Warn func(text string)
+	// Tell shows the user an event that belongs to no call. May be nil.
+	Tell func(ev wire.Event)
+	// Settle waits until no handler runs and all their answers have been sent, or until ctx or the
+	// connection ends. May be nil.
+	Settle func(ctx context.Context) error
 }
 
 // An Inbound is one request or notification from the peer.

@@ -10,13 +10,41 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Server answers as a dialect's other side. All connections of a listener share
+// A Server answers as the dialect's other side. All connections of a listener share
 // one, which holds what outlives a connection, such as jobs. It may own
-// goroutines, which end before Close returns.
-type Server interface {
+// goroutines, which end before End returns.
+type Server struct {
 	// Accept returns the handler for one connection.
-	Accept(c Caller) Handler
-	Close() error
+	Accept func(c Caller) Handler
+	// End ends what outlives handlers; nil: nothing does.
+	End func() error
+	// Reload tells the clients that hooks and catalog were loaded again; nil: the dialect has no
+	// message for that.
+	Reload func()
+	// Gets returns the paths that the server's HTTP listener also answers a GET of, with their
+	// answers; about describes who answers. nil: there are none.
+	Gets func(about catalog.Info) wire.HTTPGets
+}
+
+// Close ends the server, after its handlers.
+func (s Server) Close() error {
+	if s.End == nil {
+		return nil
+	}
+	return s.End()
+}
+
+// A Handler answers the peer's requests, each in a goroutine of its own.
+type Handler struct {
+	// Handle may block, call back and emit events before it returns. Notifications are handed over
+	// one at a time, in order.
+	Handle func(ctx context.Context, in *Inbound) (json.RawMessage, error)
+	// Close releases what the handler holds for its connection; nil: nothing.
+	Close func() error
+	// Ignores tells at once which notifications Handle would answer with "method not found"; these
+	// are not handed to it. It must not wait for a lock, and is called by one goroutine at a time.
+	// nil: Handle gets all of them.
+	Ignores func(method string) bool
 }
 
 // A Backend answers requests independently of the dialect; wire/serve implements
@@ -27,26 +55,18 @@ type Backend interface {
 	Catalog() *catalog.Catalog
 	// Bind returns the Responder for one connection. It can call the peer by c.
 	Bind(c Caller) Responder
+	// Host returns what the backend has for servers that do more than answer requests.
+	Host() Host
 }
 
-// An Evaluator is a Backend that can evaluate code.
-type Evaluator interface {
-	// Runtime returns what evaluates; nil if nothing does.
-	Runtime() Runtime
-}
-
-// A CallChecker is a Backend that checks calls to the peer against the schemas that the peer
-// declared for its methods.
-type CallChecker interface {
-	// Checked returns a Caller that wraps c: a call whose params do not fit is not sent, and one
-	// whose result does not fit fails.
-	Checked(c Caller) Caller
-}
-
-// A HostConfigurer is a Backend that has settings for dialects whose server has a
-// clock or files.
-type HostConfigurer interface {
-	HostOptions() HostOptions
+// A Host is what a Backend has beside its hooks. The zero value is usable.
+type Host struct {
+	Runtime Runtime // evaluates code; nil: nothing does
+	HostOptions
+	// Checked returns a Caller that wraps c: by the schemas that the peer declared for its methods, a
+	// call whose params do not fit is not sent, and one whose result does not fit fails. nil: nothing
+	// is checked.
+	Checked func(c Caller) Caller
 }
 
 // HostOptions are the settings of a server that simulates a host. The zero value is
@@ -56,23 +76,6 @@ type HostOptions struct {
 	Artifacts string        // the folder in which hooks write files for clients; "": a temporary one
 
 	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
-}
-
-// A Reloader is a Server that tells its clients when its hooks and catalog were loaded again. It is
-// optional: most dialects have no message for that; HotRepl has assembly_reload.
-type Reloader interface {
-	Reload()
-}
-
-// A Getter is a Server whose HTTP listener also answers a GET of some paths. It is optional.
-type Getter interface {
-	// Gets returns the paths with their answers; about describes who answers.
-	Gets(about catalog.Info) wire.HTTPGets
-}
-
-// A Completer is a Runtime that knows which names code can use.
-type Completer interface {
-	Completions() []string
 }
 
 // A Runtime evaluates code, in sessions that know nothing of each other. Any
@@ -87,6 +90,8 @@ type Runtime interface {
 	Forget(session string)
 	// About describes the runtime to peers: language and engine.
 	About() map[string]string
+	// Completions returns the names that code can use, as far as the runtime knows them.
+	Completions() []string
 	Close() error
 }
 
@@ -124,6 +129,16 @@ type Responder interface {
 	// and the result is dropped. A failure that the peer should get as it stands
 	// is a *wire.Error.
 	Respond(ctx context.Context, r Request) (json.RawMessage, error)
+	// Allows reports whether the policy allows calls of method.
+	Allows(method string) bool
+	// Denied reports whether the policy denies method by name, which holds for what a dialect answers
+	// itself, too.
+	Denied(method string) bool
+	// ByPattern reports whether only a pattern among the hooks matches method.
+	ByPattern(method string) bool
+	// Greeted is called when the client has greeted, in dialects that do so, with the methods that the
+	// client has declared that it answers.
+	Greeted(answers []string)
 	Close() error
 }
 
@@ -158,6 +173,5 @@ const ByPolicy = "policy"
 // answers itself, and a catalog without methods says nothing.
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
-	hooks, ok := r.(interface{ ByPattern(name string) bool })
-	return ok && c != nil && len(c.Methods) > 0 && hooks.ByPattern(name)
+	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
 }

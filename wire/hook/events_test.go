@@ -165,6 +165,10 @@ func (c caller) Call(ctx context.Context, method string, params json.RawMessage)
 	return c.call(ctx, method, params)
 }
 
+func (c caller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
+	return c.call(ctx, op.Method, op.Params)
+}
+
 func (c caller) Notify(_ context.Context, op dialect.Op) error {
 	if op.Method != "tick" || string(op.Params) != "[1]" {
 		return errors.New("gone")

@@ -130,12 +130,7 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 // nestedCall calls the far side. If the dialect can express it, the far side learns which of its
 // own calls waits for this one.
 func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
-	if n, ok := c.(interface {
-		CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)
-	}); ok {
-		return n.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
-	}
-	return c.Call(ctx, method, params)
+	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
 }
 
 // jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the hook answers with that error.

@@ -88,7 +88,7 @@ func read(tb testing.TB, p *peer.Peer, s dialect.Stream, n int) {
 		if m, err = s.Next(context.Background()); err != nil {
 			tb.Fatal(err)
 		}
-		if err := p.Codec().Event(&m, &ev); err != nil {
+		if err := p.Connection().Codec.Event(&m, &ev); err != nil {
 			tb.Fatal(err)
 		}
 	}

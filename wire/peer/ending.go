@@ -51,7 +51,7 @@ func (p *Peer) read() {
 		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications that were lost, in all: %d", n)})
 	}
 	p.unlockAndTell()
-	if p.handler != nil {
+	if p.handler.Close != nil {
 		_ = p.handler.Close()
 	}
 }

@@ -20,16 +20,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// handler makes a dialect.Handler of a function.
+// handler is the Handle of a dialect.Handler.
 type handler func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error)
 
-func (h handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	return h(ctx, in)
-}
-func (h handler) Close() error { return nil }
-
 func with(h handler) func(dialect.Caller) dialect.Handler {
-	return func(dialect.Caller) dialect.Handler { return h }
+	return func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: h} }
 }
 
 // two returns two peers that talk to each other and are closed with the test.
@@ -343,7 +338,7 @@ func TestHandlerSpeaksFirst(t *testing.T) {
 		far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
 		newPeer(t, near, peer.Options{Handler: func(c dialect.Caller) dialect.Handler {
 			_ = c.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "handshake"})
-			return handler(func(context.Context, *dialect.Inbound) (json.RawMessage, error) { return nil, nil })
+			return dialect.Handler{Handle: func(context.Context, *dialect.Inbound) (json.RawMessage, error) { return nil, nil }}
 		}})
 		if msg, _ := far.Recv(); !strings.Contains(string(msg), "handshake") {
 			t.Error(string(msg))

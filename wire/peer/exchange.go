@@ -166,7 +166,7 @@ func (x *Exchanges) forget(p *Peer) {
 // asksInExchange reports whether the connection is one exchange, in which requests of ours are sent
 // but not answered: another exchange brings the answer.
 func (p *Peer) asksInExchange() bool {
-	return p.oneShot && p.o.Exchanges != nil && !p.OneAnswer()
+	return p.oneShot && p.o.Exchanges != nil && !p.about.OneAnswer
 }
 
 // ownExchangeIDLocked gives a request of ours the id under which Exchanges finds its answer. The
@@ -196,16 +196,6 @@ func (p *Peer) passToAskerLocked(m *wire.Message) bool {
 		_ = owner.receive(raw, nil)
 	})
 	return true
-}
-
-// HTTPSession returns the HTTP session of the connection's exchanges; nil if the transport has
-// none.
-func (p *Peer) HTTPSession() wire.HTTPSession {
-	s, ok := p.conn.(wire.HTTPSession)
-	if !ok {
-		return nil
-	}
-	return renewableSession{s, p}
 }
 
 // A sessionRenewal is the state of greeting the peer again after it has ended the HTTP session of

@@ -171,7 +171,7 @@ func TestExchangeStreams(t *testing.T) {
 					}
 					break
 				}
-				ev, _ := dialect.EventOf(p.Codec(), m)
+				ev, _ := dialect.EventOf(p.Connection().Codec, m)
 				got = append(got, string(ev.Data))
 				if method == "endless" && len(got) == 3 {
 					_ = s.Cancel(t.Context())

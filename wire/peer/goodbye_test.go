@@ -44,7 +44,7 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 				here, there := transport.Pair()
 				l := &leaving{}
 				p := peer.New(here, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{
-					Handler: func(dialect.Caller) dialect.Handler { return l },
+					Handler: func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: l.Handle, Close: l.Close} },
 				})
 				for _, msg := range []string{
 					`{"jsonrpc":"2.0","id":1,"method":"asked"}`,

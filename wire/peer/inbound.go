@@ -52,7 +52,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
 		}
 		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
-	case p.handler == nil:
+	case p.handler.Handle == nil:
 		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
 		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
@@ -86,7 +86,7 @@ func (p *Peer) finishLocked(in *inbound) {
 		if next == nil {
 			break
 		}
-		if p.handler == nil {
+		if p.handler.Handle == nil {
 			p.refuseLocked(next, noMethod(next.Msg.Method))
 			continue
 		}

@@ -40,11 +40,11 @@ type Note struct {
 	Event  *wire.Event // of a NoteEvent; else nil
 }
 
-// Tell shows the user an event that belongs to no call.
-func (p *Peer) Tell(ev wire.Event) { p.note(noteOf(ev)) }
+// show shows the user an event that belongs to no call.
+func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
-// Warn tells the user of a problem that could not be reported to the peer.
-func (p *Peer) Warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
+// warn tells the user of a problem that could not be reported to the peer.
+func (p *Peer) warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
 

@@ -18,8 +18,7 @@ const (
 
 // answering holds the handler of the far side's requests and notifications.
 type answering struct {
-	handler dialect.Handler // nil: nobody
-	ignorer dialect.Ignorer // handler, if it knows what it does not handle; else nil
+	handler dialect.Handler // without Handle: nobody
 }
 
 // notifications is the part of a Peer that holds the notifications which wait
@@ -73,14 +72,14 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
 	}
-	if p.handler == nil {
+	if p.handler.Handle == nil {
 		p.unhandledLocked(m.Method)
 		return
 	}
 	if p.state >= closing {
 		return
 	}
-	if p.ignorer != nil && !p.notifications.running && p.ignorer.Ignores(m.Method) {
+	if p.handler.Ignores != nil && !p.notifications.running && p.handler.Ignores(m.Method) {
 		p.unhandledLocked(m.Method)
 		return
 	}

@@ -120,6 +120,7 @@ type Peer struct {
 	lifetime
 	codec  dialect.Codec
 	can    dialect.Abilities // codec's
+	about  *dialect.Connection
 	o      Options
 	recvMu sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
 
@@ -207,29 +208,28 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)
 	}
+	p.about = p.connection()
 	if o.Handler != nil {
 		p.handler = o.Handler(p)
-		p.ignorer, _ = p.handler.(dialect.Ignorer)
 	}
 	go p.read()
 	return p
 }
 
-// Codec returns the codec that New was given.
-func (p *Peer) Codec() dialect.Codec { return p.codec }
-
-// OneAnswer reports whether the far side accepts only a single message, as the answer to its
-// request.
-func (p *Peer) OneAnswer() bool {
-	c, ok := p.conn.(interface{ OneAnswer() bool })
-	return ok && c.OneAnswer()
+// connection returns what p.Connection does.
+func (p *Peer) connection() *dialect.Connection {
+	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, OneShot: p.oneShot, Warn: p.warn, Tell: p.show, Settle: p.Settle}
+	if one, ok := p.conn.(wire.OneAnswer); ok {
+		c.OneAnswer = one.OneAnswer()
+	}
+	if s, ok := p.conn.(wire.HTTPSession); ok {
+		c.HTTPSession = renewableSession{s, p}
+	}
+	return c
 }
 
-// OneShot reports whether the connection is one exchange of the far side's.
-func (p *Peer) OneShot() bool { return p.oneShot }
-
-// Name returns Options.Name.
-func (p *Peer) Name() string { return p.o.Name }
+// Connection returns what is known of the connection.
+func (p *Peer) Connection() *dialect.Connection { return p.about }
 
 // Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }

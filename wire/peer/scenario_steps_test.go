@@ -68,7 +68,7 @@ func (s *stage) next(name string) string {
 	case err != nil:
 		return "err " + err.Error()
 	}
-	ev, err := dialect.EventOf(s.p.Codec(), m)
+	ev, err := dialect.EventOf(s.p.Connection().Codec, m)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -105,8 +105,11 @@ type stage struct {
 func play(s *stage, steps string) {
 	s.ops = map[string]dialect.Stream{}
 	s.o = peer.Options{
-		Handler: func(c dialect.Caller) dialect.Handler { s.caller = c; return s },
-		Note:    func(n peer.Note) { s.mu.Lock(); defer s.mu.Unlock(); s.notes = append(s.notes, n) },
+		Handler: func(c dialect.Caller) dialect.Handler {
+			s.caller = c
+			return dialect.Handler{Handle: s.Handle, Close: s.Close}
+		},
+		Note: func(n peer.Note) { s.mu.Lock(); defer s.mu.Unlock(); s.notes = append(s.notes, n) },
 	}
 	n := 0
 	for line := range strings.Lines(steps) {

@@ -70,7 +70,7 @@ func TestWhatWasReadAtOnceIsRecordedFirst(t *testing.T) {
 			var mu sync.Mutex
 			var recorded, seen []string
 			came, most := 0, 0
-			o := peer.Options{Handler: func(dialect.Caller) dialect.Handler { return nuller{} }}
+			o := peer.Options{Handler: func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: nuller{}.Handle} }}
 			o.Record = func(d wire.Direction, msg []byte, more ...[]byte) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -118,5 +118,3 @@ type nuller struct{}
 func (nuller) Handle(context.Context, *dialect.Inbound) (json.RawMessage, error) {
 	return json.RawMessage("null"), nil
 }
-
-func (nuller) Close() error { return nil }

@@ -89,7 +89,7 @@ func TestConversationStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ev, err := dialect.EventOf(p.Codec(), m); err == nil && ev.Kind == wire.Data && m.Kind == wire.Item {
+		if ev, err := dialect.EventOf(p.Connection().Codec, m); err == nil && ev.Kind == wire.Data && m.Kind == wire.Item {
 			got = append(got, string(ev.Data))
 		}
 	}
@@ -103,7 +103,7 @@ func TestConversationStreams(t *testing.T) {
 // that checks need, and without what would be run or is denied.
 func TestConversationDescribes(t *testing.T) {
 	p := dialDemo(t)
-	got, err := p.Codec().Abilities().Describe(t.Context(), p)
+	got, err := p.Connection().Codec.Abilities().Describe(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

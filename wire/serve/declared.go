@@ -19,28 +19,20 @@ import (
 // result that does not fit is an error. It is c where far sides of this dialect
 // declare nothing.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
-	p, ok := c.(peerCaller)
-	if !ok {
+	codec := c.Connection().Codec
+	if codec == nil {
 		return c
 	}
-	declared := p.Codec().Abilities().Declared
+	declared := codec.Abilities().Declared
 	if declared == nil {
 		return c
 	}
-	return &checkedCaller{peerCaller: p, told: declared, warn: b.o.Warn}
-}
-
-// A peerCaller lists the further methods of the engine's Caller that a
-// checkedCaller passes on.
-type peerCaller interface {
-	dialect.Caller
-	CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error)
-	Codec() dialect.Codec
+	return &checkedCaller{Caller: c, told: declared, warn: b.o.Warn}
 }
 
 // checkedCaller is a Caller that knows what the far side declared.
 type checkedCaller struct {
-	peerCaller
+	dialect.Caller
 	told func(method string) *catalog.Catalog
 	warn func(text string)
 
@@ -58,7 +50,7 @@ func (c *checkedCaller) Call(ctx context.Context, method string, params json.Raw
 func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	m := c.declared(op.Method)
 	if m == nil {
-		return c.peerCaller.CallOp(ctx, op)
+		return c.Caller.CallOp(ctx, op)
 	}
 	params := op.Params
 	if params == nil {
@@ -67,7 +59,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	if _, err := m.input(ctx, params); err != nil {
 		return nil, err
 	}
-	result, err := c.peerCaller.CallOp(ctx, op)
+	result, err := c.Caller.CallOp(ctx, op)
 	if err != nil || m.entry.Result == nil {
 		return result, err
 	}

@@ -13,7 +13,7 @@ func (o Options) allows(name string) bool {
 }
 
 // Allows reports whether the policy lets name be called.
-func (b *backend) Allows(name string) bool { return b.o.allows(name) }
+func (r *responder) Allows(name string) bool { return r.b.o.allows(name) }
 
 // allowsClass reports whether a class of the catalog is told of: not where all that
 // belongs to it is denied.

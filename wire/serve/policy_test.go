@@ -22,7 +22,7 @@ func TestAllowAndDeny(t *testing.T) {
 		{"*", "a b", "c", true},
 	} {
 		o := Options{Allow: strings.Fields(c.allow), Deny: strings.Fields(c.deny)}
-		if o.allows(c.name) != c.want || New(o).(*backend).Allows(c.name) != c.want {
+		if o.allows(c.name) != c.want || New(o).Bind(caller{}).Allows(c.name) != c.want {
 			t.Errorf("allow %q, deny %q: %s: %v", c.allow, c.deny, c.name, !c.want)
 		}
 	}

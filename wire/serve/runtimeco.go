@@ -67,6 +67,9 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
 // Eval hands the code to the co-process and waits for its answer.
+// Completions returns nil: the program is not asked what code can use.
+func (*coRuntime) Completions() []string { return nil }
+
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
 	t, err := r.living(e.Session)
 	if err != nil {

@@ -67,11 +67,10 @@ type backend struct {
 // without denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 
-// Runtime returns what evaluates code; nil where nothing does.
-func (b *backend) Runtime() dialect.Runtime { return b.o.Runtime }
-
-// HostOptions returns how a host runs that has a clock and files of its own.
-func (b *backend) HostOptions() dialect.HostOptions { return b.o.Hosting }
+// Host returns what evaluates code, and how a host runs that has a clock and files of its own.
+func (b *backend) Host() dialect.Host {
+	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
+}
 
 func told(o Options) *catalog.Catalog {
 	if !o.Tell || o.Catalog == nil {
@@ -95,14 +94,12 @@ func told(o Options) *catalog.Catalog {
 
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
-	r := &responder{b: b}
-	if n, ok := c.(interface{ Name() string }); ok {
-		r.client = n.Name()
-	}
+	about := c.Connection()
+	r := &responder{b: b, client: about.Name}
 	if b.o.Hooks == nil {
 		return r
 	}
-	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, OneShot: isOneShot(c)}
+	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, OneShot: about.OneShot}
 	if b.o.TalkBack != nil {
 		binding.Endpoint = b.o.TalkBack(c, r)
 	}
@@ -117,12 +114,6 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
 
 func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
-
-// isOneShot reports whether the connection of c is one exchange.
-func isOneShot(c dialect.Caller) bool {
-	o, ok := c.(interface{ OneShot() bool })
-	return ok && o.OneShot()
-}
 
 // A responder answers on one connection.
 type responder struct {
@@ -156,6 +147,9 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // Denied reports whether the policy refuses name outright, for what a dialect
 // answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
+
+// Greeted does nothing.
+func (r *responder) Greeted([]string) {}
 
 // ByPattern reports whether a pattern among the hooks matches name, and no hook
 // has that very name; it is false for what the policy refuses outright.

@@ -37,6 +37,10 @@ func (caller) Open(context.Context, dialect.Op) (dialect.Stream, error) {
 }
 func (caller) Notify(context.Context, dialect.Op) error { return nil }
 func (caller) CloseWith(int, string) error              { return nil }
+func (caller) Connection() *dialect.Connection          { return &dialect.Connection{} }
+func (c caller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
+	return c.Call(ctx, op.Method, op.Params)
+}
 
 // responders makes one from hooks and a catalog.
 func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Responder {
@@ -98,7 +102,7 @@ func TestPolicy(t *testing.T) {
 		{[]string{"get.der"}, nil, "getXder", true},
 		{[]string{"getOrder"}, nil, "getOrder", false},
 	} {
-		r := bind(t, Options{Allow: c.allow, Deny: c.deny}, nil, "*=json:1")
+		r := bind(t, Options{Allow: c.allow, Deny: c.deny}, caller{}, "*=json:1")
 		if _, ok := r.Kind(c.method); !ok {
 			t.Errorf("%v: %s has no kind", c, c.method)
 		}
@@ -113,7 +117,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestWhatIsNotAllowedButHasNoHookIsLeftToTheDialect(t *testing.T) {
-	r := bind(t, Options{Allow: []string{"watch"}, Deny: []string{"rpc.*"}}, nil, "watch=json:1", "secret=json:2")
+	r := bind(t, Options{Allow: []string{"watch"}, Deny: []string{"rpc.*"}}, caller{}, "watch=json:1", "secret=json:2")
 	for name, want := range map[string]bool{"watch": true, "secret": true, "watch_unsubscribe": false, "rpc.discover": true, "rpc.other": true} {
 		if _, ok := r.Kind(name); ok != want {
 			t.Errorf("%s has a kind: %v", name, ok)
@@ -123,7 +127,7 @@ func TestWhatIsNotAllowedButHasNoHookIsLeftToTheDialect(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	c := testkit.Catalog(t, `{"catalog":1,"methods":[{"name":"s","kind":"stream"},{"name":"c"},{"name":"silent"},{"name":"n","kind":"notify"}]}`)
-	r := bind(t, Options{Catalog: c}, nil, "s=json:1", "c=json:1", "n=json:1", "l=lines:true", "p*=json:1")
+	r := bind(t, Options{Catalog: c}, caller{}, "s=json:1", "c=json:1", "n=json:1", "l=lines:true", "p*=json:1")
 	for name, want := range map[string]catalog.Kind{"s": catalog.Stream, "c": catalog.Call, "n": catalog.Notify, "l": catalog.Stream, "px": catalog.Call} {
 		if got, ok := r.Kind(name); !ok || got != want {
 			t.Errorf("%s: got %s, %v", name, got, ok)
@@ -137,7 +141,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
-	if _, ok := New(Options{}).Bind(nil).Kind("x"); ok {
+	if _, ok := New(Options{}).Bind(caller{}).Kind("x"); ok {
 		t.Error("x is answered without hooks")
 	}
 }
@@ -154,7 +158,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 	var warnings []string
 	warn := func(line string) { mu.Lock(); warnings = append(warnings, line); mu.Unlock() }
 	o := Options{Catalog: testkit.Catalog(t, checked), Check: true, Warn: warn}
-	r := bind(t, o, nil, "add=jq:.a+.b", "free=jq:.", "odd=jq:.", "other=jq:.")
+	r := bind(t, o, caller{}, "add=jq:.a+.b", "free=jq:.", "odd=jq:.", "other=jq:.")
 	for _, c := range []struct{ method, params, want string }{
 		{"add", `{"a":1,"b":2}`, `3`},
 		{"add", `[2,1]`, `3`},
@@ -183,7 +187,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 }
 
 func TestWithoutCheckNamesAreStillGiven(t *testing.T) {
-	r := bind(t, Options{Catalog: testkit.Catalog(t, checked)}, nil, "add=jq:.a+.b")
+	r := bind(t, Options{Catalog: testkit.Catalog(t, checked)}, caller{}, "add=jq:.a+.b")
 	for params, want := range map[string]string{`[2,1]`: `3`, `{"a":"x","b":"y"}`: `"xy"`, `{"a":5,"b":5}`: `10`} {
 		if got := answer(t, r, "add", params); got != want {
 			t.Errorf("%s: got %s", params, got)
@@ -199,7 +203,7 @@ func TestEventsAreChecked(t *testing.T) {
 		{`ticks=lines:printf '%s\n' '{"data":"x","content_type":"t"}' '{"data":true,"content_type":"u"}' '{"log":"hi"}'`, `"x" true`, ``},
 		{`ticks=lines:printf '%s\n' '{"data":1,"content_type":"t"}'`, ``, `an event does not fit the catalog`},
 	} {
-		r := bind(t, o, nil, c.run)
+		r := bind(t, o, caller{}, c.run)
 		var got []string
 		_, err := r.Respond(t.Context(), dialect.Request{Method: "ticks", ID: wire.ID("1"), Stream: true, Emit: func(ev wire.Event) error {
 			if ev.Kind == wire.Data {

@@ -18,7 +18,7 @@ func TestUnfitNotificationsAreTold(t *testing.T) {
 	} {
 		var told []string
 		o := Options{Catalog: testkit.Catalog(t, checked), Check: true, Warn: func(text string) { told = append(told, text) }}
-		r := bind(t, o, nil, "add=json:3").(*responder)
+		r := bind(t, o, caller{}, "add=json:3").(*responder)
 		r.client = client
 		_, err := r.Respond(t.Context(), dialect.Request{Method: "add", Params: json.RawMessage(`{"a":1}`), Notification: true})
 		if err == nil || !slices.Equal(told, []string{want}) {

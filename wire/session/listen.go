@@ -92,8 +92,8 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	}
 	cfg, err := transportConfig(e, o, e.Spec().Transport.ServerBinary)
 	cfg.NoPosts = e.Spec().Transport.Duplex
-	if g, ok := s.side.server.(dialect.Getter); ok {
-		cfg.Gets = g.Gets(o.Info)
+	if gets := s.side.server.Gets; gets != nil {
+		cfg.Gets = gets(o.Info)
 	}
 	switch {
 	case err != nil:
@@ -279,11 +279,11 @@ func (s *Server) Close() error {
 // Reload tells the dialect's server that its hooks and catalog were loaded again. It reports
 // whether the dialect has a message for that.
 func (s *Server) Reload() bool {
-	r, ok := s.side.server.(dialect.Reloader)
-	if ok {
-		r.Reload()
+	if s.side.server.Reload == nil {
+		return false
 	}
-	return ok
+	s.side.server.Reload()
+	return true
 }
 
 // HookFailure returns the first failure of a hook, nil when there was none.

@@ -126,29 +126,20 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// Accept returns the peer's handler for a connection.
+// Accept returns the peer's handler for a connection. The connection's socket is closed after the
+// handler has ended, as hooks may ask for the socket until then.
 func (s *responder) Accept(c dialect.Caller) dialect.Handler {
-	return &responderHandler{Handler: s.server.Accept(c), responder: s, caller: c}
-}
-
-// A responderHandler closes the connection's socket after its handler has ended, as hooks may ask
-// for the socket until then.
-type responderHandler struct {
-	dialect.Handler
-	responder *responder
-	caller    dialect.Caller
-}
-
-// Ignores implements dialect.Ignorer.
-func (h *responderHandler) Ignores(method string) bool {
-	i, ok := h.Handler.(dialect.Ignorer)
-	return ok && i.Ignores(method)
-}
-
-func (h *responderHandler) Close() error {
-	h.responder.takeOpening(h.caller)
-	defer h.responder.dropSocket(h.caller)
-	return h.Handler.Close()
+	h := s.server.Accept(c)
+	end := h.Close
+	h.Close = func() error {
+		s.takeOpening(c)
+		defer s.dropSocket(c)
+		if end == nil {
+			return nil
+		}
+		return end()
+	}
+	return h
 }
 
 // onBind stores open, which runs --on-open, until the greeting on the connection of c is over.

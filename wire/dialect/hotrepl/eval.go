@@ -195,8 +195,8 @@ func (s *server) complete(t task) {
 	}
 	begin := word().FindString(code)
 	names := s.bindings()
-	if c, ok := s.runtime.(dialect.Completer); ok {
-		names = append(names, c.Completions()...)
+	if s.runtime != nil {
+		names = append(names, s.runtime.Completions()...)
 	}
 	behind := strings.LastIndexByte(begin, '.') + 1
 	found := completions(names, begin, behind)

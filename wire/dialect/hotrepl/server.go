@@ -61,20 +61,22 @@ type running struct {
 // NewServer returns a host of what b offers and evaluates. Without a catalog b
 // is a client, which answers nothing.
 func NewServer(b dialect.Backend) dialect.Server {
-	s := &server{b: b, wake: make(chan struct{}, 1), jobs: map[string]*job{}}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if e, ok := b.(dialect.Evaluator); ok {
-		s.runtime = e.Runtime()
-	}
 	if b.Catalog() == nil {
-		return clientSide{s}
+		return dialect.Server{Accept: func(c dialect.Caller) dialect.Handler {
+			h := clientHandler{c, b.Bind(c)}
+			return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
+		}}
 	}
-	var hosting dialect.HostOptions
-	if h, ok := b.(dialect.HostConfigurer); ok {
-		hosting = h.HostOptions()
-	}
-	s.cfg = newConfig(b.Catalog(), s.runtime, hosting)
-	s.files.dir = hosting.Artifacts
+	s := newHost(b)
+	return dialect.Server{Accept: s.Accept, End: s.Close, Reload: s.Reload}
+}
+
+func newHost(b dialect.Backend) *server {
+	host := b.Host()
+	s := &server{b: b, runtime: host.Runtime, wake: make(chan struct{}, 1), jobs: map[string]*job{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.cfg = newConfig(b.Catalog(), s.runtime, host.HostOptions)
+	s.files.dir = host.Artifacts
 	s.wg.Go(s.frames)
 	return s
 }
@@ -94,7 +96,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 		old.evict()
 	}
 	h.send(s.cfg.handshake())
-	return h
+	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
 // Close ends the host and all that it does.
@@ -198,12 +200,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, nil
 }
 
-// clientSide is the Server of our client role. A host asks nothing of a client.
-type clientSide struct{ s *server }
-
-func (g clientSide) Accept(c dialect.Caller) dialect.Handler { return clientHandler{c, g.s.b.Bind(c)} }
-func (g clientSide) Close() error                            { g.s.cancel(); return nil }
-
+// A clientHandler is the handler of our client role. A host asks nothing of a client.
 type clientHandler struct {
 	caller dialect.Caller
 	r      dialect.Responder
@@ -213,8 +210,8 @@ type clientHandler struct {
 // that the host sent unasked, if there is one.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
-	if t, ok := g.caller.(dialect.Notifier); ok && m.Method == typeReload {
-		t.Tell(reloadEvent(m.Raw))
+	if tell := g.caller.Connection().Tell; tell != nil && m.Method == typeReload {
+		tell(reloadEvent(m.Raw))
 	}
 	_, ok := g.r.Kind(m.Method)
 	switch {
@@ -227,6 +224,3 @@ func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.Ra
 		Method: m.Method, Params: m.Raw, Notification: true, Emit: func(wire.Event) error { return nil },
 	})
 }
-
-// Close ends the hooks of the connection.
-func (g clientHandler) Close() error { return g.r.Close() }

@@ -18,6 +18,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -45,16 +46,16 @@ func (b backend) Catalog() *catalog.Catalog {
 	return c
 }
 func (b backend) Bind(dialect.Caller) dialect.Responder { return responder{} }
-func (b backend) HostOptions() dialect.HostOptions      { return dialect.HostOptions{Artifacts: b.dir} }
 
-func (b backend) Runtime() dialect.Runtime {
-	if b.r == nil {
-		return nil
+func (b backend) Host() dialect.Host {
+	h := dialect.Host{HostOptions: dialect.HostOptions{Artifacts: b.dir}}
+	if b.r != nil {
+		h.Runtime = b.r
 	}
-	return b.r
+	return h
 }
 
-type responder struct{}
+type responder struct{ testkit.Unrestricted }
 
 func (responder) Close() error { return nil }
 
@@ -151,7 +152,7 @@ type guestOf struct {
 	c wire.Conn
 }
 
-func connect(t *testing.T, s dialect.Server, j judge) guestOf {
+func connect(t *testing.T, s *server, j judge) guestOf {
 	near, far := transport.Pair()
 	p := peer.New(near, NewCodec(Options{}), peer.Options{Handler: s.Accept})
 	t.Cleanup(func() { far.Close(); p.Close() })
@@ -203,7 +204,7 @@ func host(t *testing.T, b backend, test func(s *server, g guestOf)) {
 	j := newJudge(t)
 	b.dir = t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(b).(*server)
+		s := newHost(b)
 		g := connect(t, s, j)
 		g.t = t
 		if strings.HasPrefix(b.limits, "{") || b.r == nil {

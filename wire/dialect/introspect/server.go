@@ -27,10 +27,11 @@ type server struct {
 // the methods (Introspective Streaming RPC, section 3). Without a catalog b is
 // a client, whose calls are answered as in plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
-	return &server{
+	s := &server{
 		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),
 		modules: sync.OnceValue(func() *moduleCatalog { return newModuleCatalog(b.Catalog()) }),
 	}
+	return dialect.Server{Accept: s.Accept}
 }
 
 // Accept returns the handler for one connection.
@@ -38,11 +39,9 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if s.b.Catalog() == nil {
 		return s.plain.Accept(c)
 	}
-	return &handler{server: s, r: s.b.Bind(c), streams: map[string]*streamWriter{}}
+	h := &handler{server: s, r: s.b.Bind(c), streams: map[string]*streamWriter{}}
+	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
-
-// Close ends what the plain server keeps; handlers end with their connections.
-func (s *server) Close() error { return s.plain.Close() }
 
 // handler answers the calls of one connection, and knows its open streams.
 type handler struct {
@@ -52,9 +51,6 @@ type handler struct {
 	mu      sync.Mutex
 	streams map[string]*streamWriter // by the token of the subscription id
 }
-
-// Close ends the hooks of this connection.
-func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -100,16 +96,11 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string
 	return out.done()
 }
 
-// A denier is a responder with a policy. The policy also holds for the service
-// methods that we answer without a hook.
-type denier interface{ Denied(method string) bool }
-
 // answer runs one call and writes its events to out.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string, out *streamWriter) error {
 	modules := h.server.modules()
-	switch policy, _ := h.r.(denier); {
-	case method != schemaMethod && method != moduleSchemaMethod && method != hashMethod:
-	case policy != nil && policy.Denied(method):
+	service := method == schemaMethod || method == moduleSchemaMethod || method == hashMethod
+	if service && h.r.Denied(method) {
 		return wire.NewError(wire.CodeRefused, "refused by policy")
 	}
 	switch method {

@@ -25,16 +25,15 @@ type server struct{ b dialect.Backend }
 // NewServer returns a server of what b offers: calls, jobs (which answer with
 // their last data), streams as Ethereum nodes have them, with a subscription
 // that is ended by its unsubscribe method, and rpc.discover if b has a catalog.
-func NewServer(_ Version, b dialect.Backend) dialect.Server { return &server{b: b} }
+func NewServer(_ Version, b dialect.Backend) dialect.Server {
+	return dialect.Server{Accept: (&server{b: b}).Accept}
+}
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	one, ok := c.(interface{ OneAnswer() bool })
-	return &handler{server: s, r: s.b.Bind(c), now: ok && one.OneAnswer(), streams: map[string]*subscription{}}
+	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().OneAnswer, streams: map[string]*subscription{}}
+	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
 }
-
-// Close does nothing: handlers end with their connections.
-func (s *server) Close() error { return nil }
 
 // handler answers on one connection.
 type handler struct {
@@ -59,9 +58,6 @@ type subscription struct {
 	cancel context.CancelFunc
 	ended  bool // by NAME_unsubscribe: nothing more is sent
 }
-
-// Close ends what answers on this connection.
-func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -88,7 +84,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return h.call(ctx, in)
 }
 
-// Ignores implements dialect.Ignorer.
+// Ignores reports whether nothing handles a notification. See dialect.Handler.
 func (h *handler) Ignores(method string) bool {
 	if method == discover {
 		return false

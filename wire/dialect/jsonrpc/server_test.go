@@ -15,16 +15,21 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
 // backend answers in tests.
 type backend struct{ cat *catalog.Catalog }
 
+func (backend) Host() dialect.Host                        { return dialect.Host{} }
 func (b backend) Catalog() *catalog.Catalog               { return b.cat }
-func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c} }
+func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c: c} }
 
-type responder struct{ c dialect.Caller }
+type responder struct {
+	testkit.Unrestricted
+	c dialect.Caller
+}
 
 func (responder) Close() error { return nil }
 
@@ -183,7 +188,7 @@ func TestServerUnsubscribe(t *testing.T) {
 // Who has read the end of a stream and unsubscribes, before the server goes on, ends nothing.
 func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	for _, method := range []string{"count", "failing", "telling"} {
-		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(nil)
+		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(caller{})
 		ends := 0
 		in := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method}}
 		in.Emit = func(ev wire.Event) error {
@@ -230,7 +235,7 @@ func TestClientLeavesStream(t *testing.T) {
 func TestServerCallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{
-			Handler: func(dialect.Caller) dialect.Handler { return approver{} },
+			Handler: func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: approver{}.Handle} },
 		})
 		if got, err := a.Call(t.Context(), "callBack", json.RawMessage(`["o_1"]`)); err != nil || string(got) != `{"approved":["o_1"]}` {
 			t.Error(string(got), err)
@@ -238,12 +243,16 @@ func TestServerCallsBack(t *testing.T) {
 	})
 }
 
+// A caller knows nothing of its connection.
+type caller struct{ dialect.Caller }
+
+func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }
+
 type approver struct{}
 
 func (approver) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	return json.RawMessage(`{"approved":` + string(in.Msg.Params) + `}`), nil
 }
-func (approver) Close() error { return nil }
 
 func TestDescribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestJobs(t *testing.T) {
 		defer p.Close()
 		do := func(kind dialect.OpKind, method, job string) dialect.Stream {
 			t.Helper()
-			st, err := p.Codec().Abilities().Job(t.Context(), p, dialect.Op{Kind: kind, Method: method, Job: job})
+			st, err := p.Connection().Codec.Abilities().Job(t.Context(), p, dialect.Op{Kind: kind, Method: method, Job: job})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestJobs(t *testing.T) {
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 			t.Errorf("the end of the connection is %v", err)
 		}
-		if _, err := p.Codec().Abilities().Job(t.Context(), p, dialect.Op{Kind: dialect.JobCancel, Job: "job-2"}); wire.AsFault(err) == nil {
+		if _, err := p.Connection().Codec.Abilities().Job(t.Context(), p, dialect.Op{Kind: dialect.JobCancel, Job: "job-2"}); wire.AsFault(err) == nil {
 			t.Error("a job was cancelled")
 		}
 	})

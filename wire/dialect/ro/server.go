@@ -29,7 +29,8 @@ type server struct {
 // is routed by its method and gets one result, and so does an HTTP client that
 // accepts no event stream.
 func NewServer(b dialect.Backend) dialect.Server {
-	return &server{b: b, methods: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
+	s := &server{b: b, methods: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
+	return dialect.Server{Accept: s.Accept}
 }
 
 // byName indexes the methods of a catalog by the names that hooks have.
@@ -45,12 +46,9 @@ func byName(c *catalog.Catalog) map[string]*catalog.Method {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	one, ok := c.(interface{ OneAnswer() bool })
-	return &handler{server: s, r: s.b.Bind(c), now: ok && one.OneAnswer()}
+	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().OneAnswer}
+	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
-
-// Close does nothing: handlers end with their connections.
-func (s *server) Close() error { return nil }
 
 // handler answers the calls of one connection.
 type handler struct {
@@ -58,9 +56,6 @@ type handler struct {
 	r      dialect.Responder
 	now    bool // the far side cannot receive results that come later
 }
-
-// Close ends the hooks of this connection.
-func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification. It checks the rules of the page,
 // then routes by the method alone: the fields must agree with it.

@@ -102,11 +102,8 @@ func (h *handler) function() func(name string) json.RawMessage {
 
 // codec returns the connection's codec; nil if the caller does not show it.
 func (h *handler) codec() *codec {
-	if p, ok := h.caller.(interface{ Codec() dialect.Codec }); ok {
-		c, _ := p.Codec().(*codec)
-		return c
-	}
-	return nil
+	c, _ := h.caller.Connection().Codec.(*codec)
+	return c
 }
 
 // evalError returns the error that answers an eval whose code failed, with kind,

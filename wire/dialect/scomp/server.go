@@ -26,23 +26,22 @@ type server struct {
 }
 
 // NewServer returns a server of what b offers and evaluates.
-func NewServer(b dialect.Backend) dialect.Server { return newServer(b, idleLifetime) }
+func NewServer(b dialect.Backend) dialect.Server {
+	s := newServer(b, idleLifetime)
+	return dialect.Server{Accept: s.Accept, End: s.Close}
+}
 
 func newServer(b dialect.Backend, keep time.Duration) *server {
-	s := &server{b: b, keep: keep, sessions: map[string]*session{}}
-	if e, ok := b.(dialect.Evaluator); ok {
-		s.runtime = e.Runtime()
-	}
-	return s
+	return &server{b: b, runtime: b.Host().Runtime, keep: keep, sessions: map[string]*session{}}
 }
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, caller: c, r: s.b.Bind(c), ready: make(chan struct{})}
-	if k, ok := s.b.(dialect.CallChecker); ok {
-		h.caller = k.Checked(c)
+	if checked := s.b.Host().Checked; checked != nil {
+		h.caller = checked(c)
 	}
-	return h
+	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
 // Close forgets every session.

@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -25,10 +26,13 @@ type backend struct{ runtime dialect.Runtime }
 func (b backend) Catalog() *catalog.Catalog {
 	return &catalog.Catalog{Info: catalog.Info{Name: "orders-scomp", Version: "0.1.0"}, Methods: []catalog.Method{{Name: "echo"}, {Name: "ask"}}}
 }
-func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c} }
-func (b backend) Runtime() dialect.Runtime                { return b.runtime }
+func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{c: c} }
+func (b backend) Host() dialect.Host                      { return dialect.Host{Runtime: b.runtime} }
 
-type responder struct{ c dialect.Caller }
+type responder struct {
+	testkit.Unrestricted
+	c dialect.Caller
+}
 
 func (responder) Close() error { return nil }
 
@@ -52,6 +56,7 @@ type runtime struct {
 
 func (r *runtime) About() map[string]string { return map[string]string{"language": "test"} }
 func (r *runtime) Close() error             { return nil }
+func (r *runtime) Completions() []string    { return nil }
 func (r *runtime) Forget(session string)    { r.forgot = append(r.forgot, session) }
 
 func (r *runtime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {

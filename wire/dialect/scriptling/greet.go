@@ -135,8 +135,8 @@ func checkGreeting(said []byte) error {
 
 // warn shows the user a warning.
 func warn(far dialect.Caller, text string) {
-	if t, ok := far.(dialect.Notifier); ok {
-		t.Tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
+	if tell := far.Connection().Tell; tell != nil {
+		tell(wire.Event{Kind: wire.Log, Level: "warn", Message: text})
 	}
 }
 

@@ -33,21 +33,20 @@ type server struct {
 // Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog
 // b is a host, whose hooks answer what a plugin asks.
 func NewServer(b dialect.Backend) dialect.Server {
-	return &server{
+	s := &server{
 		b: b, objects: map[string]*object{},
 		once: sync.OnceValues(func() (schema, error) { return fromCatalog(b.Catalog()) }),
 	}
+	return dialect.Server{Accept: s.Accept, End: s.Close}
 }
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, r: s.b.Bind(c), holders: map[string]*object{}}
-	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		if codec, ok := p.Codec().(*codec); ok {
-			codec.calling = h.calling
-		}
+	if codec, ok := c.Connection().Codec.(*codec); ok {
+		codec.calling = h.calling
 	}
-	return h
+	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
 // handler answers on one connection.

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // A backend answers what respond says, as hooks do.
@@ -20,13 +21,16 @@ type backend struct {
 	respond func(dialect.Caller, dialect.Request) (json.RawMessage, error)
 }
 
+func (backend) Host() dialect.Host { return dialect.Host{} }
+
 func (b backend) Catalog() *catalog.Catalog {
 	return &catalog.Catalog{Methods: []catalog.Method{{Name: "C.__del__"}, {Name: "C.slow"}}}
 }
 
-func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{b, c} }
+func (b backend) Bind(c dialect.Caller) dialect.Responder { return responder{b: b, far: c} }
 
 type responder struct {
+	testkit.Unrestricted
 	b   backend
 	far dialect.Caller
 }
@@ -72,7 +76,7 @@ func TestLastWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(h.(*handler).Close(), s.Close()); err != nil {
+	if err := errors.Join(h.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}; !slices.Equal(gone, want) {
@@ -126,7 +130,7 @@ func TestCallsOfADestroyedObject(t *testing.T) {
 				t.Errorf("%s: %v, want %q", name, err, failed.want)
 			}
 		}
-		if err := errors.Join(h.(*handler).Close(), s.Close()); err != nil {
+		if err := errors.Join(h.Close(), s.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -68,6 +68,10 @@ func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, e
 	return nil, errNobody
 }
 
+func (nobody) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNobody }
+
+func (nobody) Connection() *dialect.Connection { return &dialect.Connection{} }
+
 func (nobody) Notify(context.Context, dialect.Op) error { return errNobody }
 
 func (nobody) CloseWith(int, string) error { return nil }

@@ -91,9 +91,7 @@ type backend struct {
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	r := &responder{Responder: b.Backend.Bind(c), bridge: b.bridge, client: &client{caller: c}}
-	r.policy, _ = b.Backend.(interface{ Allows(name string) bool })
-	one, ok := c.(interface{ OneShot() bool })
-	if r.up = b.bridge.shared; b.bridge.alone && !(ok && one.OneShot()) {
+	if r.up = b.bridge.shared; b.bridge.alone && !c.Connection().OneShot {
 		r.up, r.own = newUpstream(b.bridge), true
 	}
 	r.up.join(r.client)
@@ -101,34 +99,4 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 		r.connect()
 	}
 	return r
-}
-
-// Runtime returns the runtime of the hooks; nil if they have none.
-func (b *backend) Runtime() dialect.Runtime {
-	if e, ok := b.Backend.(dialect.Evaluator); ok {
-		return e.Runtime()
-	}
-	return nil
-}
-
-// HostOptions returns the host options of the hooks.
-func (b *backend) HostOptions() dialect.HostOptions {
-	if h, ok := b.Backend.(dialect.HostConfigurer); ok {
-		return h.HostOptions()
-	}
-	return dialect.HostOptions{}
-}
-
-// Checked returns c wrapped as the hooks' backend wraps it.
-func (b *backend) Checked(c dialect.Caller) dialect.Caller {
-	if k, ok := b.Backend.(dialect.CallChecker); ok {
-		return k.Checked(c)
-	}
-	return c
-}
-
-// ByPattern reports whether only a pattern among the hooks matches name.
-func (r *responder) ByPattern(name string) bool {
-	d, ok := r.Responder.(interface{ ByPattern(string) bool })
-	return ok && d.ByPattern(name)
 }

@@ -17,22 +17,12 @@ import (
 // A responder answers the requests of one client: hooks first, then the peer.
 type responder struct {
 	dialect.Responder // hooks and the policy
-	policy            interface{ Allows(name string) bool }
 	bridge            *Bridge
 	client            *client
 	up                *upstream
 	own               bool   // up is not shared with other clients
 	connecting        func() // cancels connect; nil: it does not run
 }
-
-// Denied reports whether the policy refuses name, whatever the params are.
-func (r *responder) Denied(name string) bool {
-	d, ok := r.Responder.(interface{ Denied(string) bool })
-	return ok && d.Denied(name)
-}
-
-// allows reports whether the policy allows calls of name.
-func (r *responder) allows(name string) bool { return r.policy == nil || r.policy.Allows(name) }
 
 // offer returns the peer's method of that name; nil if it has none.
 func (r *responder) offer(name string) *offer {
@@ -69,10 +59,10 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	o := r.offer(req.Method)
 	_, hooked := r.Responder.Kind(req.Method)
-	if hooked || o == nil || !r.allows(req.Method) {
+	if hooked || o == nil || !r.Allows(req.Method) {
 		result, err := r.Responder.Respond(ctx, req)
 		var rpc *wire.Error
-		if o == nil || !r.allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
+		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
 		req.Begin = nil // the hooks have called it

@@ -148,10 +148,8 @@ func (u *upstream) ended(conv session.Conversation) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
 	for _, c := range all {
-		if s, ok := c.caller.(interface {
-			Settle(ctx context.Context) error
-		}); ok {
-			_ = s.Settle(ctx) // so that the calls that were in flight are answered
+		if settle := c.caller.Connection().Settle; settle != nil {
+			_ = settle(ctx) // so that the calls that were in flight are answered
 		}
 		_ = c.caller.CloseWith(goingAway, strings.ToValidUTF8(reason[:min(len(reason), 120)], ""))
 	}

@@ -25,10 +25,7 @@ type PeerBackend struct {
 
 // BackendOf returns the Backend of the connection of p.
 func BackendOf(c dialect.Caller) PeerBackend {
-	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		return PeerBackend{c, p.Codec()}
-	}
-	return PeerBackend{Caller: c}
+	return PeerBackend{c, c.Connection().Codec}
 }
 
 // Event returns what a user sees of m.

@@ -124,7 +124,7 @@ func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.Ra
 
 func (f *ownFunctions) Close() error {
 	f.once.Do(func() {})
-	if f.inner == nil {
+	if f.inner.Close == nil {
 		return nil
 	}
 	return f.inner.Close()

@@ -45,7 +45,10 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 		return nil, err
 	}
 	r := &Client{hook: e.Hook, pid: rundir.PeerPID(nc)}
-	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler { return &ownFunctions{r: r, c: c} }})
+	r.p = socketPeer(nc, peer.Options{Handler: func(c dialect.Caller) dialect.Handler {
+		f := &ownFunctions{r: r, c: c}
+		return dialect.Handler{Handle: f.Handle, Close: f.Close}
+	}})
 	return r, nil
 }
 

@@ -27,9 +27,11 @@ func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context
 // A fallbackAnswerer answers requests of the far side that no hook answers.
 type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
 
-func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler { return answer }
+func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {
+	return dialect.Handler{Handle: answer.handle}
+}
 
-func (answer fallbackAnswerer) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+func (answer fallbackAnswerer) handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	return answer(ctx, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Notification: in.Msg.Kind != wire.Request})
 }
 

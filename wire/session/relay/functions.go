@@ -109,55 +109,12 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 	return functionResponder{b.Backend.Bind(c), b.functions}
 }
 
-// Runtime returns the Backend's, where it has one.
-func (b withFunctions) Runtime() dialect.Runtime {
-	if e, ok := b.Backend.(dialect.Evaluator); ok {
-		return e.Runtime()
-	}
-	return nil
-}
-
-// HostOptions returns the Backend's, where it says one.
-func (b withFunctions) HostOptions() dialect.HostOptions {
-	if h, ok := b.Backend.(dialect.HostConfigurer); ok {
-		return h.HostOptions()
-	}
-	return dialect.HostOptions{}
-}
-
-// Checked returns the Backend's, where it has one.
-func (b withFunctions) Checked(c dialect.Caller) dialect.Caller {
-	if k, ok := b.Backend.(dialect.CallChecker); ok {
-		return k.Checked(c)
-	}
-	return c
-}
-
 // functionGone returns the error for a call of a function whose process has ended.
 func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
 
 type functionResponder struct {
 	dialect.Responder
 	functions *Functions
-}
-
-// Denied is what the policy says of name (see serve).
-func (r functionResponder) Denied(name string) bool {
-	d, ok := r.Responder.(interface{ Denied(string) bool })
-	return ok && d.Denied(name)
-}
-
-// ByPattern reports whether only a pattern among the hooks matches name.
-func (r functionResponder) ByPattern(name string) bool {
-	d, ok := r.Responder.(interface{ ByPattern(string) bool })
-	return ok && d.ByPattern(name)
-}
-
-// Greeted is that of dialect.Greeted, where the Responder has it.
-func (r functionResponder) Greeted(answers []string) {
-	if g, ok := r.Responder.(dialect.Greeted); ok {
-		g.Greeted(answers)
-	}
 }
 
 func (r functionResponder) Kind(method string) (catalog.Kind, bool) {

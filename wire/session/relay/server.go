@@ -123,8 +123,11 @@ func (s *Socket) converse(nc net.Conn) {
 	defer wire.Guard()
 	h := &Process{socket: s, open: map[string]openStream{}, worked: make(chan struct{}, 1)}
 	p := socketPeer(nc, peer.Options{
-		Handler: func(c dialect.Caller) dialect.Handler { h.client = c; return h },
-		Drain:   time.Millisecond, MaxInbound: socketInbound,
+		Handler: func(c dialect.Caller) dialect.Handler {
+			h.client = c
+			return dialect.Handler{Handle: h.Handle, Close: h.Close}
+		},
+		Drain: time.Millisecond, MaxInbound: socketInbound,
 	})
 	s.mu.Lock()
 	s.peers[p] = h

@@ -90,11 +90,7 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 // beginSession sets the headers of the HTTP exchanges that follow the greeting,
 // and opens and ends the session as the page says.
 func (c *Codec) beginSession(caller dialect.Caller) error {
-	p, ok := caller.(interface{ HTTPSession() wire.HTTPSession })
-	if !ok {
-		return nil
-	}
-	session, rule := p.HTTPSession(), &c.d.Page.HTTP
+	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
 		return nil
 	}

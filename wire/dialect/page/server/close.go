@@ -21,11 +21,9 @@ const closing = 2 * time.Second
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()
-		if s, ok := h.caller.(interface {
-			Settle(ctx context.Context) error
-		}); ok {
+		if settle := h.caller.Connection().Settle; settle != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), closing)
-			_ = s.Settle(ctx)
+			_ = settle(ctx)
 			cancel()
 		}
 		const normal = 1000

@@ -11,11 +11,16 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/testkit"
 )
 
 // hooks answers in tests, at once; those whose context has ended by then are in ended.
-type hooks struct{ ended *[]string }
+type hooks struct {
+	testkit.Unrestricted
+	ended *[]string
+}
 
+func (hooks) Host() dialect.Host                      { return dialect.Host{} }
 func (hooks) Catalog() *catalog.Catalog               { return nil }
 func (h hooks) Bind(dialect.Caller) dialect.Responder { return h }
 func (hooks) Close() error                            { return nil }
@@ -51,7 +56,7 @@ type client struct {
 	codec dialect.Codec
 }
 
-func (c client) Codec() dialect.Codec { return c.codec }
+func (c client) Connection() *dialect.Connection { return &dialect.Connection{Codec: c.codec} }
 
 // What ends a call or a stream may be handled before what it ends has begun: it counts for what
 // came before it, and for nothing else.
@@ -90,7 +95,7 @@ result = "0"
 		{"untick", `{"n":2}`, 6, `"done"`, "[]"},
 	} {
 		var ended []string
-		h := New(d, hooks{&ended}).Accept(client{codec: d.NewCodec(dialect.CodecOptions{Serving: true})})
+		h := New(d, hooks{ended: &ended}).Accept(client{codec: d.NewCodec(dialect.CodecOptions{Serving: true})})
 		handle := func(in *dialect.Inbound) json.RawMessage {
 			in.Emit = func(wire.Event) error { return nil }
 			result, err := h.Handle(t.Context(), in)

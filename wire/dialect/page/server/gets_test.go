@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
 )
@@ -34,7 +33,7 @@ name = "x"
 	if err != nil {
 		t.Fatal(err)
 	}
-	gets := New(d, described{}).(dialect.Getter).Gets(catalog.Info{Version: "1.2"})
+	gets := New(d, described{}).Gets(catalog.Info{Version: "1.2"})
 	if got := slices.Sorted(maps.Keys(gets)); !slices.Equal(got, []string{"/about", "/fails", "/nothing"}) {
 		t.Fatal(got)
 	}

@@ -2,16 +2,11 @@ package server
 
 import (
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
 
 // greeted tells the responder that the client has greeted.
 func (h *handler) greeted() {
-	g, ok := h.r.(dialect.Greeted)
-	if !ok {
-		return
-	}
 	var names []string
 	if sc := h.scope(); sc.Conn != nil {
 		list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
@@ -22,7 +17,7 @@ func (h *handler) greeted() {
 			}
 		}
 	}
-	g.Greeted(names)
+	h.r.Greeted(names)
 }
 
 // keep stores the values that the page keeps from the params of a call. Those of a notification are

@@ -43,19 +43,15 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 		}
 		return doc, c.Names()
 	})
-	return s
+	return dialect.Server{Accept: s.Accept, Gets: s.Gets}
 }
 
 // Accept returns the handler for one connection, on which the page's hello is
 // sent first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}, running: map[*running]bool{}}
-	if p, ok := c.(interface{ Codec() dialect.Codec }); ok {
-		h.codec = codec.Of(p.Codec())
-	}
-	if one, ok := c.(interface{ OneShot() bool }); ok {
-		h.oneShot = one.OneShot()
-	}
+	about := c.Connection()
+	h.codec, h.oneShot = codec.Of(about.Codec), about.OneShot
 	if h.serving = h.codec != nil && h.codec.Serving(); h.serving {
 		h.codec.Offer(s.told)
 		h.warn(s.d.CancelFails())
@@ -65,11 +61,8 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}
-	return h
+	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
 }
-
-// Close does nothing: handlers end with their connections.
-func (s *server) Close() error { return nil }
 
 // handler answers on one connection.
 type handler struct {
@@ -87,9 +80,6 @@ type handler struct {
 
 	tasks tasks
 }
-
-// Close ends the hooks of this connection.
-func (h *handler) Close() error { return h.r.Close() }
 
 // scope returns the variables that hold for the whole connection.
 func (h *handler) scope() *program.Scope {
@@ -265,7 +255,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores implements dialect.Ignorer. A server handles every notification, as the page may keep
+// Ignores reports whether nothing handles a notification. A server handles every notification, as the page may keep
 // values of it.
 func (h *handler) Ignores(method string) bool {
 	if h.serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {

@@ -17,9 +17,9 @@ func (h *handler) warn(err error) {
 		return
 	}
 	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may differ each time
-	if w, ok := h.caller.(dialect.Warner); ok {
+	if warn := h.caller.Connection().Warn; warn != nil {
 		if _, told := h.warned.LoadOrStore(which, true); !told {
-			w.Warn(f.Message)
+			warn(f.Message)
 		}
 	}
 }
