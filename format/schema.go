@@ -40,14 +40,20 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 const maxExamined = 100
 
 // members adds to params the properties of an object and of the parts that it
-// is composed of, each name once.
+// is composed of, each name once, up to maxRows.
 func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
 	if *looks--; *looks < 0 {
 		return params
 	}
-	required := scan.Get(schema, "required")
+	required := map[string]bool{}
+	for _, name := range scan.List(scan.Get(schema, "required")) {
+		required[scan.String(name)] = true
+	}
 	for key, val := range scan.Members(scan.Get(schema, "properties")) {
-		p := parameter{name: CleanLine(scan.Key(key)), required: contains(required, scan.Key(key)), schema: spelled(c, val)}
+		if len(params) == maxRows {
+			return params
+		}
+		p := parameter{name: CleanLine(scan.Key(key)), required: required[scan.Key(key)], schema: spelled(c, val)}
 		if !slices.ContainsFunc(params, func(o parameter) bool { return o.name == p.name }) {
 			params = append(params, p)
 		}
@@ -189,13 +195,6 @@ func enumTypes(values []json.RawMessage) (names []string) {
 		names = []string{"any"}
 	}
 	return names
-}
-
-func contains(array json.RawMessage, name string) bool {
-	return slices.ContainsFunc(scan.List(array), func(e json.RawMessage) bool {
-		s, ok := scan.Text(e)
-		return ok && s == name
-	})
 }
 
 // list returns an array's elements for one cell, strings without quotes.

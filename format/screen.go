@@ -87,7 +87,7 @@ func Fold(line string, width int) []string {
 	const more = "    " // before what goes on
 	var lines []string
 	for before := ""; ; before = more {
-		if Width(before+line) <= width {
+		if fits(line, width-Width(before)) {
 			return append(lines, before+line)
 		}
 		at := breakIn(line, width-Width(before)-2)
@@ -99,12 +99,25 @@ func Fold(line string, width int) []string {
 	}
 }
 
+// fits reports whether s takes at most width columns. It looks at no more of s than that.
+func fits(s string, width int) bool {
+	for _, r := range s {
+		if width -= columns(r); width < 0 {
+			return false
+		}
+	}
+	return width >= 0
+}
+
 // breakIn returns the place of the last blank outside of quotes that leaves at most width columns before it; where there
 // is none, that of the first; -1: there is none at all.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false
 	for i, r := range line {
+		if n > width && at >= 0 {
+			break
+		}
 		switch {
 		case escaped:
 			escaped = false

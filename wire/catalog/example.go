@@ -31,13 +31,16 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 		return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
 	}
 	required := requiredOf(schema)
-	properties := scan.Get(schema, "properties")
+	properties := map[string]json.RawMessage{}
+	for name, val := range scan.Members(scan.Get(schema, "properties")) {
+		properties[scan.Key(name)] = val
+	}
 	var words []string
 	for _, name := range required {
 		if !isKey(name) {
 			return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
 		}
-		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, conv.RunnableExamples))
+		words = append(words, word(name, resolve(properties[name], doc), doc, conv.RunnableExamples))
 	}
 	return words
 }
