@@ -13,6 +13,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/server"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session"
@@ -168,7 +169,7 @@ func print(run *env.Env, tape string, all *player.Findings) error {
 
 // printOne prints p, on a terminal as the words.
 func printOne(run *env.Env, p printed, words string) error {
-	if !run.Stdout.Terminal {
+	if words = format.CleanLine(words); !run.Stdout.Terminal {
 		var err error
 		if words, err = marshal(p); err != nil {
 			return err
