@@ -69,7 +69,7 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	hosts := to.Hosts(e.Address)
+	hosts := transport.Hosts(to, e.Address)
 	for name := range to.Resolve {
 		if !slices.Contains(hosts, name) {
 			f := l.Usage("--resolve: %s is not what is connected to for %s", name, e)

@@ -21,6 +21,24 @@ type Address struct {
 	Command []string      // the words of exec and ipc; empty for `ipc:` alone
 }
 
+// hostPort returns host:port of a URL.
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+}
+
+// origin returns scheme, host and port of u, by which redirects and pages are told
+// apart.
+func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(hostPort(u)) }
+
+// webSocket reports whether the address is one of a WebSocket.
+func (a Address) webSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
+
+// IsHTTP says that a is one of HTTP, without a WebSocket.
+func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
+
 // usage returns a Fault of kind Usage.
 func usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
@@ -166,7 +184,7 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 		}
 		return usage("%s: the port is missing", scheme)
 	}
-	if n, err := strconv.ParseUint(port, 10, 32); err != nil || n > 65535 || port[0] == '+' {
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return usage("%s: %q is no port number (0 to 65535)", scheme, port)
 	}
 	return nil
@@ -205,6 +223,16 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
+// At returns a with another path and query. The path comes from a dialect file or from the peer, and
+// must not lead to another authority: one that does not begin with "/" is a Protocol Fault.
+func (a Address) At(path string) (Address, error) {
+	if !strings.HasPrefix(path, "/") {
+		return a, wire.NewFault(wire.Protocol, wire.Quote(path)+" is not a path of "+a.Host+": a path begins with /", nil)
+	}
+	a.URLPath = path
+	return a, nil
+}
+
 // String returns the address as a user may be shown it: userinfo, the values of a query, and words of a command that are
 // named like secrets, are replaced by "…". Where there is nothing of that kind, Parse takes it back.
 func (a Address) String() string {
@@ -222,7 +250,7 @@ func (a Address) String() string {
 	case "ws+unix", "http+unix":
 		return a.Scheme + ":" + a.Path + ":" + redact.Query(a.URLPath)
 	}
-	return a.Scheme + ":" + joinWords(shownWords(a.Command))
+	return a.Scheme + ":" + shownCommand(a.Command)
 }
 
 // noScheme returns the answer to an address that begins with no transport that

@@ -53,7 +53,7 @@ type childStream struct {
 
 func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c Config) *childStream {
 	s := &childStream{
-		childPipes: pipes, p: p, stderr: stderr, timeout: c.closeTimeout(), hurry: c.Hurry,
+		childPipes: pipes, p: p, stderr: stderr, timeout: c.CloseTimeout, hurry: c.Hurry,
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go s.watch()

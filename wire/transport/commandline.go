@@ -159,8 +159,8 @@ func joinWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shownWords returns the words of a command as a user may be shown them: what is named like a secret is left out.
-func shownWords(words []string) []string {
+// shownCommand returns a command as a user may be shown it: what is named like a secret is left out.
+func shownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {
 		shown[i] = string(redact.Text([]byte(w)))
@@ -172,5 +172,5 @@ func shownWords(words []string) []string {
 			shown[i] = redact.Mark
 		}
 	}
-	return shown
+	return joinWords(shown)
 }

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -71,20 +70,10 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c Config) 
 		pump.close(context.Background(), 0)
 		return nil, err
 	}
-	c.Watch.Tell(wire.Fact{Step: "child", Text: fmt.Sprintf("started as process %d: %s", p.Pid(), joinWords(shownWords(cmd.Args)))})
+	c.Watch.Tell(wire.Fact{Step: "child", Text: fmt.Sprintf("started as process %d: %s", p.Pid(), shownCommand(cmd.Args))})
 	return newChildStream(p, pipes, pump, c), nil
 }
 
 func noDescriptors(err error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, "no pipe for the child: "+err.Error(), err)
-}
-
-// frame puts c's framing around a stream of bytes. Of a listener, who is the client.
-func (c Config) frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
-	if c.Framing == nil {
-		s.Close()
-		return nil, wire.NewFault(wire.Internal, "a stream of bytes without a framing", nil)
-	}
-	c.Seen = c.Watch.pieces(who)
-	return c.Framing(s, c.Options), nil
 }

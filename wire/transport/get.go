@@ -3,23 +3,12 @@ package transport
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"rpcx/wire"
 )
 
 // httpSchemes are the schemes by which a server of WebSocket is asked over HTTP.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
-
-// At returns a with another path and query. The path comes from a dialect file or from the peer, and
-// must not lead to another authority: one that does not begin with "/" is a Protocol Fault.
-func (a Address) At(path string) (Address, error) {
-	if !strings.HasPrefix(path, "/") {
-		return a, wire.NewFault(wire.Protocol, wire.Quote(path)+" is not a path of "+a.Host+": a path begins with /", nil)
-	}
-	a.URLPath = path
-	return a, nil
-}
 
 // Get returns what the server at a, of HTTP or WebSocket, answers to a GET of path: the
 // body of a 200, with at most c.Options.MaxMessage bytes. Errors are Faults, as those of
@@ -35,13 +24,14 @@ func Get(ctx context.Context, a Address, path string, c Config) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	c = c.WithDefaults()
 	conn, err := dialHTTP(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
 	h := conn.(*httpConn)
 	defer h.Close()
-	ctx, cancel := context.WithTimeout(ctx, c.connectTimeout())
+	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url, nil)
 	if err != nil {

@@ -44,9 +44,9 @@ func dialHTTP(_ context.Context, a Address, c Config) (wire.Conn, error) {
 	if a.Scheme == "https" {
 		c.warnInsecure(d.where)
 	}
-	h := &httpConn{httpDialer: d, max: c.Options.WithDefaults().MaxMessage, queue: make(chan []byte)}
+	h := &httpConn{httpDialer: d, max: c.MaxMessage, queue: make(chan []byte)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.http = d.client()
+	h.http = d.client(func(conn net.Conn) net.Conn { return &eofNoter{Conn: conn} })
 	h.http.Jar = newCookies()
 	return h, nil
 }
@@ -91,7 +91,7 @@ func (h *httpConn) Close() error {
 		h.mu.Unlock()
 		done := make(chan struct{})
 		go func() { h.going.Wait(); close(done) }()
-		patience, cancel := Within(h.c.Hurry, h.c.closeTimeout(), 0)
+		patience, cancel := Within(h.c.Hurry, h.c.CloseTimeout, 0)
 		defer cancel()
 		select {
 		case <-done:
@@ -164,7 +164,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		},
 		WroteHeaders: func() { wire.Sent(ctx) },
 	}))
-	answered := h.c.awaitAnswer()
+	answered := awaitAnswer(h.c.Unanswered)
 	resp, err := h.http.Do(req)
 	answered()
 	if err != nil {
@@ -187,13 +187,12 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 // UnansweredAfter is how long a server may take for the head of its answer before Config.Unanswered is told.
 const UnansweredAfter = 5 * time.Second
 
-// awaitAnswer has Unanswered called unless what it returns is called first.
-func (c Config) awaitAnswer() (answered func()) {
-	if c.Unanswered == nil {
-		return func() {}
+// awaitAnswer has unanswered, which may be nil, called unless what it returns is called first.
+func awaitAnswer(unanswered func()) (answered func() bool) {
+	if unanswered == nil {
+		return func() bool { return true }
 	}
-	t := time.AfterFunc(UnansweredAfter, c.Unanswered)
-	return func() { t.Stop() }
+	return time.AfterFunc(UnansweredAfter, unanswered).Stop
 }
 
 func setDefault(h http.Header, name, value string) {
@@ -207,7 +206,7 @@ func setDefault(h http.Header, name, value string) {
 // its end: then what net/http calls malformed was cut off. (Where the server refuses our
 // certificate, the connection seems to be there at first.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
-	f := dialFault(ctx, h.where, h.c.connectTimeout(), err)
+	f := dialFault(ctx, h.where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
 		return f
 	}

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -19,13 +18,14 @@ import (
 func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	good := resp.StatusCode/100 == 2
+	if f := h.redirected(resp); f != nil {
+		return f
+	}
 	switch {
 	case good && media == "text/event-stream":
 		return h.broken(readEvents(resp.Body, h.max, recv))
 	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
 		return h.broken(readLines(resp.Body, h.max, recv))
-	case isRedirect(resp):
-		return h.redirected(resp)
 	case !good:
 		body := h.readRefusal(resp.Body, media)
 		if isAuth(resp.StatusCode) || !isMessage(body) {
@@ -45,11 +45,6 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return nil
 	}
 	return h.notJSON(resp.StatusCode, media, body)
-}
-
-// isRedirect reports whether an answer sends the client elsewhere.
-func isRedirect(resp *http.Response) bool {
-	return resp.StatusCode/100 == 3 && resp.Header.Get("Location") != ""
 }
 
 // isAuth reports whether a status says that authority is missing. Then the body
@@ -148,44 +143,4 @@ func isMessage(body []byte) bool {
 		return false
 	}
 	return m.Result != nil || m.Error != nil && (m.JSONRPC != nil || m.ID != nil || bytes.HasPrefix(m.Error, []byte("{")))
-}
-
-// readBody reads a whole body, without the blanks around it and a byte order
-// mark. Memory follows the bytes that come, not the length that was announced;
-// one over the limit is refused before they come.
-func readBody(r io.Reader, length int64, max int) ([]byte, error) {
-	if length > int64(max) {
-		return nil, tooLong(max)
-	}
-	var b bytes.Buffer
-	if length > 0 {
-		b.Grow(int(min(length, 512<<10)) + bytes.MinRead)
-	}
-	if _, err := b.ReadFrom(io.LimitReader(r, int64(max)+1)); err != nil {
-		return nil, err
-	}
-	if b.Len() > max {
-		return nil, tooLong(max)
-	}
-	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
-}
-
-// readLines calls recv for each line that is not blank, the last one also
-// without its end.
-func readLines(r io.Reader, max int, recv func([]byte)) error {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 0, 64<<10), max+2) // with its CRLF
-	for s.Scan() {
-		line := bytes.TrimSpace(s.Bytes())
-		if len(line) > max {
-			return tooLong(max)
-		}
-		if len(line) > 0 {
-			recv(line)
-		}
-	}
-	if s.Err() == bufio.ErrTooLong {
-		return tooLong(max)
-	}
-	return s.Err()
 }

@@ -14,9 +14,6 @@ import (
 	"rpcx/wire/redact"
 )
 
-// webSocket reports whether the address is one of a WebSocket.
-func (a Address) webSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
-
 // An httpDialer holds what the clients of WebSocket and HTTP have in common:
 // where to, with which headers, and how to get a connection there.
 type httpDialer struct {
@@ -53,8 +50,7 @@ func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
 		d.header.Del("Host")
 	}
 	if a.User != nil && d.header.Get("Authorization") == "" {
-		password, _ := a.User.Password()
-		d.header.Set("Authorization", basicAuth(a.User.Username(), password))
+		d.header.Set("Authorization", basicAuth(a.User))
 	}
 	if _, ok := d.header["User-Agent"]; !ok {
 		d.header.Set("User-Agent", "rpcx")
@@ -64,21 +60,28 @@ func newHTTPDialer(a Address, c Config) (*httpDialer, error) {
 	return d, err
 }
 
-// client returns an http.Client whose connections are not shared with any other. It
+// client returns an http.Client whose connections are not shared with any other, and are what wrap, if it is not nil,
+// returns for them. It
 // speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
 // certificate is lost.
-func (d *httpDialer) client() *http.Client {
-	return &http.Client{CheckRedirect: d.redirect, Transport: d.c.observed(d.c.watched(&http.Transport{
-		Proxy:                  d.forwards,
-		DialContext:            d.dial,
+func (d *httpDialer) client(wrap func(net.Conn) net.Conn) *http.Client {
+	return &http.Client{CheckRedirect: d.redirect, Transport: observed(&http.Transport{
+		Proxy: d.forwards,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			conn, err := d.dial(ctx, addr)
+			if err == nil && wrap != nil {
+				conn = wrap(conn)
+			}
+			return conn, err
+		},
 		TLSClientConfig:        d.tls,
-		TLSHandshakeTimeout:    d.c.connectTimeout(),
+		TLSHandshakeTimeout:    d.c.ConnectTimeout,
 		MaxIdleConnsPerHost:    128,
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
-	}))}
+	}, d.c)}
 }
 
 // maxRedirects bounds the redirects that are followed for one request.
@@ -101,19 +104,12 @@ func (d *httpDialer) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// origin returns scheme, host and port of u, by which redirects and pages are told
-// apart.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
-}
-
 // redirected returns the Fault of an answer that sends us to another address, which
-// it names.
+// it names; nil if the answer does not.
 func (d *httpDialer) redirected(resp *http.Response) error {
+	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {
+		return nil
+	}
 	to := "nowhere"
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {
 		u = resp.Request.URL.ResolveReference(u)
@@ -135,48 +131,23 @@ func (d *httpDialer) redirected(resp *http.Response) error {
 }
 
 // forwards returns the proxy that a request is sent to as it is, with its whole URL; nil: it is sent over a connection of
-// its own, which may go through a proxy, too. A proxy of HTTP forwards what is not encrypted, but no upgrades: many
-// cannot, so that those go by CONNECT, as RFC 6455 has it.
+// its own, which may go through a proxy, too.
 func (d *httpDialer) forwards(req *http.Request) (*url.URL, error) {
 	if d.a.Scheme != "http" {
 		return nil, nil
 	}
-	hostPort := hostPortOf(req.URL)
-	p, err := d.c.proxyFor("http", hostPort)
-	if err != nil || p == nil || strings.HasPrefix(p.Scheme, "socks5") || d.c.resolved(hostPort) != hostPort {
-		return nil, err
-	}
-	return p, nil
-}
-
-// hostPortOf returns host:port of a URL.
-func hostPortOf(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return forwarder(d.c.Route, hostPort(req.URL))
 }
 
 // dial connects to the socket, or to addr, through a proxy where there is one.
-func (d *httpDialer) dial(ctx context.Context, _, addr string) (net.Conn, error) {
-	conn, err := d.under(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	if d.a.webSocket() {
-		return &wsNet{Conn: conn}, nil
-	}
-	return &eofNoter{Conn: conn}, nil
-}
-
-func (d *httpDialer) under(ctx context.Context, addr string) (net.Conn, error) {
-	nd := &net.Dialer{Timeout: d.c.connectTimeout()}
+func (d *httpDialer) dial(ctx context.Context, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.c.ConnectTimeout)
+	defer cancel()
 	if d.a.Path != "" {
-		return nd.DialContext(ctx, "unix", unixName(d.a.Path))
+		return dialUnix(ctx, d.a.Path)
 	}
 	if p, err := d.forwards(&http.Request{URL: &url.URL{Scheme: "http", Host: d.a.Host}}); err == nil && p != nil {
-		d.c.Watch.tell("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
-		return nd.DialContext(ctx, "tcp", d.c.resolved(addr)) // which is the proxy's
+		return connectForwarder(ctx, d.c, p)
 	}
-	return d.c.connect(ctx, d.a.Scheme, addr)
+	return connect(ctx, d.c, d.a.Scheme, addr)
 }

@@ -105,7 +105,7 @@ func (e *eventsConn) named(text []byte) bool {
 
 // said hands a message to the request that it answers, else to Recv.
 func (e *eventsConn) said(msg []byte) {
-	if id := scan.Get(msg, "id"); id != nil && !hasMethod(msg) {
+	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
 		a := e.waiting[string(id)]
 		delete(e.waiting, string(id))
@@ -126,7 +126,7 @@ func (e *eventsConn) said(msg []byte) {
 func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
 	id := scan.Get(msg, "id")
 	a := &awaited{recv, make(chan struct{})}
-	if id != nil && hasMethod(msg) {
+	if id != nil && scan.Get(msg, "method") != nil {
 		e.mu.Lock()
 		e.waiting[string(id)] = a
 		e.mu.Unlock()

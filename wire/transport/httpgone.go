@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -59,26 +58,11 @@ func (k *clients) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c, leave := range k.leave {
-		if isGone(c) {
+		if _, gone := FarEnd(c); gone {
 			leave()
 		}
 	}
 	if k.timer = nil; len(k.leave) > 0 {
 		k.timer = time.AfterFunc(k.interval, k.look)
 	}
-}
-
-// isGone reports whether a client has closed its connection both ways, as far as the
-// system tells.
-func isGone(c net.Conn) (gone bool) {
-	sc, ok := underlying(c).Conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return false
-	}
-	_ = raw.Control(func(fd uintptr) { _, gone = farEnd(fd) }) // closed by us: there is nothing left to end
-	return gone
 }

@@ -68,61 +68,20 @@ func (l *httpListener) bind(ctx context.Context, a Address) (net.Listener, error
 		l.endpoint = a.Scheme + ":" + a.Path + ":" + path
 		return ln, nil
 	}
-	ln, host, err := listenTCP(ctx, a, l.c)
+	ln, at, err := listenTCP(ctx, a, l.c)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.Trim(hostname(host), "[]")
+	name := strings.Trim(hostname(a.Host), "[]")
 	switch ip := net.ParseIP(name); {
 	case name == "" || ip != nil && !ip.IsLoopback():
 		l.anyHost = true
 	case ip == nil:
 		l.hosts = []string{strings.ToLower(name)}
 	}
-	l.endpoint = a.Scheme + "://" + shownHost(host, ln.Addr()) + path
+	l.endpoint = a.Scheme + "://" + at + path
 	l.own = ownOrigins(a.Scheme, name, ln.Addr())
 	return ln, nil
-}
-
-// listenTCP binds host[:port] of a; without a port, the scheme's. It refuses,
-// before it binds, to be reachable by others without any of the three things
-// that make it so on purpose.
-func listenTCP(ctx context.Context, a Address, c Config) (net.Listener, string, error) {
-	host := a.Host
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		port := "80"
-		if a.Scheme == "wss" || a.Scheme == "https" {
-			port = "443"
-		}
-		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
-	}
-	addr, err := net.ResolveTCPAddr("tcp", host)
-	if err != nil {
-		return nil, "", wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, innermost(err)), err)
-	}
-	if !addr.IP.IsLoopback() && c.Token == "" && c.TLS.CACert == "" && !c.Public {
-		f := usage("%s: others can reach this address", a)
-		f.Hint = openly(a.Scheme)
-		return nil, "", f
-	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", addr.String())
-	if err != nil {
-		f := wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, bindCause(err)), err)
-		return nil, "", f
-	}
-	return ln, host, nil
-}
-
-// openly names the flags that allow a listener to be reached by other machines.
-func openly(scheme string) string {
-	switch scheme {
-	case "tcp":
-		return "say --public, or listen on tls:// and demand client certificates (--cacert FILE)"
-	case "tls":
-		return "demand client certificates (--cacert FILE), or say --public"
-	}
-	return "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
 }
 
 // ownOrigins returns the origins that a page of this very listener would have: its
@@ -141,33 +100,12 @@ func ownOrigins(scheme, name string, bound net.Addr) []string {
 	return own
 }
 
-func bindCause(err error) error {
-	if op, ok := err.(*net.OpError); ok {
-		return op.Err
-	}
-	return err
-}
-
 func hostname(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return hostport
 	}
 	return host
-}
-
-// shownHost returns the host as it was given, with the port that was bound; for
-// a wildcard, the loopback address through which this machine reaches it.
-func shownHost(given string, bound net.Addr) string {
-	_, port, _ := net.SplitHostPort(bound.String())
-	host := hostname(given)
-	switch ip := net.ParseIP(host); {
-	case host == "", ip != nil && ip.Equal(net.IPv4zero):
-		host = "127.0.0.1"
-	case ip != nil && ip.IsUnspecified():
-		host = "::1"
-	}
-	return net.JoinHostPort(host, port)
 }
 
 // allow answers a request that is not to be taken, and says whether it is.

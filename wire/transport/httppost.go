@@ -56,7 +56,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c Config) 
 		taken = http.StatusAccepted
 	}
 	return &postConn{
-		servedExchange: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.closeTimeout(),
+		servedExchange: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
 		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
 	}
@@ -123,7 +123,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 	switch {
 	case p.events:
 	case !p.stream:
-		if p.first != nil || hasMethod(msg) {
+		if p.first != nil || scan.Get(msg, "method") != nil {
 			return ErrNoStream
 		}
 		p.first = bytes.Clone(msg)
@@ -136,7 +136,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 		p.startEvents()
 	}
 	p.out = appendEvent(p.out, msg)
-	if len(p.out) >= wsBuffer {
+	if len(p.out) >= 64<<10 {
 		return p.flush()
 	}
 	return p.err
@@ -242,7 +242,3 @@ func (p *postConn) serve() {
 		p.w.Write(p.first)
 	}
 }
-
-// hasMethod reports whether a message of ours asks or tells something, rather
-// than answers.
-func hasMethod(msg []byte) bool { return scan.Get(msg, "method") != nil }

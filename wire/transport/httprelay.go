@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -26,17 +27,15 @@ type Relay struct {
 
 // NewRelay returns a Relay to a, which must be one of HTTP. It connects to nothing yet.
 func NewRelay(a Address, c Config) (*Relay, error) {
+	c = c.WithDefaults()
 	d, err := newHTTPDialer(a, c)
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{d: d, client: d.client(), max: c.Options.WithDefaults().MaxMessage}
+	r := &Relay{d: d, client: d.client(nil), max: c.MaxMessage}
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }
-
-// IsHTTP says that a is one of HTTP, without a WebSocket.
-func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
 // Close ends the connections that no request is on.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
@@ -50,7 +49,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, tap wire.Tap) err
 	}
 	body, err := readBody(req.Body, req.ContentLength, r.max)
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", r.max)
+		http.Error(w, fmt.Sprintf("a message may have %d bytes", r.max), http.StatusRequestEntityTooLarge)
 		return nil
 	}
 	if len(body) > 0 {
@@ -58,16 +57,16 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, tap wire.Tap) err
 	}
 	out, err := r.request(req, body)
 	if err != nil {
-		refuse(w, http.StatusBadGateway, "the address cannot be reached")
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
 		return err
 	}
 	resp, err := r.client.Do(out)
 	if err != nil {
-		refuse(w, http.StatusBadGateway, "the address cannot be reached")
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
 		if req.Context().Err() != nil {
 			return nil // the client has gone
 		}
-		return dialFault(req.Context(), r.d.where, r.d.c.connectTimeout(), err)
+		return dialFault(req.Context(), r.d.where, r.d.c.ConnectTimeout, err)
 	}
 	defer resp.Body.Close()
 	maps.Copy(w.Header(), endToEnd(resp.Header))
@@ -146,7 +145,7 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	w.WriteHeader(resp.StatusCode)
 	flush := http.NewResponseController(w).Flush
 	_ = flush()
-	buf := make([]byte, smallMessage)
+	buf := make([]byte, 64<<10)
 	for {
 		n, err := resp.Body.Read(buf)
 		if n > 0 {

@@ -53,7 +53,7 @@ func (h *httpConn) EndByDelete() {
 func (h *httpConn) setSession(head http.Header) *string {
 	id := h.session.Load()
 	if id != nil {
-		setDefault(head, h.c.nameHeader(), *id)
+		setDefault(head, h.c.Name.Header, *id)
 	}
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -176,13 +176,13 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	resumes := h.flow.resumes
 	h.flow.mu.Unlock()
 	id := scan.Get(msg, "id")
-	if !resumes || !isEvents(resp) || id == nil || !hasMethod(msg) {
+	if !resumes || !isEvents(resp) || id == nil || scan.Get(msg, "method") == nil {
 		return h.answer(resp, recv)
 	}
 	answered, at := false, position{}
 	read := func(body io.Reader) error {
 		return readEventsFrom(body, h.max, &at, func(m []byte) {
-			answered = answered || !hasMethod(m) && scan.Equal(scan.Get(m, "id"), id)
+			answered = answered || scan.Get(m, "method") == nil && scan.Equal(scan.Get(m, "id"), id)
 			recv(m)
 		})
 	}

@@ -58,7 +58,7 @@ func listenIPC(_ context.Context, a Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listenOnce(conn), nil
+	return Single(conn), nil
 }
 
 // joinIPC takes the channel that our parent has opened for us.

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"rpcx/wire"
 )
 
@@ -61,7 +59,7 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln = wsNetListener{ln, newConnLimit(c)}
+	ln = limitedListener{ln, newConnLimit(c)}
 	l.serving.Go(func() {
 		if secure {
 			l.server.ServeTLS(ln, "", "")
@@ -70,6 +68,24 @@ func listenHTTP(ctx context.Context, a Address, c Config) (Listener, error) {
 		}
 	})
 	return l, nil
+}
+
+// A limitedListener accepts a limited number of connections, each of which can become a WebSocket.
+type limitedListener struct {
+	net.Listener
+	places *connLimit
+}
+
+func (l limitedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if leave := l.places.acquire(c); leave != nil {
+			return wrapWS(c, leave), nil
+		}
+	}
 }
 
 func (l *httpListener) newServer() *http.Server {
@@ -169,7 +185,7 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.c.Watch.secured(r.RemoteAddr, *r.TLS, true, 0)
 	}
 	if show := l.c.Watch.pieces(r.RemoteAddr); show != nil && !isUpgrade(r) {
-		r.Body = shownBody{r.Body, func(b []byte) { show(wire.Recv, b) }}
+		r.Body = shownBody(r.Body, func(b []byte) { show(wire.Recv, b) })
 		w = shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
 	}
 	rc := http.NewResponseController(w)
@@ -202,24 +218,22 @@ func (l *httpListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// An upgraded is a WebSocket, and the exchange by which it came.
+type upgraded struct {
+	*wsConn
+	*servedExchange
+}
+
 func (l *httpListener) upgrade(w http.ResponseWriter, r *http.Request) {
-	from := serve(r, l.c.Watch)
-	under := underlying(r.Context().Value(netKey{}).(net.Conn))
-	if dirs := l.c.Watch.frames(r.RemoteAddr); dirs[0] != nil {
-		w = shownUpgrade{w, dirs}
-	}
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       l.c.Subprotocols,
-		InsecureSkipVerify: true, // the guard has looked at Origin, and more strictly
-	})
-	if err != nil {
+	const goingAway = 1001
+	c := upgraded{servedExchange: serve(r, l.c.Watch)}
+	var err error
+	if c.wsConn, err = acceptWS(w, r, r.Context().Value(netKey{}).(net.Conn), l.c); err != nil {
 		return // it has answered
 	}
-	from.answered(http.StatusSwitchingProtocols, w.Header())
-	c := newWS(ws, under, l.c)
-	c.from = from
+	c.answered(http.StatusSwitchingProtocols, w.Header())
 	if !l.hand(context.Background(), c) {
-		c.CloseWith(int(websocket.StatusGoingAway), "the listener is closed")
+		c.CloseWith(goingAway, "the listener is closed")
 	}
 }
 
@@ -257,7 +271,7 @@ func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Secon
 
 // read reads the body of a request, and answers one that cannot be read.
 func (l *httpListener) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok bool) {
-	max := l.c.Options.WithDefaults().MaxMessage
+	max := l.c.MaxMessage
 	rc := http.NewResponseController(w)
 	from := &body{Reader: http.MaxBytesReader(w, r.Body, int64(max)), rc: rc, patience: l.patience, start: time.Now()}
 	msg, err := readBody(from, r.ContentLength, max)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,13 +20,6 @@ import (
 
 	"rpcx/wire"
 )
-
-// A Route says which way leads to an address of ws, wss, http, https, tcp or tls.
-type Route struct {
-	Proxy   *url.URL          // see ParseProxy; nil: the one that the environment names for the address, if any
-	Direct  bool              // there is no proxy, whatever the environment says
-	Resolve map[string]string // by host:port, the address that is connected to in its place, without a port; nil: none
-}
 
 // proxyPorts are the kinds of proxies, with their usual ports.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
@@ -57,23 +51,24 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 	}
 	port, address, more := strings.Cut(rest, ":")
 	address = strings.TrimSuffix(strings.TrimPrefix(address, "["), "]")
-	if !ok || !more || host == "" || checkPort("resolve", port, false) != nil || net.ParseIP(address) == nil {
+	_, portErr := strconv.ParseUint(port, 10, 16)
+	if !ok || !more || host == "" || portErr != nil || net.ParseIP(address) == nil {
 		return "", "", fmt.Errorf("%q is not HOST:PORT:ADDRESS, such as example.org:443:127.0.0.1", text)
 	}
 	return net.JoinHostPort(strings.ToLower(host), port), address, nil
 }
 
 // Hosts returns each host:port whose address counts on the way to a: its own, and that of a proxy.
-func (r Route) Hosts(a Address) []string {
-	hostPort := strings.ToLower(hostPortOf(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
-	if p, err := r.proxyFor(a.Scheme, hostPort); err == nil && p != nil {
+func Hosts(r Route, a Address) []string {
+	hostPort := strings.ToLower(hostPort(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
+	if p, err := proxyFor(r, a.Scheme, hostPort); err == nil && p != nil {
 		return []string{hostPort, strings.ToLower(proxyAddress(p))}
 	}
 	return []string{hostPort}
 }
 
 // resolved returns the address that is connected to for a host:port.
-func (r Route) resolved(hostPort string) string {
+func resolved(r Route, hostPort string) string {
 	if to, ok := r.Resolve[strings.ToLower(hostPort)]; ok {
 		_, port, _ := net.SplitHostPort(hostPort)
 		return net.JoinHostPort(to, port)
@@ -84,7 +79,7 @@ func (r Route) resolved(hostPort string) string {
 // proxyFor returns the proxy for a host:port that scheme is spoken with; nil: there is none. The environment is that
 // of curl: http_proxy for http and ws, https_proxy for https and wss, all_proxy where those are not set and for the
 // others, and no_proxy, each in small letters or, but for http_proxy in a CGI program, in capitals.
-func (r Route) proxyFor(scheme, hostPort string) (*url.URL, error) {
+func proxyFor(r Route, scheme, hostPort string) (*url.URL, error) {
 	if r.Proxy != nil || r.Direct {
 		return r.Proxy, nil
 	}
@@ -125,18 +120,18 @@ func proxyAddress(u *url.URL) string {
 }
 
 // connect connects to hostPort, with which scheme is spoken, through a proxy where there is one.
-func (c Config) connect(ctx context.Context, scheme, hostPort string) (net.Conn, error) {
-	p, err := c.proxyFor(scheme, hostPort)
+func connect(ctx context.Context, c Config, scheme, hostPort string) (net.Conn, error) {
+	p, err := proxyFor(c.Route, scheme, hostPort)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.connectTimeout())
+	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
 	d := new(net.Dialer)
 	if scheme == "tcp" || scheme == "tls" { // a WebSocket has pings of its own
-		d.KeepAliveConfig = c.keepAlive()
+		d.KeepAliveConfig = keepAlive(c.Ping)
 	}
-	to := c.resolved(hostPort)
+	to := resolved(c.Route, hostPort)
 	if to != hostPort {
 		c.Watch.tell("resolve", "%s is taken to be at %s (--resolve)", hostPort, to)
 	}
@@ -145,14 +140,30 @@ func (c Config) connect(ctx context.Context, scheme, hostPort string) (net.Conn,
 	}
 	c.Watch.tell("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
 	if strings.HasPrefix(p.Scheme, "socks5") {
-		return c.socks(ctx, d, p, to)
+		return socks(ctx, c, d, p, to)
 	}
-	return c.tunnel(ctx, d, p, to)
+	return tunnel(ctx, c, d, p, to)
+}
+
+// forwarder returns the proxy of HTTP that forwards requests to hostPort as they are; nil: there is none. Such a proxy
+// forwards what is not encrypted, but no upgrades: many cannot, so that those go by CONNECT, as RFC 6455 has it.
+func forwarder(r Route, hostPort string) (*url.URL, error) {
+	p, err := proxyFor(r, "http", hostPort)
+	if err != nil || p == nil || strings.HasPrefix(p.Scheme, "socks5") || resolved(r, hostPort) != hostPort {
+		return nil, err
+	}
+	return p, nil
+}
+
+// connectForwarder connects to such a proxy, as yet without TLS.
+func connectForwarder(ctx context.Context, c Config, p *url.URL) (net.Conn, error) {
+	c.Watch.tell("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
+	return new(net.Dialer).DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p)))
 }
 
 // proxyConn connects to a proxy.
-func (c Config) proxyConn(ctx context.Context, d *net.Dialer, p *url.URL) (net.Conn, error) {
-	conn, err := d.DialContext(ctx, "tcp", c.resolved(proxyAddress(p)))
+func proxyConn(ctx context.Context, c Config, d *net.Dialer, p *url.URL) (net.Conn, error) {
+	conn, err := d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p)))
 	if err != nil {
 		return nil, viaProxy(err)
 	}
@@ -188,16 +199,15 @@ func givenUp(ctx context.Context, conn net.Conn) func() {
 }
 
 // tunnel asks a proxy of HTTP to CONNECT to an address.
-func (c Config) tunnel(ctx context.Context, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
-	conn, err := c.proxyConn(ctx, d, p)
+func tunnel(ctx context.Context, c Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
+	conn, err := proxyConn(ctx, c, d, p)
 	if err != nil {
 		return nil, err
 	}
 	defer givenUp(ctx, conn)()
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {"rpcx"}}}
 	if u := p.User; u != nil {
-		password, _ := u.Password()
-		req.Header.Set("Proxy-Authorization", basicAuth(u.Username(), password))
+		req.Header.Set("Proxy-Authorization", basicAuth(u))
 	}
 	c.Watch.requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, headLines(req.Header)...))
 	asked := time.Now()
@@ -230,13 +240,13 @@ func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 }
 
 // socks asks a proxy of SOCKS 5 (RFC 1928) to connect to an address, whose name it looks up.
-func (c Config) socks(ctx context.Context, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
+func socks(ctx context.Context, c Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if u := p.User; u != nil {
 		password, _ := u.Password()
 		auth = &proxy.Auth{User: u.Username(), Password: password}
 	}
-	reach := func(ctx context.Context) (net.Conn, error) { return c.proxyConn(ctx, d, p) }
+	reach := func(ctx context.Context) (net.Conn, error) { return proxyConn(ctx, c, d, p) }
 	s, err := proxy.SOCKS5("tcp", proxyAddress(p), auth, forward(reach))
 	if err != nil {
 		return nil, err
@@ -250,7 +260,7 @@ func (c Config) socks(ctx context.Context, d *net.Dialer, p *url.URL, to string)
 	if errors.As(err, &op) && op.Op == "proxyconnect" {
 		return nil, op
 	}
-	if isTimeout(err) {
+	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return nil, viaProxy(err)
 	}
 	for {

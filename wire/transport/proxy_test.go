@@ -76,7 +76,7 @@ func TestParseResolve(t *testing.T) {
 	}
 	r := Route{Resolve: map[string]string{"h:80": "127.0.0.1", "h6:80": "::1"}}
 	for to, want := range map[string]string{"h:80": "127.0.0.1:80", "H:80": "127.0.0.1:80", "h:81": "h:81", "h6:80": "[::1]:80"} {
-		if got := r.resolved(to); got != want {
+		if got := resolved(r, to); got != want {
 			t.Errorf("%s is at %s, want %s", to, got, want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 				name, value, _ := strings.Cut(pair, "=")
 				t.Setenv(name, value)
 			}
-			u, err := Route{}.proxyFor(c.scheme, c.to)
+			u, err := proxyFor(Route{}, c.scheme, c.to)
 			got := "none"
 			if err != nil {
 				got = "no: " + err.Error()
@@ -129,11 +129,11 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%s, %s %s: %s, want %s", c.env, c.scheme, c.to, got, c.want)
 			}
-			if u, err := (Route{Direct: true}).proxyFor(c.scheme, c.to); u != nil || err != nil {
+			if u, err := proxyFor(Route{Direct: true}, c.scheme, c.to); u != nil || err != nil {
 				t.Errorf("%v, %v where none is wanted", u, err)
 			}
 			own := &url.URL{Scheme: "http", Host: "own"}
-			if u, err := (Route{Proxy: own}).proxyFor(c.scheme, c.to); u != own || err != nil {
+			if u, err := proxyFor(Route{Proxy: own}, c.scheme, c.to); u != own || err != nil {
 				t.Errorf("%v, %v where another is given", u, err)
 			}
 		})
@@ -146,7 +146,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(Route{}.Hosts(a)); got != c.want {
+		if got := fmt.Sprint(Hosts(Route{}, a)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.at, got, c.want)
 		}
 	}

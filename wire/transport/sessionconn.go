@@ -165,7 +165,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 // than the Config's CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
-	limit := time.NewTimer(c.in.c.closeTimeout())
+	limit := time.NewTimer(c.in.c.CloseTimeout)
 	defer limit.Stop()
 	for {
 		c.mu.Lock()

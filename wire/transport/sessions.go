@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"maps"
 	"net/http"
 	"slices"
@@ -103,9 +101,7 @@ func (l *httpListener) serveSession(w http.ResponseWriter, r *http.Request) (msg
 // begin makes a session of the message that begins it.
 func (l *httpListener) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
 	s := l.sessions
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails
-	c := newSessionConn(hex.EncodeToString(random[:]), r.RemoteAddr, s, primes)
+	c := newSessionConn(randomName(), r.RemoteAddr, s, primes)
 	s.mu.Lock()
 	full := len(s.byID) >= maxSessions
 	if !full {
@@ -182,7 +178,7 @@ func answersOf(msg []byte) (ids []string) {
 		}
 		return ids
 	}
-	if id := scan.Get(msg, "id"); id != nil && !hasMethod(msg) {
+	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		return []string{string(id)}
 	}
 	return nil

@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
-
-	"rpcx/wire"
 )
 
 // An eventStream reads server-sent events as the HTML standard has them, of
@@ -91,10 +88,10 @@ func (s *eventStream) end(recv func([]byte)) {
 // reset forgets the event, and a buffer that one large event left behind.
 func (s *eventStream) reset() {
 	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
-	if cap(s.data) > largeMessage {
+	if cap(s.data) > 1<<20 {
 		s.data = nil
 	}
-	if cap(s.line) > largeMessage {
+	if cap(s.line) > 1<<20 {
 		s.line = nil
 	}
 }
@@ -200,11 +197,6 @@ func (s *eventStream) field() error {
 		return tooLong(s.max)
 	}
 	return nil
-}
-
-// tooLong returns the Fault of a message over the limit.
-func tooLong(max int) error {
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
 }
 
 // appendEvent appends msg as one event. A line break between its tokens (there

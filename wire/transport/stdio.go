@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"sync"
 
@@ -33,51 +32,7 @@ func listenStdio(_ context.Context, _ Address, c Config) (Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listenOnce(conn), nil
-}
-
-// listenOnce returns a listener whose one client is there already.
-func listenOnce(conn wire.Conn) Listener {
-	l := &onceListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
-	l.conn <- conn
-	return l
-}
-
-type onceListener struct {
-	conn   chan wire.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-// Accept returns the connection once, and then waits for Close.
-func (l *onceListener) Accept() (wire.Conn, error) {
-	select {
-	case <-l.closed:
-		return nil, net.ErrClosed
-	default:
-	}
-	select {
-	case conn := <-l.conn:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Endpoint returns "": no other client can connect.
-func (l *onceListener) Endpoint() string { return "" }
-
-// Close ends the listener, and the connection if it was not accepted yet.
-func (l *onceListener) Close() error {
-	l.once.Do(func() {
-		close(l.closed)
-		select {
-		case conn := <-l.conn:
-			conn.Close()
-		default:
-		}
-	})
-	return nil
+	return Single(conn), nil
 }
 
 // A stdioStream is our stdin and stdout as one stream of bytes.

@@ -27,7 +27,7 @@ const goodbyeTimeout = 200 * time.Millisecond
 
 // dialStream connects over tcp, tls or a Unix socket.
 func dialStream(ctx context.Context, a Address, c Config) (wire.Conn, error) {
-	limit := c.connectTimeout()
+	limit := c.ConnectTimeout
 	inTime, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	conn, err := connectStream(c.Watch.dialling(inTime), a, c)
@@ -42,7 +42,7 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 		if limit := maxUnixPath(); len(unixName(a.Path)) > limit {
 			return nil, usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(a.Path), a.Path)
 		}
-		return dialUnix(ctx, new(net.Dialer), unixName(a.Path))
+		return dialUnix(ctx, a.Path)
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err == nil && port == "0" {
@@ -52,14 +52,14 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 		return nil, err
 	}
 	if a.Scheme == "tcp" {
-		return c.connect(ctx, a.Scheme, a.Host)
+		return connect(ctx, c, a.Scheme, a.Host)
 	}
 	cfg, err := c.TLS.client(serverName(host))
 	if err != nil {
 		return nil, err
 	}
 	c.warnInsecure(a.String())
-	conn, err := c.connect(ctx, a.Scheme, a.Host)
+	conn, err := connect(ctx, c, a.Scheme, a.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +72,11 @@ func connectStream(ctx context.Context, a Address, c Config) (net.Conn, error) {
 	return secure, nil
 }
 
-// dialUnix tries again while the listener's queue is full: for TCP the system
+// dialUnix connects to a socket, and tries again while the listener's queue is full: for TCP the system
 // waits by itself, for a Unix socket it says EAGAIN at once.
-func dialUnix(ctx context.Context, d *net.Dialer, name string) (net.Conn, error) {
+func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		conn, err := d.DialContext(ctx, "unix", name)
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
 		if !syserr.Crowded(err) {
 			return conn, err
 		}
@@ -99,11 +99,11 @@ func serverName(host string) string {
 
 // keepAlive returns how often an idle TCP connection is probed, and when it is
 // given up.
-func (c Config) keepAlive() net.KeepAliveConfig {
-	if c.Ping <= 0 {
+func keepAlive(every time.Duration) net.KeepAliveConfig {
+	if every <= 0 {
 		return net.KeepAliveConfig{} // package net's own: on
 	}
-	return net.KeepAliveConfig{Enable: true, Idle: c.Ping, Interval: c.Ping, Count: 3}
+	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
 // A netStream is a net.Conn whose errors are those of a wire.Conn, and whose Close
@@ -142,19 +142,6 @@ func (s *netStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// lateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
-// refuses a client's certificate: the handshake is over by then.
-func lateRefusal(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "remote error" {
-		f := wire.NewFault(wire.Closed, "", err)
-		if f.Message = explainTLS(f, err); f.Kind == wire.Auth {
-			return f
-		}
-	}
-	return err
-}
-
 // Write writes to the far side. Its errors are *wire.CloseError.
 func (s *netStream) Write(b []byte) (int, error) {
 	n, err := s.Conn.Write(b)
@@ -180,7 +167,7 @@ func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
 // CloseRead has Read return io.EOF when it has returned what has come so far.
 func (s *netStream) CloseRead() error {
-	c, ok := s.socket().(interface{ CloseRead() error })
+	c, ok := socket(s.Conn).(interface{ CloseRead() error })
 	if !ok {
 		return errors.ErrUnsupported
 	}
@@ -193,13 +180,9 @@ func (s *netStream) CloseRead() error {
 // when the system happens to know. To be called after Read has returned io.EOF,
 // and not twice.
 func (s *netStream) Gone() <-chan struct{} {
-	sc, ok := s.socket().(syscall.Conn)
-	if !ok {
+	raw := rawOf(s.Conn)
+	if raw == nil {
 		return nil // nobody tells
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return nil
 	}
 	gone := make(chan struct{})
 	if _, now := s.FarEnd(); now {
@@ -213,25 +196,40 @@ func (s *netStream) Gone() <-chan struct{} {
 	return gone
 }
 
-// FarEnd reports, without reading, whether the far side has ended its direction,
-// and whether it is gone in both; false where the system does not tell.
-func (s *netStream) FarEnd() (silent, gone bool) {
-	sc, ok := s.socket().(syscall.Conn)
-	if !ok {
-		return false, false
-	}
-	if raw, err := sc.SyscallConn(); err == nil {
+// FarEnd is FarEnd of the connection.
+func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
+
+// FarEnd reports, without reading, whether the far side of a connection, which may have layers, has ended its
+// direction, and whether it is gone in both; false where the system does not tell.
+func FarEnd(conn net.Conn) (silent, gone bool) {
+	if raw := rawOf(conn); raw != nil {
 		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // closed: it is known to whoever reads
 	}
 	return silent, gone
 }
 
-// socket returns what is below TLS, if there is TLS.
-func (s *netStream) socket() net.Conn {
-	if t, ok := s.Conn.(*tls.Conn); ok {
-		return t.NetConn()
+// rawOf returns the system's connection below all layers; nil if there is none.
+func rawOf(conn net.Conn) syscall.RawConn {
+	sc, ok := socket(conn).(syscall.Conn)
+	if !ok {
+		return nil
 	}
-	return s.Conn
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// socket returns what is below all layers of a connection.
+func socket(conn net.Conn) net.Conn {
+	for {
+		layer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			return conn
+		}
+		conn = layer.NetConn()
+	}
 }
 
 // Close tells the far side that nothing more will be sent, reads for a moment what
@@ -245,11 +243,11 @@ func (s *netStream) Close() error {
 	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a Write that waits gives up
-	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
+	enough := time.AfterFunc(goodbyeTimeout, func() { socket(s.Conn).Close() })
 	s.CloseWrite()
 	enough.Stop()
 	s.Conn.SetReadDeadline(time.Now().Add(lingerTimeout))
-	io.Copy(io.Discard, io.LimitReader(s.socket(), 1<<20))
+	io.Copy(io.Discard, io.LimitReader(socket(s.Conn), 1<<20))
 	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("closing: %w", err)
 	}

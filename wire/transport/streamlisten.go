@@ -34,11 +34,11 @@ func listenStream(ctx context.Context, a Address, c Config) (Listener, error) {
 	} else {
 		c.TLS = TLS{} // which asks nobody for a certificate
 	}
-	l, host, err := listenTCP(ctx, a, c)
+	l, at, err := listenTCP(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
-	return newStreamListener(l, cfg, a.Scheme+"://"+shownHost(host, l.Addr()), c), nil
+	return newStreamListener(l, cfg, a.Scheme+"://"+at, c), nil
 }
 
 // A streamListener hands out connections whose handshake is done.
@@ -118,7 +118,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 		conn, err := s.acceptOne()
 		if err == nil {
 			if tcp, ok := conn.(*net.TCPConn); ok && s.c.Ping > 0 {
-				tcp.SetKeepAliveConfig(s.c.keepAlive())
+				tcp.SetKeepAliveConfig(keepAlive(s.c.Ping))
 			}
 			return conn, nil
 		}
@@ -174,7 +174,7 @@ func (s *streamListener) handshakes() {
 }
 
 func (s *streamListener) handshake(conn *tls.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.c.connectTimeout())
+	ctx, cancel := context.WithTimeout(context.Background(), s.c.ConnectTimeout)
 	defer cancel()
 	stop := make(chan struct{})
 	defer close(stop)

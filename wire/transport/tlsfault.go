@@ -179,3 +179,21 @@ func innermost(err error) error {
 	}
 	return err
 }
+
+// lateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
+// refuses a client's certificate: the handshake is over by then.
+func lateRefusal(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" {
+		f := wire.NewFault(wire.Closed, "", err)
+		if f.Message = explainTLS(f, err); f.Kind == wire.Auth {
+			return f
+		}
+	}
+	return err
+}
+
+// tooLong returns the Fault of a message over the limit.
+func tooLong(max int) error {
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
+}

@@ -5,44 +5,9 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"time"
 
 	"rpcx/wire"
 )
-
-// The defaults of a Config, and the bound of its rarely slow steps.
-const (
-	defaultConnectTimeout = 10 * time.Second
-	defaultCloseTimeout   = 2 * time.Second
-)
-
-func (c Config) connectTimeout() time.Duration {
-	if c.ConnectTimeout > 0 {
-		return c.ConnectTimeout
-	}
-	return defaultConnectTimeout
-}
-
-func (c Config) closeTimeout() time.Duration {
-	if c.CloseTimeout > 0 {
-		return c.CloseTimeout
-	}
-	return defaultCloseTimeout
-}
-
-// warn passes one line to Config.Warn, if that is set.
-func (c Config) warn(format string, args ...any) {
-	if c.Warn != nil {
-		c.Warn(fmt.Sprintf(format, args...))
-	}
-}
-
-// warnInsecure warns, for each connection, that the far side was not verified.
-func (c Config) warnInsecure(where string) {
-	if c.TLS.Insecure {
-		c.warn("%s: the certificate is not verified (--insecure)", where)
-	}
-}
 
 // client returns the configuration of a dialler's side. serverName is the name
 // that the certificate must have; "" leaves it to the caller. Roots are those

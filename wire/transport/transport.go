@@ -4,10 +4,13 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"rpcx/wire"
@@ -72,6 +75,13 @@ type Listening struct {
 	NoPosts     bool             // only WebSockets are taken (http, ws): what is spoken needs both directions
 }
 
+// A Route says which way leads to an address of ws, wss, http, https, tcp or tls.
+type Route struct {
+	Proxy   *url.URL          // nil: the one that the environment names for the address, if any
+	Direct  bool              // there is no proxy, whatever the environment says
+	Resolve map[string]string // by host:port, the address that is connected to in its place, without a port; nil: none
+}
+
 // Stdio is our own stdin and stdout, for stdio. nil means os.Stdin and os.Stdout.
 type Stdio struct {
 	Stdin  io.ReadCloser
@@ -100,101 +110,35 @@ type Listener interface {
 	Close() error
 }
 
-// Dial connects to a. Noise is tolerated from children only. Failures are
-// *wire.Fault: Unreachable, Auth, NotFound, NotExecutable, Usage, or Protocol.
-func Dial(ctx context.Context, a Address, c Config) (wire.Conn, error) {
-	t, err := lookup(a)
-	if err != nil {
-		return nil, err
-	}
-	if t.dial == nil {
-		return nil, usage("%s: cannot be dialled", a.Scheme)
-	}
-	if err := t.checkPing(a, c); err != nil {
-		return nil, err
-	}
-	if err := t.checkHeader(a, c); err != nil {
-		return nil, err
-	}
-	if len(a.Command) == 0 {
-		c.NoiseLimit = 0 // only children print what is not meant for us
-	}
-	return t.dial(ctx, a, c)
+// WithDefaults returns c with its defaults in place of zeros.
+func (c Config) WithDefaults() Config {
+	c.Options = c.Options.WithDefaults()
+	c.ConnectTimeout = cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
+	c.CloseTimeout = cmp.Or(max(c.CloseTimeout, 0), 2*time.Second)
+	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // who sends it wants it back
+	return c
 }
 
-// Listen binds a. It returns only when a client could connect. Noise is not
-// tolerated.
-func Listen(ctx context.Context, a Address, c Config) (Listener, error) {
-	t, err := lookup(a)
-	if err != nil {
-		return nil, err
+// warn passes one line to Config.Warn, if that is set.
+func (c Config) warn(format string, args ...any) {
+	if c.Warn != nil {
+		c.Warn(fmt.Sprintf(format, args...))
 	}
-	if t.listen == nil {
-		return nil, usageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH, stdio: or another of their kind",
-			"%s: cannot be listened on", a.Scheme)
-	}
-	if err := t.checkPing(a, c); err != nil {
-		return nil, err
-	}
-	c.NoiseLimit, c.Strict = 0, true // whatever connects may be a browser
-	return t.listen(ctx, a, c)
 }
 
-// kind is one row of the table of transports.
-type kind struct {
-	dial   func(context.Context, Address, Config) (wire.Conn, error)
-	listen func(context.Context, Address, Config) (Listener, error)
-	pings  bool // a connection can be kept alive
-	http   bool // it begins with an HTTP request
-}
-
-// Pings reports whether a connection to a can be kept alive (Config.Ping).
-func Pings(a Address) bool {
-	k, err := lookup(a)
-	return err == nil && k.pings
-}
-
-// TakesHeaders reports whether there are headers of HTTP on the way to a.
-func TakesHeaders(a Address) bool {
-	k, err := lookup(a)
-	return err == nil && k.http
-}
-
-// checkPing refuses a keep-alive for transports that have none.
-func (k kind) checkPing(a Address, c Config) error {
-	if c.Ping <= 0 || k.pings {
-		return nil
+// warnInsecure warns, for each connection, that the far side was not verified.
+func (c Config) warnInsecure(where string) {
+	if c.TLS.Insecure {
+		c.warn("%s: the certificate is not verified (--insecure)", where)
 	}
-	return usageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
 }
 
-// checkHeader refuses headers for transports that have none: a user who gives a
-// token must not believe that it was sent.
-func (k kind) checkHeader(a Address, c Config) error {
-	if len(c.Header) == 0 || k.http {
-		return nil
+// frame puts c's framing around a stream of bytes. Of a listener, who is the client.
+func (c Config) frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
+	if c.Framing == nil {
+		s.Close()
+		return nil, wire.NewFault(wire.Internal, "a stream of bytes without a framing", nil)
 	}
-	return usageHint("they are for ws, wss, http, https and the framing header", "%s: has no headers (--header, --token-command)", a.Scheme)
-}
-
-// kinds is the table of transports, by scheme.
-func lookup(a Address) (kind, error) {
-	k, ok := map[string]kind{
-		"ws":        {dialWS, listenHTTP, true, true},
-		"wss":       {dialWS, listenHTTP, true, true},
-		"ws+unix":   {dialWS, listenHTTP, true, true},
-		"http":      {dialHTTP, listenHTTP, false, true},
-		"https":     {dialHTTP, listenHTTP, false, true},
-		"http+unix": {dialHTTP, listenHTTP, false, true},
-		"tcp":       {dialStream, listenStream, true, false},
-		"tls":       {dialStream, listenStream, true, false},
-		"unix":      {dialStream, listenStream, false, false},
-		"exec":      {dialExec, nil, false, false},
-		"ipc":       {dialIPC, listenIPC, false, false},
-		"stdio":     {dialStdio, listenStdio, false, false},
-	}[a.Scheme]
-	if !ok {
-		return kind{}, usage("unknown transport %q", a.Scheme)
-	}
-	return k, nil
+	c.Seen = c.Watch.pieces(who)
+	return c.Framing(s, c.Options), nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -173,4 +174,20 @@ func headLine(name string, values []string) string {
 		return name + ": " + redact.Query(strings.Join(values, ", "))
 	}
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
+}
+
+// shownBody returns body, of which show gets what is read.
+func shownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(body, shower(show)), body}
+}
+
+// A shower is a writer that shows what is written.
+type shower func([]byte)
+
+func (s shower) Write(b []byte) (int, error) {
+	s(b)
+	return len(b), nil
 }

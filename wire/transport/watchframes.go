@@ -1,15 +1,19 @@
 package transport
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 
 	"rpcx/wire"
 	"rpcx/wire/redact"
 )
 
-// frames returns what shows the frames of one WebSocket, by direction; nil, nil: nobody looks.
-func (w *Watch) frames(who string) (dirs [2]*frames) {
+// watchFrames returns what shows the frames of one WebSocket, by direction; nil, nil: nobody looks.
+func watchFrames(w *Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs
 	}
@@ -139,3 +143,51 @@ func (f *frames) cutOff() {
 		f.head = f.head[:0]
 	}
 }
+
+// A shownFrames shows the frames of a WebSocket that pass through it.
+type shownFrames struct {
+	io.ReadWriteCloser
+	dirs [2]*frames
+}
+
+func (s *shownFrames) Read(p []byte) (int, error) {
+	n, err := s.ReadWriteCloser.Read(p)
+	s.dirs[wire.Recv].take(p[:n])
+	if err != nil {
+		s.dirs[wire.Recv].cutOff()
+	}
+	return n, err
+}
+
+func (s *shownFrames) Write(p []byte) (int, error) {
+	s.dirs[wire.Send].take(p)
+	return s.ReadWriteCloser.Write(p)
+}
+
+// A shownUpgrade is a ResponseWriter whose connection, once it is a WebSocket, shows its frames.
+type shownUpgrade struct {
+	http.ResponseWriter
+	dirs [2]*frames
+}
+
+// Hijack implements http.Hijacker.
+func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(s.ResponseWriter).Hijack()
+	if err != nil {
+		return conn, rw, err
+	}
+	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client has said since its request
+	s.dirs[wire.Recv].take(came)
+	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
+	rw.Writer.Reset(shown)
+	return shown, rw, nil
+}
+
+// A shownConn is the connection under a WebSocket of a listener.
+type shownConn struct {
+	net.Conn
+	frames shownFrames // of Conn
+}
+
+func (s *shownConn) Read(p []byte) (int, error)  { return s.frames.Read(p) }
+func (s *shownConn) Write(p []byte) (int, error) { return s.frames.Write(p) }

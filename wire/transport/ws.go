@@ -30,7 +30,6 @@ type wsConn struct {
 	binary wire.Binary
 	limit  time.Duration   // of each step of Close
 	hurry  context.Context // Config.Hurry
-	from   *servedExchange // how it came; nil: it was dialled
 
 	first func(b []byte) // gets the first message; nil: nobody wants it
 	buf   []byte         // of Recv alone
@@ -48,8 +47,8 @@ type wsConn struct {
 // under it.
 func newWS(ws *websocket.Conn, n *wsNet, c Config) *wsConn {
 	w := &wsConn{
-		ws: ws, net: n, binary: c.Binary, limit: c.closeTimeout(), hurry: c.Hurry,
-		max: c.Options.WithDefaults().MaxMessage, first: c.First,
+		ws: ws, net: n, binary: c.Binary, limit: c.CloseTimeout, hurry: c.Hurry,
+		max: c.MaxMessage, first: c.First,
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	ws.SetReadLimit(int64(w.max))

@@ -122,7 +122,7 @@ func TestWSBuffered(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	wg.Go(func() { far.Recv() })
-	if err := far.(*wsConn).ws.Ping(ctx); err != nil {
+	if err := far.(upgraded).ws.Ping(ctx); err != nil {
 		t.Errorf("ping: %v", err)
 	}
 	c.Close()

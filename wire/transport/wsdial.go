@@ -2,11 +2,9 @@ package transport
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -24,15 +22,15 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := d.client()
-	up := &upgrader{RoundTripper: client.Transport, most: c.Options.WithDefaults().MaxMessage}
+	client := d.client(func(conn net.Conn) net.Conn { return wrapWS(conn, nil) })
+	up := &upgrader{RoundTripper: client.Transport, watch: c.Watch, most: c.MaxMessage}
 	client.Transport = up
 	defer client.CloseIdleConnections()
 	if a.Scheme == "wss" {
 		c.warnInsecure(d.where)
 	}
 
-	bounded, cancel := context.WithTimeout(ctx, c.connectTimeout())
+	bounded, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
 	var under net.Conn
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
@@ -42,7 +40,7 @@ func dialWS(ctx context.Context, a Address, c Config) (wire.Conn, error) {
 	opts.Subprotocols = takeSubprotocols(d.header, c.Subprotocols)
 	ws, resp, err := websocket.Dial(bounded, d.url, opts)
 	if err != nil {
-		return nil, d.notUpgraded(ctx, resp, err)
+		return nil, notUpgraded(ctx, d, c.ConnectTimeout, resp, err)
 	}
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
 		c.warn("%s: the far side picked none of the subprotocols offered: %s", d.where, strings.Join(opts.Subprotocols, ", "))
@@ -83,10 +81,10 @@ func takeSubprotocols(h http.Header, offered []string) []string {
 
 // notUpgraded says why there is no WebSocket: no connection, an HTTP answer in
 // place of the upgrade, or an upgrade that breaks the protocol.
-func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err error) error {
+func notUpgraded(ctx context.Context, d *httpDialer, limit time.Duration, resp *http.Response, err error) error {
 	switch {
 	case resp == nil || wire.AsFault(err) != nil:
-		return dialFault(ctx, d.where, d.c.connectTimeout(), err)
+		return dialFault(ctx, d.where, limit, err)
 	case resp.StatusCode == http.StatusSwitchingProtocols:
 		what := err
 		for errors.Unwrap(what) != nil {
@@ -94,8 +92,8 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 		}
 		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.where, what), err)
 	}
-	if isRedirect(resp) {
-		return d.redirected(resp)
+	if f := d.redirected(resp); f != nil {
+		return f
 	}
 	var body []byte
 	if resp.Body != nil {
@@ -107,64 +105,4 @@ func (d *httpDialer) notUpgraded(ctx context.Context, resp *http.Response, err e
 		f.Unreached = true
 	}
 	return f
-}
-
-// maxErrorBody bounds how much is shown of an answer that is no message.
-const maxErrorBody = 1024
-
-// httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
-// are Auth, all others Unreachable.
-func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
-	kind, status := wire.Unreachable, resp.StatusCode
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		kind = wire.Auth
-	}
-	body = body[:min(len(body), maxErrorBody)]
-	msg := fmt.Sprintf("%s: %d %s", what, status, http.StatusText(status))
-	if line := firstLine(body); line != "" {
-		msg = strings.TrimSuffix(msg, " ") + ": " + line
-	}
-	f := wire.NewFault(kind, strings.TrimSuffix(msg, " "), nil)
-	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body), "\uFFFD"), RetryAfter: retryAfter(resp)}
-	return f
-}
-
-// longestRetryAfter bounds the pause that a server can ask for.
-const longestRetryAfter = 24 * time.Hour
-
-// retryAfter reads when the server of an answer wants to be asked again, in seconds
-// from now; 0 where it does not say.
-func retryAfter(resp *http.Response) int {
-	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
-	after, err := time.ParseDuration(given + "s")
-	if at, aerr := http.ParseTime(given); aerr == nil {
-		after, err = time.Until(at), nil
-	}
-	if err != nil || after < 0 {
-		return 0
-	}
-	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
-}
-
-// firstLine returns the first line of text in an answer's body, for one line of
-// a message; the whole is in the Fault.
-func firstLine(body []byte) string {
-	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
-	s, _, _ = strings.Cut(s, "\n")
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
-	if cut := []rune(s); len(cut) > 200 {
-		s = string(cut[:200]) + "…"
-	}
-	return s
-}
-
-// basicAuth returns the value of an Authorization header.
-func basicAuth(user, password string) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

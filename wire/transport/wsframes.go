@@ -20,6 +20,7 @@ var errHuge = errors.New("a frame is longer than a message may be")
 // An upgrader puts a frameReader before what comes after an upgrade to WebSocket.
 type upgrader struct {
 	http.RoundTripper
+	watch  *Watch
 	most   int          // bytes of a message
 	frames *frameReader // of the last upgrade
 }
@@ -29,6 +30,9 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTripper.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		if rwc, ok := resp.Body.(io.ReadWriteCloser); ok {
+			if dirs := watchFrames(u.watch, ""); dirs[0] != nil {
+				rwc = &shownFrames{rwc, dirs}
+			}
 			u.frames = &frameReader{ReadWriteCloser: rwc, most: uint64(u.most)}
 			resp.Body = u.frames
 		}

@@ -36,6 +36,12 @@ type wsNet struct {
 	now  nonblockingWrite // of flushNow
 }
 
+// wrapWS returns a connection that a WebSocket, or its TLS, can be on. left, if it is not nil, is called when it closes.
+func wrapWS(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
+
+// NetConn returns the connection below.
+func (n *wsNet) NetConn() net.Conn { return n.Conn }
+
 // Close closes the connection.
 func (n *wsNet) Close() error {
 	if n.left != nil {
@@ -165,24 +171,6 @@ func (w *wsConn) heard(msg []byte) []byte {
 		w.first = nil
 	}
 	return msg
-}
-
-// A wsNetListener accepts connections that a WebSocket can be on.
-type wsNetListener struct {
-	net.Listener
-	places *connLimit
-}
-
-func (l wsNetListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if leave := l.places.acquire(c); leave != nil {
-			return &wsNet{Conn: c, left: leave}, nil
-		}
-	}
 }
 
 // FlushNow is Flush as far as that goes without waiting; done: nothing is left.

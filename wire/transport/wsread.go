@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -107,8 +106,7 @@ func (w *wsConn) received(err error) error {
 	case w.end.Load() != nil:
 		return *w.end.Load()
 	case errors.Is(err, websocket.ErrMessageTooBig):
-		return w.ended(wire.NewFault(wire.Protocol,
-			fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", w.max), nil))
+		return w.ended(tooLong(w.max))
 	case errors.Is(err, errHuge):
 		return w.ended(wire.NewFault(wire.Protocol, tooLong(w.max).Error(), errHuge))
 	case errors.Is(err, errMasked):

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -17,33 +16,8 @@ import (
 // asked.
 const firstWords = 100 * time.Millisecond
 
-// Await binds a, has bound told where, and returns the first connection that passes
-// all that a listener demands of it; nobody else can connect after that. Who is
-// refused, or hangs up at once, is not it. It returns ctx's error when ctx ends.
-func Await(ctx context.Context, a Address, c Config, bound func(endpoint string) error) (wire.Conn, error) {
-	c.NoPosts = true
-	l, err := Listen(ctx, a, c)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = l.Close() }()
-	if err := bound(l.Endpoint()); err != nil {
-		return nil, err
-	}
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	accept := l.Accept
-	if s, ok := l.(*streamListener); ok {
-		accept = s.acceptPeer
-	}
-	conn, err := accept()
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return conn, err
-}
-
-// acceptPeer returns, as Accept does, a connection that may be the peer that is awaited.
-func (s *streamListener) acceptPeer() (wire.Conn, error) {
+// AcceptPeer returns, as Accept does, a connection that may be the peer that is awaited.
+func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
 		conn, err := s.next()
 		if err != nil {
@@ -74,11 +48,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words = words[:n]
 	o := s.c.Options
 	o.Whole = true // what is cut off may go on
-	c, err := Config{Framing: s.c.Framing, Options: o}.frame(drainedStream{bytes.NewReader(words)}, "")
-	if err != nil {
-		return nil, err
-	}
-	_, err = c.Recv()
+	_, err = s.c.Framing(drainedStream{bytes.NewReader(words)}, o).Recv()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol {
 		return nil, f
 	}

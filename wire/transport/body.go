@@ -1,0 +1,47 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// readBody reads a whole body, without the blanks around it and a byte order
+// mark. Memory follows the bytes that come, not the length that was announced;
+// one over the limit is refused before they come.
+func readBody(r io.Reader, length int64, max int) ([]byte, error) {
+	if length > int64(max) {
+		return nil, tooLong(max)
+	}
+	var b bytes.Buffer
+	if length > 0 {
+		b.Grow(int(min(length, 512<<10)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r, int64(max)+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > max {
+		return nil, tooLong(max)
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
+}
+
+// readLines calls recv for each line that is not blank, the last one also
+// without its end.
+func readLines(r io.Reader, max int, recv func([]byte)) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 64<<10), max+2) // with its CRLF
+	for s.Scan() {
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) > max {
+			return tooLong(max)
+		}
+		if len(line) > 0 {
+			recv(line)
+		}
+	}
+	if s.Err() == bufio.ErrTooLong {
+		return tooLong(max)
+	}
+	return s.Err()
+}

@@ -1,0 +1,74 @@
+package transport
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+)
+
+// maxErrorBody bounds how much is shown of an answer that is no message.
+const maxErrorBody = 1024
+
+// httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
+// are Auth, all others Unreachable.
+func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
+	kind, status := wire.Unreachable, resp.StatusCode
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		kind = wire.Auth
+	}
+	body = body[:min(len(body), maxErrorBody)]
+	msg := fmt.Sprintf("%s: %d %s", what, status, http.StatusText(status))
+	if line := firstLine(body); line != "" {
+		msg = strings.TrimSuffix(msg, " ") + ": " + line
+	}
+	f := wire.NewFault(kind, strings.TrimSuffix(msg, " "), nil)
+	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body), "\uFFFD"), RetryAfter: retryAfter(resp)}
+	return f
+}
+
+// longestRetryAfter bounds the pause that a server can ask for.
+const longestRetryAfter = 24 * time.Hour
+
+// retryAfter reads when the server of an answer wants to be asked again, in seconds
+// from now; 0 where it does not say.
+func retryAfter(resp *http.Response) int {
+	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	after, err := time.ParseDuration(given + "s")
+	if at, aerr := http.ParseTime(given); aerr == nil {
+		after, err = time.Until(at), nil
+	}
+	if err != nil || after < 0 {
+		return 0
+	}
+	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
+}
+
+// firstLine returns the first line of text in an answer's body, for one line of
+// a message; the whole is in the Fault.
+func firstLine(body []byte) string {
+	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
+	s, _, _ = strings.Cut(s, "\n")
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+	if cut := []rune(s); len(cut) > 200 {
+		s = string(cut[:200]) + "…"
+	}
+	return s
+}
+
+// basicAuth returns the value of an Authorization header.
+func basicAuth(u *url.Userinfo) string {
+	password, _ := u.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))
+}
