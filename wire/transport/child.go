@@ -138,17 +138,6 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	p.waitFor(time.Second) // longer only for what no signal ends
 }
 
-// Within returns a context that ends after d, or after extra once hurry, which may be nil,
-// has ended.
-func Within(hurry context.Context, d, extra time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	if hurry == nil {
-		return ctx, cancel
-	}
-	stop := context.AfterFunc(hurry, func() { time.AfterFunc(extra, cancel) })
-	return ctx, func() { stop(); cancel() }
-}
-
 // waitGroup waits until the process group is empty, for d at most. The system
 // reports only the end of the child itself; for the child's own children we have to
 // poll, less often the longer they last.

@@ -257,7 +257,7 @@ func TestExecManyAtOnce(t *testing.T) {
 }
 
 func TestExecChildHasItsEnvironment(t *testing.T) {
-	t.Setenv(nodeChannelFD, "99")
+	t.Setenv("NODE_CHANNEL_FD", "99")
 	c := dialed(t, `exec:sh -c 'echo "[\"$RPCX_X$NODE_CHANNEL_FD\"]"'`, Config{Env: []string{"RPCX_X=y"}})
 	if got := mustRecv(t, c); got != `["y"]` {
 		t.Errorf("the child has %s", got)
@@ -304,8 +304,10 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	if r.p.waitFor(200 * time.Millisecond) {
+	select {
+	case <-r.p.Done():
 		t.Error("the child died with the thread")
+	case <-time.After(200 * time.Millisecond):
 	}
 	returns(t, "End", func() { r.p.End(patience) })
 	if exit, signal := r.p.Status(); exit != -1 || signal != "SIGTERM" {

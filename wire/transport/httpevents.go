@@ -75,7 +75,7 @@ func (e *eventsConn) read(found chan<- bool) {
 	var at position
 	_ = readEventsFrom(resp.Body, e.h.max, &at, func(msg []byte) {
 		switch {
-		case at.event != "endpoint":
+		case at.Event != "endpoint":
 			e.said(msg)
 		case e.to == "" && e.named(msg):
 			e.h.events.Store(e)

@@ -1,14 +1,11 @@
 package transport
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -191,59 +188,6 @@ func TestPostCloseIsBounded(t *testing.T) {
 			}
 			returns(t, "Close", func() { c.Close() })
 			<-done
-		})
-	}
-}
-
-// A client that has sent more behind its request, so that net/http does not see its end,
-// is seen to go.
-func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells")
-	}
-	for _, at := range []string{"http://127.0.0.1:0/", "https://127.0.0.1:0/"} {
-		t.Run(at, func(t *testing.T) {
-			noLeaks(t)
-			var c Config
-			if strings.HasPrefix(at, "https:") {
-				c.TLS, _, _ = certified(t)
-			}
-			l, err := Listen(t.Context(), mustParse(t, at), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			clients := &l.(*httpListener).clients
-			clients.mu.Lock()
-			clients.interval = 50 * time.Millisecond
-			clients.mu.Unlock()
-			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			client := raw
-			if strings.HasPrefix(at, "https:") {
-				client = tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
-			}
-			const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: 2\r\n\r\n{}"
-			io.WriteString(client, post)
-			answer, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer answer.Close()
-			answer.Send([]byte(`{"a":1}`))
-			answer.Send([]byte(`{"b":2}`))
-			if _, err := http.ReadResponse(bufio.NewReader(client), nil); err != nil {
-				t.Fatal(err)
-			}
-			io.WriteString(client, post)
-			raw.(*net.TCPConn).SetLinger(0)
-			raw.Close()
-			<-answer.(*postConn).Gone()
-			if err := answer.Send([]byte(`{"c":3}`)); err == nil {
-				t.Error("the stream of one who has gone takes more")
-			}
 		})
 	}
 }

@@ -114,9 +114,9 @@ func (h *httpConn) ReadEvents(over func()) {
 // when the server has answered.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
-	at := position{retry: reopenPause}
+	at := position{Retry: reopenPause}
 	for idle := 0; idle < maxReopens; idle++ {
-		resp, err := h.get(ctx, at.id)
+		resp, err := h.get(ctx, at.ID)
 		if err != nil {
 			return
 		}
@@ -133,7 +133,7 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 			}
 		})
 		resp.Body.Close()
-		if !pause(ctx, max(at.retry, minRetry)) {
+		if !pause(ctx, max(at.Retry, minRetry)) {
 			return
 		}
 	}
@@ -187,18 +187,18 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		})
 	}
 	err := read(resp.Body)
-	for tries, last := 0, ""; tries < maxResumes && !answered && at.id != ""; tries++ {
-		wait := at.retry
+	for tries, last := 0, ""; tries < maxResumes && !answered && at.ID != ""; tries++ {
+		wait := at.Retry
 		if last != "" {
 			wait = max(wait, minRetry)
 		}
-		if at.id != last { // it gets on, as a server does that has its client ask now and then
-			tries, last = 0, at.id
+		if at.ID != last { // it gets on, as a server does that has its client ask now and then
+			tries, last = 0, at.ID
 		}
 		if !pause(ctx, wait) {
 			break
 		}
-		again, gerr := h.get(ctx, at.id)
+		again, gerr := h.get(ctx, at.ID)
 		if gerr != nil {
 			break
 		}

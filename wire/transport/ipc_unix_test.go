@@ -135,31 +135,27 @@ func TestIPCWithoutAParent(t *testing.T) {
 		{"9999", "", "no open socket"},
 		{"3", "advanced", "advanced"},
 	} {
-		t.Setenv(nodeChannelFD, c.fd)
-		t.Setenv(nodeChannelMode, c.mode)
+		t.Setenv("NODE_CHANNEL_FD", c.fd)
+		t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", c.mode)
 		_, err := dial(t.Context(), "ipc:", Config{})
 		wantFault(t, err, wire.Usage, c.says)
 	}
 }
 
 func TestIPCTakesTheChannelOnce(t *testing.T) {
-	ours, theirs, err := socketPair()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ours.Close()
+	ours, theirs := rawPair(t, "socket")
 	n, err := unix.Dup(mustNumber(t, theirs)) // it is taken over, and closed
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(nodeChannelFD, fmt.Sprint(n))
-	t.Setenv(nodeChannelMode, "json")
+	t.Setenv("NODE_CHANNEL_FD", fmt.Sprint(n))
+	t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", "json")
 	c := dialed(t, "ipc:", Config{})
 	if _, ok := c.(wire.HalfCloser); ok {
 		t.Error("half of an IPC channel can be closed: Node takes it for the whole")
 	}
-	if _, set := os.LookupEnv(nodeChannelFD); set {
+	if _, set := os.LookupEnv("NODE_CHANNEL_FD"); set {
 		t.Error("our own children would take our channel")
 	}
 	go ours.Write([]byte("[1]\n"))

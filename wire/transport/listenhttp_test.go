@@ -160,12 +160,12 @@ func TestRefusedAreNamed(t *testing.T) {
 		defer mu.Unlock()
 		said = append(said, s)
 	}})
-	for range 2 * maxRefusals {
+	for range 20 {
 		typed(t, l, "GET /rpc HTTP/1.1\nHost: localhost\nConnection: close\n\n")
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(said) < 1 || len(said) >= 2*maxRefusals || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
+	if len(said) < 1 || len(said) >= 20 || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
 		t.Errorf("said %q", said)
 	}
 }
@@ -211,54 +211,6 @@ func TestListenFaults(t *testing.T) {
 			}
 			l.Close()
 		})
-	}
-}
-
-// Whoever sends a body drop by drop, or not at all, does not keep a connection;
-// a handler that takes its time does.
-func TestSlowBody(t *testing.T) {
-	noLeaks(t)
-	const limit = 200 * time.Millisecond
-	l := mustListen(t, "http://127.0.0.1:0/", Config{})
-	l.(*httpListener).patience = limit
-	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n["
-	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
-		for _, drops := range []bool{false, true} {
-			conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			io.WriteString(conn, "POST "+path+head)
-			if drops {
-				go func() {
-					for {
-						if _, err := conn.Write([]byte("1,")); err != nil {
-							return
-						}
-						time.Sleep(limit / 10)
-					}
-				}()
-			}
-			conn.SetReadDeadline(time.Now().Add(patience))
-			got, err := io.ReadAll(conn)
-			if errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(string(got), " "+status+" ") {
-				t.Errorf("%s, drops %v: %q %v", path, drops, got, err)
-			}
-			conn.Close()
-		}
-	}
-	go func() {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		c.Recv()
-		time.Sleep(2 * limit)
-		c.Send([]byte("7"))
-		c.Close()
-	}()
-	if got, err := exchange(t, mustDial(t, l.Endpoint(), Config{}), "[7]"); err != nil || len(got) != 1 || got[0] != "7" {
-		t.Errorf("%q %v", got, err)
 	}
 }
 
@@ -346,13 +298,5 @@ func TestHTTPOverUnixSocket(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// Each wait for a client has a bound.
-func TestListenerWaitsAreBounded(t *testing.T) {
-	s := (&httpListener{}).newServer()
-	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
-		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 }

@@ -38,7 +38,7 @@ func TestSilentTLSClientsAreHungUpOn(t *testing.T) {
 	var told atomic.Int64
 	l := listening(t, "tls://127.0.0.1:0", Config{TLS: server, ConnectTimeout: 300 * time.Millisecond, Warn: func(string) { told.Add(1) }})
 	echo(t, l)
-	var silent [maxHandshakes]net.Conn
+	var silent [64]net.Conn
 	for i := range silent {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
 		if err != nil {

@@ -1,17 +1,10 @@
 package transport
 
 import (
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
-	"math/big"
-	"net"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A proxy as users write it, and the host and port that it is at.
@@ -148,81 +141,6 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		}
 		if got := fmt.Sprint(Hosts(Route{}, a)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.at, got, c.want)
-		}
-	}
-}
-
-// What is passed on of an exchange's headers does not belong to one connection.
-func TestEndToEnd(t *testing.T) {
-	h := http.Header{}
-	for _, name := range []string{
-		"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-		"X-One", "X-Two", "X-Three", "Accept", "Authorization",
-	} {
-		h.Set(name, "v")
-	}
-	h["Connection"] = []string{"close, x-one", "X-Two"}
-	var left []string
-	for name := range endToEnd(h) {
-		left = append(left, name)
-	}
-	slices.Sort(left)
-	if got := strings.Join(left, " "); got != "Accept Authorization X-Three" {
-		t.Error(got)
-	}
-	if h.Get("X-One") == "" {
-		t.Error("the headers themselves were changed")
-	}
-}
-
-// An address as it may be shown.
-func TestRedactURL(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"http://u:p@h/x", "http://h/x"},
-		{"http://h/x?token=abc&y", "http://h/x?token=…&y"},
-		{"http://h/x?", "http://h/x?"},
-		{"http://h/x#secret", "http://h/x"},
-	} {
-		u, err := url.Parse(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := RedactURL(u); got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
-		}
-	}
-}
-
-// What -v shows of a certificate.
-func TestCertificate(t *testing.T) {
-	at := func(year int) time.Time { return time.Date(year, 2, 3, 23, 0, 0, 0, time.FixedZone("", -3600)) }
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "me"}, Issuer: pkix.Name{CommonName: "ca"}, NotBefore: at(2020), NotAfter: at(2030),
-	}
-	if got, want := certificate(c, 0), "certificate: CN=me, issued by CN=ca, valid from 2020-02-04 to 2030-02-04"; got != want {
-		t.Error(got)
-	}
-	c.DNSNames, c.IPAddresses = []string{"a", "b"}, []net.IP{net.IPv4(127, 0, 0, 1)}
-	if got, want := certificate(c, 1), "signed by: CN=me, for a b 127.0.0.1, issued by CN=ca, valid from 2020-02-04 to 2030-02-04"; got != want {
-		t.Error(got)
-	}
-	c.DNSNames = strings.Fields("1 2 3 4 5 6 7 8 9 10")
-	if got := certificate(c, 2); !strings.Contains(got, "for 1 2 3 4 5 6 7 8 9 10, issued") || !strings.HasPrefix(got, "signed by: ") {
-		t.Error(got)
-	}
-}
-
-// The stream of an event, by its id.
-func TestBehind(t *testing.T) {
-	one, two := &eventLog{number: 1, carries: true}, &eventLog{number: 2}
-	c := &sessionConn{streams: []*eventLog{two, one}}
-	for _, x := range []struct {
-		id string
-		s  *eventLog
-		at int
-	}{{"1-5", one, 5}, {"1-0", one, 0}, {"2-5", nil, 0}, {"3-5", nil, 0}, {"1-x", nil, 0}, {"x-5", nil, 0}, {"1", nil, 0}, {"", nil, 0}, {"1-", nil, 0}} {
-		if s, at := c.behind(x.id); s != x.s || at != x.at {
-			t.Errorf("%q: %v, %d", x.id, s, at)
 		}
 	}
 }

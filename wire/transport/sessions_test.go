@@ -25,18 +25,9 @@ func sessionOf(t *testing.T) (conn wire.Conn, in client) {
 
 func sessionListener(t *testing.T) *httpListener {
 	t.Helper()
-	a, err := Parse("http://127.0.0.1:0/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := Listen(t.Context(), a, Config{Exchanges: Exchanges{Sessions: &wire.HTTPSessions{
+	l := httpListening(t, "http", Config{Exchanges: Exchanges{Sessions: &wire.HTTPSessions{
 		Header: "X-Session", Begins: func(msg []byte) (bool, bool) { return bytes.Contains(msg, []byte("begin")), false },
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	l := listener.(*httpListener)
 	l.patience = 20 * time.Millisecond
 	return l
 }
@@ -235,5 +226,20 @@ func TestSessionIdles(t *testing.T) {
 	standing.Body.Close()
 	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
 		t.Errorf("a session whose client has gone: %v", err)
+	}
+}
+
+// The stream of an event, by its id.
+func TestBehind(t *testing.T) {
+	one, two := &eventLog{number: 1, carries: true}, &eventLog{number: 2}
+	c := &sessionConn{streams: []*eventLog{two, one}}
+	for _, x := range []struct {
+		id string
+		s  *eventLog
+		at int
+	}{{"1-5", one, 5}, {"1-0", one, 0}, {"2-5", nil, 0}, {"3-5", nil, 0}, {"1-x", nil, 0}, {"x-5", nil, 0}, {"1", nil, 0}, {"", nil, 0}, {"1-", nil, 0}} {
+		if s, at := c.behind(x.id); s != x.s || at != x.at {
+			t.Errorf("%q: %v, %d", x.id, s, at)
+		}
 	}
 }

@@ -27,9 +27,9 @@ type eventStream struct {
 
 // A position is how far an event stream has come, from where it can be resumed.
 type position struct {
-	id    string        // of the last event that was whole; "": none had one
-	event string        // the kind of the last event; "": it named none
-	retry time.Duration // how long to wait before that, where the server has said it
+	ID    string        // of the last event that was whole; "": none had one
+	Event string        // the kind of the last event; "": it named none
+	Retry time.Duration // how long to wait before that, where the server has said it
 }
 
 // readEvents calls recv with the data of each event, which is valid during the
@@ -75,10 +75,10 @@ func readEventsFrom(r io.Reader, max int, at *position, recv func([]byte)) error
 // end hands a whole event on.
 func (s *eventStream) end(recv func([]byte)) {
 	if s.id != nil {
-		s.at.id = *s.id
+		s.at.ID = *s.id
 	}
 	if s.at != nil {
-		s.at.event = s.kind
+		s.at.Event = s.kind
 	}
 	if len(s.data) > 0 {
 		recv(s.data)
@@ -171,7 +171,7 @@ func (s *eventStream) position() bool {
 		return false
 	}
 	if ms, err := strconv.ParseUint(string(bytes.TrimPrefix(retry, []byte(" "))), 10, 31); err == nil {
-		s.at.retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
+		s.at.Retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
 	}
 	return true
 }

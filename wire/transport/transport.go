@@ -142,3 +142,14 @@ func (c Config) frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	c.Seen = c.Watch.pieces(who)
 	return c.Framing(s, c.Options), nil
 }
+
+// Within returns a context that ends after d, or after extra once hurry, which may be nil,
+// has ended.
+func Within(hurry context.Context, d, extra time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	if hurry == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(hurry, func() { time.AfterFunc(extra, cancel) })
+	return ctx, func() { stop(); cancel() }
+}

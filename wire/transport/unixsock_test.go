@@ -9,12 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"rpcx/wire"
 )
 
 func TestListenUnix(t *testing.T) {
-	noLeaks(t)
-	path := socketPath(t)
+	path := socketName(t)
 	l, err := listenUnix(path)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +25,7 @@ func TestListenUnix(t *testing.T) {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	_, err = listenUnix(path)
-	wantFault(t, err, wire.Conflict, path, "another process")
+	wantRefusal(t, err, wire.Conflict, path, "another process")
 
 	// Someone else's socket of that name is not ours to remove.
 	os.Rename(path, path+".old")
@@ -46,8 +47,7 @@ func TestListenUnix(t *testing.T) {
 }
 
 func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
-	noLeaks(t)
-	path := socketPath(t)
+	path := socketName(t)
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := listenUnix(path)
-		wantFault(t, err, wire.Conflict, "not a socket")
+		wantRefusal(t, err, wire.Conflict, "not a socket")
 		if _, err := os.Lstat(path); err != nil {
 			t.Errorf("%s is gone", what)
 		}
@@ -82,8 +82,7 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 
 // Of many that race for a stale socket's name, one has it.
 func TestListenUnixRace(t *testing.T) {
-	noLeaks(t)
-	path := socketPath(t)
+	path := socketName(t)
 	for range 20 {
 		dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err != nil {
@@ -117,8 +116,7 @@ func TestListenUnixRace(t *testing.T) {
 }
 
 func TestListenUnixNames(t *testing.T) {
-	noLeaks(t)
-	dir := filepath.Dir(socketPath(t))
+	dir := filepath.Dir(socketName(t))
 	t.Chdir(dir)
 	long := filepath.Join(dir, strings.Repeat("x", maxUnixPath()-len(dir)-1))
 	short := filepath.Join(dir, strings.Repeat("y", 92-len(dir))) // nothing longer can be bound beside it
@@ -134,7 +132,34 @@ func TestListenUnixNames(t *testing.T) {
 		l.Close()
 	}
 	_, err := listenUnix(long + "x")
-	wantFault(t, err, wire.Usage, "107")
+	wantRefusal(t, err, wire.Usage, "107")
 	_, err = listenUnix("")
-	wantFault(t, err, wire.Usage)
+	wantRefusal(t, err, wire.Usage)
+}
+
+// socketName returns a name short enough for a socket, and sees that the test leaves nothing behind.
+func socketName(t *testing.T) string {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	dir, err := os.MkdirTemp("", "rpcx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s.sock")
+}
+
+// wantRefusal checks the kind of a Fault, and what its message holds.
+func wantRefusal(t *testing.T, err error, kind wire.FaultKind, words ...string) {
+	t.Helper()
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != kind {
+		t.Fatalf("got %T %v, want a Fault of kind %s", err, err, kind)
+	}
+	for _, w := range words {
+		if !strings.Contains(f.Message, w) {
+			t.Errorf("%q does not hold %q", f.Message, w)
+		}
+	}
 }

@@ -13,31 +13,6 @@ import (
 	"rpcx/wire"
 )
 
-// Until the handshake is over, and where who reads has a buffer of its own, nothing is read ahead, and no memory is
-// there for it.
-func TestWSReadsAheadOnlyForItself(t *testing.T) {
-	for _, c := range []struct {
-		direct, begun bool
-		ahead         int
-	}{{false, false, 0}, {true, false, 0}, {true, true, 0}, {false, true, 3}} {
-		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, direct: c.direct, begun: c.begun}
-		b := make([]byte, 1)
-		if got, err := n.Read(b); err != nil || string(b[:got]) != "a" || len(n.in) != c.ahead || (n.buffer != nil) != (c.ahead > 0) {
-			t.Errorf("%+v: %q, %d bytes ahead, %v", c, b[:got], len(n.in), err)
-		}
-		if rest, err := io.ReadAll(n); err != nil || string(rest) != "bcd" {
-			t.Errorf("%+v: then %q, %v", c, rest, err)
-		}
-	}
-}
-
-type readOnly struct {
-	net.Conn
-	io.Reader
-}
-
-func (r readOnly) Read(b []byte) (int, error) { return r.Reader.Read(b) }
-
 // What is received costs no memory: not in our code, nor in the library's.
 func TestWSReceivesWithoutAllocating(t *testing.T) {
 	noLeaks(t)

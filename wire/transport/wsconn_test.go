@@ -3,13 +3,11 @@ package transport
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,18 +31,6 @@ func TestWSSizes(t *testing.T) {
 		if err := <-errs; err != nil {
 			t.Fatal(err)
 		}
-	}
-	// The buffer of a large message does not stay.
-	for range 2 {
-		if err := c.Send([]byte("{}")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Recv(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := cap(c.(*wsConn).buf); got > largeMessage {
-		t.Errorf("a buffer of %d bytes is kept", got)
 	}
 }
 
@@ -77,57 +63,6 @@ func TestWSTooLarge(t *testing.T) {
 			}
 		})
 	}
-}
-
-// counting counts writes.
-type counting struct {
-	net.Conn
-	writes atomic.Int32
-}
-
-func (c *counting) Write(p []byte) (int, error) {
-	c.writes.Add(1)
-	return c.Conn.Write(p)
-}
-
-func TestWSBuffered(t *testing.T) {
-	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/", Config{})
-	c := mustDial(t, l.Endpoint(), Config{}).(*wsConn)
-	far := mustAccept(t, l)
-	count := &counting{Conn: c.net.Conn}
-	c.net.Conn = count
-	for range 100 {
-		if err := c.SendBuffered([]byte(`{"jsonrpc":"2.0","method":"x"}`)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := count.writes.Load(); n != 0 {
-		t.Errorf("%d writes before Flush", n)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if n := count.writes.Load(); n != 1 {
-		t.Errorf("100 small messages left in %d writes, want 1", n)
-	}
-	for range 100 {
-		if _, err := far.Recv(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// A pong does not wait for anyone's Flush.
-	var wg sync.WaitGroup
-	wg.Go(func() { c.Recv() })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	wg.Go(func() { far.Recv() })
-	if err := far.(upgraded).ws.Ping(ctx); err != nil {
-		t.Errorf("ping: %v", err)
-	}
-	c.Close()
-	far.Close()
-	wg.Wait()
 }
 
 func TestWSIdle(t *testing.T) {

@@ -9,6 +9,12 @@ import (
 	"rpcx/wire"
 )
 
+// A runSender sends several messages at once.
+type runSender interface {
+	wire.Batcher
+	SendRun(all []byte, start int, ends []int) (taken int, err error)
+}
+
 // What a client sends is one masked frame a message, of whatever length: its own, and the
 // library's, each by itself or many together.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
@@ -22,7 +28,7 @@ func TestWSSendsFramesOfAnyLength(t *testing.T) {
 			return nil
 		},
 		"together": func(c wire.Conn, messages []string) error {
-			all, ends, start, w := []byte(nil), []int(nil), 0, c.(*wsConn)
+			all, ends, start, w := []byte(nil), []int(nil), 0, c.(runSender)
 			for _, m := range messages {
 				all = append(all, m...)
 				ends = append(ends, len(all))
@@ -51,7 +57,7 @@ func TestWSSendsFramesOfAnyLength(t *testing.T) {
 
 func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) {
 	noLeaks(t)
-	sizes := []int{0, 1, 7, 8, 9, 125, 126, 127, 1000, ownFrame, ownFrame + 1, 1<<16 - 1, 1 << 16, 200_000}
+	sizes := []int{0, 1, 7, 8, 9, 125, 126, 127, 1000, 16 << 10, 16<<10 + 1, 1<<16 - 1, 1 << 16, 200_000}
 	got := make(chan string, len(sizes)+1)
 	url := rawWS(t, func(_ net.Conn, in *bufio.Reader) {
 		for range sizes {
@@ -61,7 +67,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 				return
 			}
 			first, payload, err := readFrame(in)
-			if err != nil || first != wholeText {
+			if err != nil || first != finText {
 				got <- "no message of one frame"
 				return
 			}
@@ -84,7 +90,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 		}
 	}
 	c.Close()
-	if code := <-got; code != string(rune(wholeClose)) {
+	if code := <-got; code != string(rune(finClose)) {
 		t.Errorf("then came %q", code)
 	}
 	if err := send(c, []string{"late"}); err == nil {
