@@ -37,7 +37,9 @@ var largeStructs = map[string]exception{
 	"wire/tape/player.play":         {22, rebuilt},
 	"wire/tape/wiretap.Posts":       {21, rebuilt},
 	"wire/transport.Config":         {29, record},
-	"wire/transport.httpListener":   {32, rebuilt},
+
+	"wire/transport/httpserver.listener": {32, rebuilt},
+	"wire/transport/ws.Conn":             {30, rebuilt},
 }
 
 var branchyFunctions = map[string]exception{
@@ -122,8 +124,9 @@ var branchyFunctions = map[string]exception{
 	"wire/tape/transcript.loader.entry":              {20, rebuilt},
 	"wire/tape/wiretap.Posts.give":                   {20, rebuilt},
 	"wire/tape/wiretap.pass.ended":                   {16, rebuilt},
-	"wire/transport.answerer.answer":                 {16, rebuilt},
-	"wire/transport.frameReader.Read":                {16, rebuilt},
-	"wire/transport.guard.allow":                     {21, rebuilt},
-	"wire/transport.httpListener.ServeHTTP":          {16, rebuilt},
+
+	"wire/transport/httpserver.answerer.answer":    {16, rebuilt},
+	"wire/transport/ws.frameReader.Read":           {16, rebuilt},
+	"wire/transport/httpserver.guard.allow":        {21, rebuilt},
+	"wire/transport/httpserver.listener.ServeHTTP": {16, rebuilt},
 }

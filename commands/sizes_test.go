@@ -26,12 +26,11 @@ const (
 var tables = []string{"session.Options", "load.Page"}
 
 // TestSizes: files, folders, structs and functions stay small enough to be read
-// at once. Tests are exempt, as are wire/transport, which has a file for each
-// transport, and files that only one operating system builds.
+// at once. Tests are exempt, as are files that only one operating system builds.
 func TestSizes(t *testing.T) {
 	src := readSources(t)
 	for dir, n := range src.files {
-		if n > mostFiles && dir != "wire/transport" {
+		if n > mostFiles {
 			t.Errorf("%s has %d files, more than %d: which of them are a package?", dir, n, mostFiles)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
 )
 
 // A Sniffer looks at the first bytes that a peer sends. They may show that the peer
@@ -115,7 +115,7 @@ func (h *Sniffer) Explain(err error) error {
 // The request goes on: the answer may still come.
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
-		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no answer has come for %v, not even a status", transport.UnansweredAfter), nil)
+		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no answer has come for %v, not even a status", httpclient.UnansweredAfter), nil)
 		if sig := h.e.AsWebSocket(); sig != nil {
 			f = h.withAlternative(sig, f, "a server of WebSockets may wait for an upgrade")
 		}

@@ -6,7 +6,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // encrypted are the transports with TLS.
@@ -103,7 +103,7 @@ func checkApplicable(l *cmdline.CommandLine, e endpoint.Endpoint, listens bool, 
 func applies(key string, e endpoint.Endpoint) bool {
 	switch key {
 	case "ping":
-		return transport.Pings(e.Address)
+		return schemes.Pings(e.Address)
 	case "shutdown-timeout":
 		return e.Socket == "" && e.Session == "" && e.Spec().Handshake.Plugin
 	}

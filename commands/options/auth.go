@@ -13,7 +13,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // readHeaders parses the values of --header: "Name: value", or @FILE with one
@@ -55,7 +55,7 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 		return wire.NewFault(wire.Usage, "--token-command is run by sh, and there is none in PATH", cmd.Err)
 	}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.CloseStepTimeout
-	p, err := transport.StartProcess(cmd)
+	p, err := child.Start(cmd)
 	if err == nil {
 		stop := context.AfterFunc(ctx, func() { p.End(env.CloseStepTimeout) })
 		err = p.Wait()

@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // Listening holds the flags that say who may connect to us, and where the
@@ -144,7 +145,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.CloseStepTimeout
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+at)
-	p, err := transport.StartProcess(cmd)
+	p, err := child.Start(cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/stream"
 )
 
 // Route holds the flags for the way to a peer of the network: a proxy, and addresses for host
@@ -32,12 +33,12 @@ func (r *Route) route() (to transport.Route, err error) {
 	case *r.proxy == "":
 		to.Direct = true
 	default:
-		if to.Proxy, err = transport.ParseProxy(*r.proxy); err != nil {
+		if to.Proxy, err = stream.ParseProxy(*r.proxy); err != nil {
 			return to, wire.Usagef("--proxy: %v", err)
 		}
 	}
 	for _, text := range r.resolve {
-		hostPort, address, err := transport.ParseResolve(text)
+		hostPort, address, err := stream.ParseResolve(text)
 		if err != nil {
 			return to, wire.Usagef("--resolve: %v", err)
 		}
@@ -69,7 +70,7 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	hosts := transport.Hosts(to, e.Address)
+	hosts := stream.Hosts(to, e.Address)
 	for name := range to.Resolve {
 		if !slices.Contains(hosts, name) {
 			f := l.Usage("--resolve: %s is not what is connected to for %s", name, e)

@@ -14,7 +14,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire/session"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // Run serves until command, stdio or a signal ends it. It writes the address to
@@ -82,8 +82,8 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "RPCX_ENDPOINT="+endpoint)
-	takeBack := transport.Foreground(cmd, os.Stdin)
-	p, err := transport.StartProcess(cmd)
+	takeBack := child.Foreground(cmd, os.Stdin)
+	p, err := child.Start(cmd)
 	if err != nil {
 		takeBack()
 		return nil, err

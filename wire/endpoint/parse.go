@@ -183,9 +183,9 @@ func Prefixes() []string {
 	return words
 }
 
-// schemes are the words before the colon of an endpoint, one for each transport,
+// beginnings are the words before the colon of an endpoint, one for each transport,
 // with the slashes that follow in an address that names a host.
-var schemes = []string{
+var beginnings = []string{
 	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
 	"demo", "tape", "conversation",
 }
@@ -194,7 +194,7 @@ var schemes = []string{
 // in the order in which they are offered for completion. Endpoints that users do
 // not type are left out, and so are demos, which have names.
 func Beginnings() (all []string) {
-	for _, s := range schemes {
+	for _, s := range beginnings {
 		switch {
 		case s == "demo" || s == "conversation":
 		case strings.HasSuffix(s, "//"):
@@ -209,7 +209,7 @@ func Beginnings() (all []string) {
 // schemeNames returns the schemes of one word, without the composed ones such as
 // ws+unix.
 func schemeNames() (names []string) {
-	for _, s := range schemes {
+	for _, s := range beginnings {
 		if !strings.Contains(s, "+") {
 			names = append(names, strings.TrimSuffix(s, "://"))
 		}

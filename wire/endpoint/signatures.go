@@ -10,7 +10,7 @@ import (
 
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/framing"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // A Signature recognises by the first bytes of a peer, or by the text of its error, which
@@ -123,7 +123,7 @@ func (s *Signature) fits(e Endpoint) bool {
 // TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests,
 // or in the header lines before each message.
 func (e Endpoint) TakesHeaders() bool {
-	return transport.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.framing())
+	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.framing())
 }
 
 // framing returns the name of e's framing, also if that is the default.

@@ -3,7 +3,7 @@ package hook
 import (
 	"time"
 
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // lookEach is the interval at which process groups that hooks have left in the background are
@@ -12,7 +12,7 @@ const lookEach = time.Second
 
 // keep remembers the process group of a command that has answered but has left processes in the
 // background. These may still call the far side; the group is ended with the connection.
-func (b *ConnectionHooks) keep(p *transport.Process) {
+func (b *ConnectionHooks) keep(p *child.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

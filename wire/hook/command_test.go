@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/testkit"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // TestStatus is the table of statuses under rpcx-hooks(7).
@@ -238,7 +238,7 @@ func TestWhatIsLeftInTheBackgroundEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-func (w *world) groups() []*transport.Process {
+func (w *world) groups() []*child.Process {
 	w.ConnectionHooks.mu.Lock()
 	defer w.ConnectionHooks.mu.Unlock()
 	return w.background

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 // A Binding is one connection, as hooks see it.
@@ -50,7 +50,7 @@ type ConnectionHooks struct {
 	cos     map[*Answer]*coprocess
 	warned  bool // the user was warned that there is no endpoint
 
-	background []*transport.Process // process groups that commands have left behind; see keep
+	background []*child.Process // process groups that commands have left behind; see keep
 }
 
 // Bind returns the hooks of one connection.

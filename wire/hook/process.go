@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // A process is sh running a command, in a process group of its own.
 type process struct {
-	*transport.Process
+	*child.Process
 	stdin, stdout, stderr *os.File        // our ends
 	patience              context.Context // Options.Hurry
 }
@@ -39,9 +39,9 @@ func startShell(patience context.Context, command string, env []string) (*proces
 		}
 	}()
 	for i := range 3 {
-		pipe := transport.PipeFrom
+		pipe := child.PipeFrom
 		if i == 0 {
-			pipe = transport.PipeTo
+			pipe = child.PipeTo
 		}
 		r, w, err := pipe()
 		if err != nil {
@@ -58,7 +58,7 @@ func startShell(patience context.Context, command string, env []string) (*proces
 		}
 	}
 	var err error
-	if p.Process, err = transport.StartProcess(cmd); err != nil {
+	if p.Process, err = child.Start(cmd); err != nil {
 		p.closePipes()
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/framing"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // TestScenariosOverSockets plays the scenarios of TestScenarios over real
@@ -44,7 +45,7 @@ func listening(t *testing.T, address string) transport.Listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := transport.Listen(t.Context(), a, transport.Config{Framing: framing.Line})
+	l, err := schemes.Listen(t.Context(), a, transport.Config{Framing: framing.Line})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func ends(t *testing.T, l transport.Listener) (dialled, accepted wire.Conn) {
 		accepted, err = l.Accept()
 		done <- err
 	}()
-	dialled, err = transport.Dial(t.Context(), a, transport.Config{Framing: framing.Line})
+	dialled, err = schemes.Dial(t.Context(), a, transport.Config{Framing: framing.Line})
 	if err := errors.Join(err, <-done); err != nil {
 		t.Fatal(err)
 	}

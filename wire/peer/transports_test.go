@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/framing"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // TestTransports: calls side by side, a stream, notifications in order and, but
@@ -36,7 +37,7 @@ func overTransport(t *testing.T, listen string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := transport.Listen(t.Context(), a, c)
+	l, err := schemes.Listen(t.Context(), a, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func overTransport(t *testing.T, listen string) {
 	if a, err = transport.Parse(l.Endpoint()); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := transport.Dial(t.Context(), a, c)
+	conn, err := schemes.Dial(t.Context(), a, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // heldBytes bounds the unread answers to all clients together, in bytes. Each client may have a
@@ -100,7 +101,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	case e.Reversed == endpoint.Dial:
 		s.listener, err = dialOut(ctx, e, cfg)
 	default:
-		s.listener, err = transport.Listen(ctx, e.Address, cfg)
+		s.listener, err = schemes.Listen(ctx, e.Address, cfg)
 	}
 	if err != nil {
 		_ = s.side.Close()

@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/peer"
 	"rpcx/wire/serve"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
 )
 
 // Open connects to e and greets. ctx bounds only that.
@@ -91,7 +92,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 			o.Handshake.Get = func(ctx context.Context, path string) ([]byte, error) {
 				cfg := d.o.Transport
 				cfg.Header = cfg.Header.Clone()
-				return transport.Get(ctx, at, path, cfg)
+				return httpclient.Get(ctx, at, path, cfg)
 			}
 		}
 	}

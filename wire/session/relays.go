@@ -7,13 +7,13 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
-	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
 )
 
 // relays holds the HTTP requests that are passed on unchanged, from an HTTP listener to an HTTP
 // server. On the tape they are one connection, which has no end.
 type relays struct {
-	to  *transport.Relay
+	to  *httpclient.Relay
 	rec recording
 }
 
@@ -55,7 +55,7 @@ func (t *Wiretap) relaying() (*relays, error) {
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
 	cfg := t.dialling
 	cfg.Exchanged = rec.exchanged()
-	to, err := transport.NewRelay(t.to.Address, cfg)
+	to, err := httpclient.NewRelay(t.to.Address, cfg)
 	if err != nil {
 		rec.failed(err)
 		return nil, err

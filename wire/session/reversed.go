@@ -9,6 +9,8 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
+	"rpcx/wire/transport/schemes"
 )
 
 // An Await says how a peer that connects to us (accept+) is awaited.
@@ -42,7 +44,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 		if err != nil {
 			return nil, err
 		}
-		return transport.Dial(ctx, at, cfg)
+		return schemes.Dial(ctx, at, cfg)
 	case len(cfg.Header) > 0:
 		return nil, wire.Usagef("%s: who is connected to sends no headers (--header, --token-command)", e)
 	}
@@ -57,7 +59,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 		})
 		defer late.Stop()
 	}
-	conn, err := transport.Await(ctx, e.Address, cfg, func(at string) error {
+	conn, err := schemes.Await(ctx, e.Address, cfg, func(at string) error {
 		if w.bound {
 			return nil
 		}
@@ -84,7 +86,7 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	if !e.Resolves() {
 		return e.Address, nil
 	}
-	path, err := e.Spec().Transport.Resolve(func(path string) ([]byte, error) { return transport.Get(ctx, e.Address, path, cfg) })
+	path, err := e.Spec().Transport.Resolve(func(path string) ([]byte, error) { return httpclient.Get(ctx, e.Address, path, cfg) })
 	if err != nil {
 		return transport.Address{}, err
 	}
@@ -152,7 +154,7 @@ type dialledListener struct {
 // dialOut connects to a client that waits for connections.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
 	cfg.Strict = false // no browser can be at the other end of a connection that we have dialled
-	conn, err := transport.Dial(ctx, e.Address, cfg)
+	conn, err := schemes.Dial(ctx, e.Address, cfg)
 	if err != nil {
 		return nil, err
 	}

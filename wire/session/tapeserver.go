@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // A TapeServer is a bound listener that plays the server's side of a tape on its connections.
@@ -34,7 +35,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 		return nil, err
 	}
 	s := &TapeServer{endpoint: e, player: p}
-	s.listener, err = transport.Listen(ctx, e.Address, cfg)
+	s.listener, err = schemes.Listen(ctx, e.Address, cfg)
 	return s, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/wiretap"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/schemes"
 )
 
 // A Wiretap is a bound listener whose connections are passed on to an endpoint and
@@ -70,7 +71,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	if listen.Address.IsHTTP() && to.Address.IsHTTP() {
 		bind.Relay = t.relay
 	}
-	if t.listener, err = transport.Listen(ctx, listen.Address, bind); err != nil {
+	if t.listener, err = schemes.Listen(ctx, listen.Address, bind); err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -22,7 +22,7 @@ type Address struct {
 }
 
 // hostPort returns host:port of a URL.
-func hostPort(u *url.URL) string {
+func HostPort(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
 	}
@@ -31,22 +31,22 @@ func hostPort(u *url.URL) string {
 
 // origin returns scheme, host and port of u, by which redirects and pages are told
 // apart.
-func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(hostPort(u)) }
+func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
 
 // webSocket reports whether the address is one of a WebSocket.
-func (a Address) webSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
+func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 
 // IsHTTP says that a is one of HTTP, without a WebSocket.
 func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
 // usage returns a Fault of kind Usage.
-func usage(format string, args ...any) *wire.Fault {
+func Usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
 // usageHint is usage with a hint.
-func usageHint(hint, format string, args ...any) *wire.Fault {
-	f := usage(format, args...)
+func UsageHint(hint, format string, args ...any) *wire.Fault {
+	f := Usage(format, args...)
 	f.Hint = hint
 	return f
 }
@@ -62,7 +62,7 @@ func Parse(s string) (Address, error) {
 	case !ok:
 		f = noScheme(s)
 	case strings.ContainsRune(s, 0):
-		f = usage("%s: holds a NUL", scheme)
+		f = Usage("%s: holds a NUL", scheme)
 	default:
 		f = a.parseRest(s, rest)
 	}
@@ -84,14 +84,14 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 		return a.parseSocketURL(rest)
 	case "exec":
 		if strings.TrimSpace(rest) == "" {
-			return usageHint("exec:./plugin --flag", "exec: has no command")
+			return UsageHint("exec:./plugin --flag", "exec: has no command")
 		}
 		return a.parseCommand(rest)
 	case "ipc":
 		return a.parseCommand(rest)
 	case "stdio":
 		if rest != "" {
-			return usageHint("stdio:", "stdio: takes nothing after the colon")
+			return UsageHint("stdio:", "stdio: takes nothing after the colon")
 		}
 		return nil
 	}
@@ -101,23 +101,23 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 // parseURL reads what follows "ws:" or "http:".
 func (a *Address) parseURL(s, rest string) *wire.Fault {
 	if !strings.HasPrefix(rest, "//") {
-		return usageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host", a.Scheme)
+		return UsageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host", a.Scheme)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
 		if e, ok := err.(*url.Error); ok {
 			err = e.Err // without the URL, which may hold a password
 		}
-		return usage("%s:%s", a.Scheme, " "+err.Error())
+		return Usage("%s:%s", a.Scheme, " "+err.Error())
 	}
 	if u.Hostname() == "" && u.Port() == "" {
-		return usageHint(a.Scheme+"://127.0.0.1/", "%s: names no host", a.Scheme)
+		return UsageHint(a.Scheme+"://127.0.0.1/", "%s: names no host", a.Scheme)
 	}
 	if strings.Contains(u.Hostname(), ":") && u.Host[0] != '[' {
-		return usage("%s: an IPv6 address stands in brackets", a.Scheme)
+		return Usage("%s: an IPv6 address stands in brackets", a.Scheme)
 	}
 	if u.Fragment != "" || strings.HasSuffix(s, "#") {
-		return usageHint("write %23 for a # that is part of the path", "%s: a # is no part of an address that is dialled", a.Scheme)
+		return UsageHint("write %23 for a # that is part of the path", "%s: a # is no part of an address that is dialled", a.Scheme)
 	}
 	if f := checkPort(a.Scheme, u.Port(), true); f != nil {
 		return f
@@ -143,10 +143,10 @@ func urlPath(u *url.URL) string {
 func (a *Address) parseHostPort(rest string) *wire.Fault {
 	hp, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		return usageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host:port", a.Scheme)
+		return UsageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: is followed by //host:port", a.Scheme)
 	}
 	if i := strings.IndexAny(hp, "/?#@ \t\r\n"); i >= 0 {
-		return usageHint(a.Scheme+"://host:port", "%s: %q is no part of host:port", a.Scheme, hp[i])
+		return UsageHint(a.Scheme+"://host:port", "%s: %q is no part of host:port", a.Scheme, hp[i])
 	}
 	host, port, err := net.SplitHostPort(hp)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *Address) parseHostPort(rest string) *wire.Fault {
 		return f
 	}
 	if strings.Contains(host, ":") && net.ParseIP(strings.SplitN(host, "%", 2)[0]) == nil {
-		return usage("%s: %q is no IPv6 address", a.Scheme, host)
+		return Usage("%s: %q is no IPv6 address", a.Scheme, host)
 	}
 	a.Host = hp
 	return nil
@@ -167,13 +167,13 @@ func badHostPort(scheme, hp string) *wire.Fault {
 	i := strings.LastIndexByte(hp, ':')
 	switch {
 	case hp == "":
-		return usageHint(scheme+"://127.0.0.1:9000", "%s: names no host and no port", scheme)
+		return UsageHint(scheme+"://127.0.0.1:9000", "%s: names no host and no port", scheme)
 	case strings.Count(hp, ":") > 1 && !strings.Contains(hp, "["):
-		return usageHint(fmt.Sprintf("%s://[%s]:%s", scheme, hp[:i], hp[i+1:]), "%s: an IPv6 address stands in brackets", scheme)
+		return UsageHint(fmt.Sprintf("%s://[%s]:%s", scheme, hp[:i], hp[i+1:]), "%s: an IPv6 address stands in brackets", scheme)
 	case i < 0 || strings.HasSuffix(hp, "]"):
-		return usageHint(scheme+"://"+hp+":9000", "%s: the port is missing after %s", scheme, hp)
+		return UsageHint(scheme+"://"+hp+":9000", "%s: the port is missing after %s", scheme, hp)
 	}
-	return usage("%s: %q is not host:port", scheme, hp)
+	return Usage("%s: %q is not host:port", scheme, hp)
 }
 
 // checkPort refuses what is no port number.
@@ -182,10 +182,10 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 		if optional {
 			return nil
 		}
-		return usage("%s: the port is missing", scheme)
+		return Usage("%s: the port is missing", scheme)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return usage("%s: %q is no port number (0 to 65535)", scheme, port)
+		return Usage("%s: %q is no port number (0 to 65535)", scheme, port)
 	}
 	return nil
 }
@@ -195,15 +195,15 @@ func checkPort(scheme, port string, optional bool) *wire.Fault {
 func (a *Address) parseSocket(path string) *wire.Fault {
 	if abs, ok := strings.CutPrefix(path, "//"); ok {
 		if !strings.HasPrefix(abs, "/") {
-			return usageHint(fmt.Sprintf("%s:%s or %s:/%s", a.Scheme, abs, a.Scheme, abs), "%s: two slashes do not begin a path", a.Scheme)
+			return UsageHint(fmt.Sprintf("%s:%s or %s:/%s", a.Scheme, abs, a.Scheme, abs), "%s: two slashes do not begin a path", a.Scheme)
 		}
 		path = "/" + strings.TrimLeft(abs, "/") // what begins with two slashes would not be read back
 	}
 	if home, ok := strings.CutPrefix(path, "~/"); ok {
-		return usageHint(a.Scheme+":$HOME/"+home+", for your shell to expand, or "+a.Scheme+":./~/"+home, "%s: a ~ is expanded by nobody here", a.Scheme)
+		return UsageHint(a.Scheme+":$HOME/"+home+", for your shell to expand, or "+a.Scheme+":./~/"+home, "%s: a ~ is expanded by nobody here", a.Scheme)
 	}
 	if path == "" {
-		return usageHint(a.Scheme+":/path/to/socket", "%s: names no socket", a.Scheme)
+		return UsageHint(a.Scheme+":/path/to/socket", "%s: names no socket", a.Scheme)
 	}
 	a.Path = path
 	return nil
@@ -217,7 +217,7 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	}
 	u, err := url.ParseRequestURI("http://host" + target)
 	if err != nil || strings.Contains(target, "#") {
-		return usage("%s: %q is no URL path", a.Scheme, target)
+		return Usage("%s: %q is no URL path", a.Scheme, target)
 	}
 	a.URLPath = urlPath(u)
 	return a.parseSocket(path)
@@ -250,7 +250,7 @@ func (a Address) String() string {
 	case "ws+unix", "http+unix":
 		return a.Scheme + ":" + a.Path + ":" + redact.Query(a.URLPath)
 	}
-	return a.Scheme + ":" + shownCommand(a.Command)
+	return a.Scheme + ":" + ShownCommand(a.Command)
 }
 
 // noScheme returns the answer to an address that begins with no transport that
@@ -261,18 +261,18 @@ func noScheme(s string) *wire.Fault {
 	_, err := strconv.ParseUint(port, 10, 16)
 	switch {
 	case s == "":
-		return usageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
+		return UsageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
 	case strings.HasPrefix(s, "."), strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~"):
 		if strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket") {
-			return usageHint("unix:"+s, "%q has no transport in front", s)
+			return UsageHint("unix:"+s, "%q has no transport in front", s)
 		}
-		return usageHint("exec:"+s, "%q has no transport in front", s)
+		return UsageHint("exec:"+s, "%q has no transport in front", s)
 	case colon && err == nil && port == rest:
-		return usageHint(fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", s), "%q has no transport in front", s)
+		return UsageHint(fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", s), "%q has no transport in front", s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):
-		return usageHint("ws://"+s+" or http://"+s, "%q has no transport in front", s)
+		return UsageHint("ws://"+s+" or http://"+s, "%q has no transport in front", s)
 	case !colon:
-		return usageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q has no transport in front", s)
+		return UsageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q has no transport in front", s)
 	}
-	return usageHint("ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc and stdio are known", "unknown transport %q", head)
+	return UsageHint("ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc and stdio are known", "unknown transport %q", head)
 }

@@ -36,19 +36,6 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// Which transports can be kept alive, and which begin with a request of HTTP.
-func TestWhatTransportsCan(t *testing.T) {
-	for scheme, c := range map[string]struct{ pings, headers bool }{
-		"ws": {true, true}, "wss": {true, true}, "ws+unix": {true, true}, "http": {false, true}, "https": {false, true}, "http+unix": {false, true},
-		"tcp": {true, false}, "tls": {true, false}, "unix": {}, "exec": {}, "ipc": {}, "stdio": {}, "carrier-pigeon": {},
-	} {
-		a := Address{Scheme: scheme}
-		if Pings(a) != c.pings || TakesHeaders(a) != c.headers {
-			t.Errorf("%s: kept alive %v, headers %v", scheme, Pings(a), TakesHeaders(a))
-		}
-	}
-}
-
 func TestParseAddressRefuses(t *testing.T) {
 	for _, c := range []struct{ in, says, hint string }{
 		{"", "empty", "tcp://host:port"},

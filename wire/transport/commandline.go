@@ -28,12 +28,12 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 			return a.needsShell(rest, special)
 		}
 		if r.i > len(r.s) {
-			return usage("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
+			return Usage("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
 		}
 	}
 	r.end()
 	if len(r.words) > 0 && r.words[0] == "" {
-		return usage("%s: the command's first word is empty", a.Scheme)
+		return Usage("%s: the command's first word is empty", a.Scheme)
 	}
 	a.Command = r.words
 	return nil
@@ -50,7 +50,7 @@ func (NeedsShell) Error() string { return "no shell reads the command" }
 // needsShell returns the Fault for a command that is written for a shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
 	better := "sh -c " + wire.Quote(strings.TrimSpace(rest))
-	f := usageHint(a.Scheme+":"+better, "%s: no shell reads this command, and it holds %s", a.Scheme, what)
+	f := UsageHint(a.Scheme+":"+better, "%s: no shell reads this command, and it holds %s", a.Scheme, what)
 	f.Err = NeedsShell{rest, better}
 	return f
 }
@@ -160,7 +160,7 @@ func joinWords(words []string) string {
 }
 
 // shownCommand returns a command as a user may be shown it: what is named like a secret is left out.
-func shownCommand(words []string) string {
+func ShownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {
 		shown[i] = string(redact.Text([]byte(w)))

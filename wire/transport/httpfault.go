@@ -13,19 +13,19 @@ import (
 )
 
 // maxErrorBody bounds how much is shown of an answer that is no message.
-const maxErrorBody = 1024
+const MaxErrorBody = 1024
 
 // httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
 // are Auth, all others Unreachable.
-func httpFault(what string, resp *http.Response, body []byte) *wire.Fault {
+func HttpFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		kind = wire.Auth
 	}
-	body = body[:min(len(body), maxErrorBody)]
+	body = body[:min(len(body), MaxErrorBody)]
 	msg := fmt.Sprintf("%s: %d %s", what, status, http.StatusText(status))
-	if line := firstLine(body); line != "" {
+	if line := FirstLine(body); line != "" {
 		msg = strings.TrimSuffix(msg, " ") + ": " + line
 	}
 	f := wire.NewFault(kind, strings.TrimSuffix(msg, " "), nil)
@@ -52,7 +52,7 @@ func retryAfter(resp *http.Response) int {
 
 // firstLine returns the first line of text in an answer's body, for one line of
 // a message; the whole is in the Fault.
-func firstLine(body []byte) string {
+func FirstLine(body []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	s, _, _ = strings.Cut(s, "\n")
 	s = strings.Map(func(r rune) rune {
@@ -68,7 +68,7 @@ func firstLine(body []byte) string {
 }
 
 // basicAuth returns the value of an Authorization header.
-func basicAuth(u *url.Userinfo) string {
+func BasicAuth(u *url.Userinfo) string {
 	password, _ := u.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // pieceShown bounds how much of a piece is shown, in bytes.
-const pieceShown = 2 << 10
+const PieceShown = 2 << 10
 
 // A Watch is told of connections, by any goroutine. It keeps nothing of what it is given. nil: nobody looks.
 type Watch struct {
@@ -35,26 +35,26 @@ func (w *Watch) Tell(f wire.Fact) {
 }
 
 // tell tells of a fact of the peer.
-func (w *Watch) tell(step, format string, args ...any) {
+func (w *Watch) Tellf(step, format string, args ...any) {
 	if w != nil && w.Fact != nil {
 		w.Fact(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
 // pieces returns what shows the bytes of one stream, in both directions; nil: nobody looks.
-func (w *Watch) pieces(who string) func(d wire.Direction, b []byte) {
+func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
 	}
 	var dirs [2]redact.Stream // each direction is one goroutine's at a time
 	return func(d wire.Direction, b []byte) {
 		shown := dirs[d].Append(nil, b)
-		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), pieceShown)]})
+		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), PieceShown)]})
 	}
 }
 
 // dialling returns a context in which what is looked up and connected to is told of.
-func (w *Watch) dialling(ctx context.Context) context.Context {
+func (w *Watch) Dialling(ctx context.Context) context.Context {
 	if w == nil || w.Fact == nil {
 		return ctx
 	}
@@ -82,7 +82,7 @@ func (w *Watch) dialling(ctx context.Context) context.Context {
 			took := max(time.Since(began[addr]), 1)
 			mu.Unlock()
 			if err != nil {
-				w.tell("connect", "%s: %v", addr, innermost(unwrapped(err)))
+				w.Tellf("connect", "%s: %v", addr, Innermost(unwrapped(err)))
 				return
 			}
 			w.Tell(wire.Fact{Step: "connected", Text: "connected to " + network + " " + addr, At: addr, Took: took})
@@ -99,7 +99,7 @@ func unwrapped(err error) error {
 }
 
 // secured tells of a TLS handshake that is done. Of a listener, who is the client.
-func (w *Watch) secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
+func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
 	}
@@ -142,31 +142,31 @@ func certificate(c *x509.Certificate, place int) string {
 }
 
 // requested tells of the head of a request.
-func (w *Watch) requested(who, method, target, proto string, lines []string) {
+func (w *Watch) Requested(who, method, target, proto string, lines []string) {
 	if w != nil && w.Fact != nil {
 		w.Tell(wire.Fact{Step: "request", Text: method + " " + redact.Query(target) + " " + proto, Lines: lines, Who: who})
 	}
 }
 
 // answered tells of the head of a response.
-func (w *Watch) answered(who string, status int, proto string, h http.Header, took time.Duration) {
+func (w *Watch) Answered(who string, status int, proto string, h http.Header, took time.Duration) {
 	if w != nil && w.Fact != nil {
 		text := strings.TrimSpace(fmt.Sprintf("%s %d %s", proto, status, http.StatusText(status)))
-		w.Tell(wire.Fact{Step: "response", Text: text, Lines: headLines(h), Who: who, Took: took})
+		w.Tell(wire.Fact{Step: "response", Text: text, Lines: HeadLines(h), Who: who, Took: took})
 	}
 }
 
 // headLines returns the lines of a head, sorted by name.
-func headLines(h http.Header) (lines []string) {
+func HeadLines(h http.Header) (lines []string) {
 	for name, values := range h {
-		lines = append(lines, headLine(name, values))
+		lines = append(lines, HeadLine(name, values))
 	}
 	slices.Sort(lines)
 	return lines
 }
 
 // headLine returns a line of a head without its secrets.
-func headLine(name string, values []string) string {
+func HeadLine(name string, values []string) string {
 	switch {
 	case redact.SecretName(name):
 		return name + ": " + redact.Mark
@@ -177,7 +177,7 @@ func headLine(name string, values []string) string {
 }
 
 // shownBody returns body, of which show gets what is read.
-func shownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
+func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader
 		io.Closer

@@ -1,0 +1,82 @@
+// Package child starts processes in groups of their own, ends them with all that they started, and speaks with them
+// through their stdin and stdout (exec) or through Node's IPC channel (ipc).
+package child
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// dialExec starts a child and speaks through its stdin and stdout.
+func DialExec(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	if len(a.Command) == 0 {
+		return nil, transport.Usage("%s: has no command", a.Scheme)
+	}
+	cmd := childCommand(a, c)
+	stdin, in, err := PipeTo()
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	defer stdin.Close()
+	out, stdout, err := PipeFrom()
+	if err != nil {
+		in.Close()
+		return nil, noDescriptors(err)
+	}
+	defer stdout.Close()
+	cmd.Stdin, cmd.Stdout = stdin, stdout
+	s, err := startChild(ctx, cmd, childPipes{in: in, closeIn: in.Close, out: out}, c)
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, err
+	}
+	return c.Frame(s, "")
+}
+
+// childCommand returns the command of an exec or ipc address.
+func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
+	cmd := exec.Command(a.Command[0], a.Command[1:]...)
+	// Were we a child over Node's IPC, our child must not take our channel.
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, nodeChannelFD+"=") && !strings.HasPrefix(v, nodeChannelMode+"=") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, c.Env...)
+	return cmd
+}
+
+// startChild starts cmd with its stderr copied to c.Stderr. Where it has
+// no stdout of its own, that goes there too.
+func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transport.Config) (*childStream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)
+	}
+	pump, stderr, err := newStderrPump(c.Stderr)
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	cmd.Stderr = stderr
+	if cmd.Stdout == nil {
+		cmd.Stdout = stderr // what a child over ipc prints is for people
+	}
+	p, err := Start(cmd)
+	stderr.Close()
+	if err != nil {
+		pump.close(context.Background(), 0)
+		return nil, err
+	}
+	c.Watch.Tell(wire.Fact{Step: "child", Text: fmt.Sprintf("started as process %d: %s", p.Pid(), transport.ShownCommand(cmd.Args))})
+	return newChildStream(p, pipes, pump, c), nil
+}
+
+func noDescriptors(err error) *wire.Fault {
+	return wire.NewFault(wire.Unreachable, "no pipe for the child: "+err.Error(), err)
+}

@@ -1,0 +1,157 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/stream"
+)
+
+// The variables by which Node tells a child of its channel.
+const (
+	nodeChannelFD   = "NODE_CHANNEL_FD"
+	nodeChannelMode = "NODE_CHANNEL_SERIALIZATION_MODE"
+)
+
+// dialIPC starts a child with Node's IPC channel, or with no command uses the
+// channel on which we are the child.
+func DialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	if err := ipcHere(); err != nil {
+		return nil, err
+	}
+	if len(a.Command) == 0 {
+		return joinIPC(c)
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	defer theirs.Close()
+	cmd := childCommand(a, c)
+	cmd.ExtraFiles = []*os.File{theirs} // number 3
+	cmd.Env = append(cmd.Env, nodeChannelFD+"=3", nodeChannelMode+"=json")
+	s, err := startChild(ctx, cmd, childPipes{in: ours, closeIn: ours.CloseWrite, out: ours}, c)
+	if err != nil {
+		ours.Close()
+		return nil, err
+	}
+	return newIPCConn(s, c)
+}
+
+// listenIPC returns a listener whose one client is the parent that gave us a
+// channel.
+func ListenIPC(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
+	if err := ipcHere(); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(a.Command) > 0:
+		return nil, transport.UsageHint("ipc: alone is for a child that Node has forked", "ipc:COMMAND starts a child and cannot be listened on")
+	case c.Token != "":
+		return nil, transport.UsageHint("ws:// and http:// can", "ipc: cannot demand a token")
+	}
+	conn, err := joinIPC(c)
+	if err != nil {
+		return nil, err
+	}
+	return transport.Single(conn), nil
+}
+
+// joinIPC takes the channel that our parent has opened for us.
+func joinIPC(c transport.Config) (wire.Conn, error) {
+	text, mode := os.Getenv(nodeChannelFD), os.Getenv(nodeChannelMode)
+	if text == "" {
+		return nil, transport.UsageHint("ipc:COMMAND starts a child; ipc: alone is for a child that Node has forked",
+			"ipc: %s is not set, so nobody started us with an IPC channel", nodeChannelFD)
+	}
+	if mode != "" && mode != "json" {
+		return nil, transport.Usage("ipc: the parent serializes messages as %q, only json is spoken here", mode)
+	}
+	conn, err := inheritedSocket(text)
+	if err != nil {
+		return nil, transport.Usage("ipc: %s is %q, which is no open socket: %v", nodeChannelFD, text, err)
+	}
+	os.Unsetenv(nodeChannelFD)
+	os.Unsetenv(nodeChannelMode)
+	return newIPCConn(stream.New(conn), c)
+}
+
+// An ipcConn is a line a message, less the messages of Node itself. It is no
+// wire.HalfCloser: Node takes half of an end for the whole.
+type ipcConn struct {
+	wire.Conn
+	c      transport.Config
+	warned bool
+}
+
+func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
+	conn, err := c.Frame(s, "")
+	if err != nil {
+		return nil, err
+	}
+	return &ipcConn{Conn: conn, c: c}, nil
+}
+
+// Recv returns the next message that is not Node's own ("cmd" begins with
+// "NODE_"). A message that came with a handle is delivered without it, and
+// acknowledged: Node sends nothing more until then.
+func (i *ipcConn) Recv() ([]byte, error) {
+	for {
+		msg, err := i.Conn.Recv()
+		if err != nil || !bytes.Contains(msg, []byte(`"NODE_`)) {
+			return msg, err
+		}
+		var members map[string]json.RawMessage
+		var cmd string
+		if json.Unmarshal(msg, &members) != nil || json.Unmarshal(members["cmd"], &cmd) != nil ||
+			len(cmd) <= len("NODE_") || !strings.HasPrefix(cmd, "NODE_") {
+			return msg, nil
+		}
+		i.warn(cmd)
+		if cmd != "NODE_HANDLE" {
+			continue
+		}
+		if err := i.Conn.Send([]byte(`{"cmd":"NODE_HANDLE_ACK"}`)); err != nil {
+			return nil, err
+		}
+		if text := members["msg"]; text != nil {
+			return text, nil
+		}
+	}
+}
+
+func (i *ipcConn) warn(cmd string) {
+	if !i.warned {
+		i.warned = true
+		i.c.Warnf("ipc: messages of Node itself (%s) are not for us: handles are dropped", cmd)
+	}
+}
+
+// OnIdle hands on to the framing.
+func (i *ipcConn) OnIdle(f func()) {
+	if c, ok := i.Conn.(wire.Idler); ok {
+		c.OnIdle(f)
+	}
+}
+
+// SendBuffered hands on to the framing.
+func (i *ipcConn) SendBuffered(msg []byte) error {
+	if c, ok := i.Conn.(wire.Batcher); ok {
+		return c.SendBuffered(msg)
+	}
+	return i.Conn.Send(msg)
+}
+
+// Flush hands on to the framing.
+func (i *ipcConn) Flush() error {
+	if c, ok := i.Conn.(wire.Batcher); ok {
+		return c.Flush()
+	}
+	return nil
+}

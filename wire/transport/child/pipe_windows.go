@@ -1,0 +1,44 @@
+package child
+
+import (
+	"crypto/rand"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// PipeTo returns a pipe whose end is for a child to read, and ours has deadlines.
+func PipeTo() (theirs, ours *os.File, err error) {
+	ours, theirs, err = pipe(windows.PIPE_ACCESS_OUTBOUND, windows.GENERIC_READ)
+	return theirs, ours, err
+}
+
+// PipeFrom returns a pipe whose end is for a child to write, and ours has deadlines.
+func PipeFrom() (ours, theirs *os.File, err error) {
+	return pipe(windows.PIPE_ACCESS_INBOUND, windows.GENERIC_WRITE)
+}
+
+// pipeSize is how much a pipe holds, as on other systems.
+const pipeSize = 64 << 10
+
+// pipe makes a pipe that has a name, which nobody can guess: only of such a pipe can
+// one end be overlapped, which deadlines need, while the child's is not.
+func pipe(ours, theirs uint32) (our, their *os.File, err error) {
+	name := `\\.\pipe\rpcx-` + rand.Text()
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	const first = windows.FILE_FLAG_FIRST_PIPE_INSTANCE | windows.FILE_FLAG_OVERLAPPED
+	const bytes = windows.PIPE_TYPE_BYTE | windows.PIPE_READMODE_BYTE | windows.PIPE_REJECT_REMOTE_CLIENTS
+	h, err := windows.CreateNamedPipe(path, ours|first, bytes, 1, pipeSize, pipeSize, 0, nil)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("CreateNamedPipe", err)
+	}
+	far, err := windows.CreateFile(path, theirs, 0, nil, windows.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		_ = windows.CloseHandle(h)
+		return nil, nil, os.NewSyscallError("CreateFile", err)
+	}
+	return os.NewFile(uintptr(h), name), os.NewFile(uintptr(far), name), nil
+}

@@ -1,0 +1,121 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+// How much of a child's stderr is kept for the message about its end.
+const (
+	tailLines = 20
+	tailWidth = 500 // bytes of a line
+)
+
+// A tail is a writer that keeps the last lines which are not blank.
+type tail struct {
+	mu   sync.Mutex
+	kept []string
+	line []byte // the one that has no end yet
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for rest := p; len(rest) > 0; {
+		part, more, ended := bytes.Cut(rest, []byte("\n"))
+		t.line = append(t.line, part[:min(len(part), tailWidth-min(len(t.line), tailWidth))]...)
+		if ended {
+			t.kept = appendLine(t.kept, t.line)
+			t.line = t.line[:0]
+		}
+		rest = more
+	}
+	return len(p), nil
+}
+
+// lines returns the last lines, the one without an end included.
+func (t *tail) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return appendLine(slices.Clone(t.kept), t.line)
+}
+
+func appendLine(lines []string, line []byte) []string {
+	text := strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t\r")
+	if text == "" {
+		return lines
+	}
+	if len(lines) == tailLines {
+		lines = slices.Delete(lines, 0, 1)
+	}
+	return append(lines, text)
+}
+
+// stderrPump hands on what a child writes to its stderr, and keeps the end.
+type stderrPump struct {
+	tail
+	r    *os.File
+	done chan struct{}
+}
+
+// newStderrPump starts to copy; the child gets the file that is returned.
+func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
+	r, w, err := PipeFrom()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &stderrPump{r: r, done: make(chan struct{})}
+	go p.run(to)
+	return p, w, nil
+}
+
+func (p *stderrPump) run(to io.Writer) {
+	defer close(p.done)
+	if f, ok := to.(interface{ Flush() }); ok {
+		defer f.Flush() // a last line without its end
+	}
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.r.Read(buf)
+		p.tail.Write(buf[:n])
+		if to != nil && n > 0 {
+			if _, werr := to.Write(buf[:n]); werr != nil {
+				to = nil // the child must not be held up by it
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// settle waits for the end of stderr, at most d: a grandchild may keep it open.
+func (p *stderrPump) settle(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.done:
+	case <-t.C:
+	}
+}
+
+// close ends the copying after what has been written so far has been read, for
+// which it waits d at most.
+func (p *stderrPump) close(hurry context.Context, d time.Duration) {
+	p.settle(stderrTimeout)
+	p.r.Close()
+	patience, cancel := transport.Within(hurry, d, stderrTimeout)
+	defer cancel()
+	select {
+	case <-p.done:
+	case <-patience.Done(): // the writer may be slow
+	}
+}

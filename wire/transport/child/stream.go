@@ -1,0 +1,236 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// How long a child's end is waited for in which case.
+const (
+	exitTimeout   = time.Second            // after its stdout ended: does it exit too?
+	quietTimeout  = time.Second            // after its exit: a grandchild may keep its stdout open
+	stderrTimeout = 250 * time.Millisecond // after its exit: the last lines of stderr
+)
+
+// childPipes are our ends of what leads to a child.
+type childPipes struct {
+	in interface {
+		io.Writer
+		SetWriteDeadline(time.Time) error
+	}
+	closeIn func() error // nothing more will be sent
+	out     interface {
+		io.ReadCloser
+		SetReadDeadline(time.Time) error
+	}
+}
+
+// A childStream is the stream of bytes to and from a child.
+type childStream struct {
+	childPipes
+	p       *Process
+	stderr  *stderrPump
+	timeout time.Duration   // of each step of Close
+	hurry   context.Context // Config.Hurry
+
+	mu      sync.Mutex // guards the deadlines of in and out
+	closing chan struct{}
+
+	reading sync.Mutex // held by Read, and by Close in the end
+	ended   chan struct{}
+	half    bool // io.EOF has been returned
+
+	inOnce, closeOnce sync.Once
+	inClosed          atomic.Bool // by CloseWrite
+}
+
+func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transport.Config) *childStream {
+	s := &childStream{
+		childPipes: pipes, p: p, stderr: stderr, timeout: c.CloseTimeout, hurry: c.Hurry,
+		closing: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go s.watch()
+	return s
+}
+
+// watch ends reads and writes which go on after the child's exit: a grandchild
+// may hold the pipes open for ever.
+func (s *childStream) watch() {
+	<-s.p.Done()
+	s.bound(quietTimeout)
+}
+
+func (s *childStream) bound(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isClosing() {
+		s.out.SetReadDeadline(time.Now().Add(d))
+		s.in.SetWriteDeadline(time.Now().Add(d))
+	}
+}
+
+func (s *childStream) isClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Read reads the child's stdout. At its end it returns a *wire.CloseError if
+// the child exits too, else io.EOF, and then the *wire.CloseError of its exit.
+func (s *childStream) Read(b []byte) (int, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	for !s.atEnd() && !s.isClosing() {
+		exited := s.p.exited()
+		if exited {
+			s.bound(quietTimeout)
+		}
+		n, err := s.out.Read(b)
+		switch {
+		case n > 0:
+			return n, nil
+		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
+			continue // it exited meanwhile: what it wrote before is still to be read
+		}
+		close(s.ended)
+	}
+	return 0, s.end()
+}
+
+func (s *childStream) atEnd() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// end says how the child's stdout ended.
+func (s *childStream) end() error {
+	patience := exitTimeout
+	if s.half {
+		patience = 1<<63 - 1
+	}
+	if s.waitExit(patience) {
+		return s.exitError()
+	}
+	if s.isClosing() {
+		return &wire.CloseError{Clean: true}
+	}
+	s.half = true
+	return io.EOF
+}
+
+// waitExit waits for the child's exit, at most d and not beyond Close.
+func (s *childStream) waitExit(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-s.p.Done():
+	case <-s.closing:
+	case <-t.C:
+	}
+	return s.p.exited()
+}
+
+// exitError returns the end of the connection by the child's exit.
+func (s *childStream) exitError() *wire.CloseError {
+	if !s.isClosing() {
+		s.stderr.settle(stderrTimeout)
+	}
+	exit, signal := s.p.Status()
+	return &wire.CloseError{
+		Clean: exit == 0,
+		Child: &wire.Child{Command: s.p.cmd.Args[0], Exit: exit, Signal: signal, Stderr: s.stderr.lines()},
+	}
+}
+
+// Write writes to the child's stdin.
+func (s *childStream) Write(b []byte) (int, error) {
+	if s.inClosed.Load() && !s.isClosing() {
+		return 0, &wire.CloseError{Err: errors.New("its stdin is closed already")}
+	}
+	if !s.p.exited() {
+		if n, err := s.in.Write(b); err == nil {
+			return n, nil
+		}
+	}
+	return 0, s.writeError()
+}
+
+// writeError says why the child takes nothing more. What it has written is read
+// first, as an error here may end the connection for the reader.
+func (s *childStream) writeError() error {
+	if !s.waitExit(exitTimeout) {
+		if s.isClosing() {
+			return &wire.CloseError{Clean: true}
+		}
+		return &wire.CloseError{Err: errors.New("the child has closed its stdin")}
+	}
+	t := time.NewTimer(2 * quietTimeout)
+	defer t.Stop()
+	select {
+	case <-s.ended:
+	case <-s.closing:
+	case <-t.C:
+	}
+	return s.exitError()
+}
+
+// CloseWrite closes the child's stdin.
+func (s *childStream) CloseWrite() (err error) {
+	s.inOnce.Do(func() {
+		s.inClosed.Store(true)
+		err = s.closeIn()
+	})
+	return err
+}
+
+// Close closes the child's stdin, reads on what it still says, and ends it with
+// its group: asked after timeout, forced after another. Nothing of it runs when
+// Close returns, but for what no signal ends and what left the group.
+func (s *childStream) Close() error {
+	s.closeOnce.Do(s.close)
+	return nil
+}
+
+func (s *childStream) close() {
+	s.mu.Lock()
+	close(s.closing)
+	past := time.Unix(1, 0)
+	s.out.SetReadDeadline(past)
+	s.in.SetWriteDeadline(past)
+	s.mu.Unlock()
+	s.CloseWrite()
+	s.reading.Lock() // Read has left
+	defer s.reading.Unlock()
+
+	s.out.SetReadDeadline(time.Time{})
+	drained := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, s.out) // a child that cannot write does not end
+		close(drained)
+	}()
+	patience, cancel := transport.Within(s.hurry, s.timeout, 0)
+	defer cancel()
+	select {
+	case <-s.p.Done():
+	case <-patience.Done():
+	}
+	s.p.EndWithin(s.hurry, s.timeout)
+	s.stderr.close(s.hurry, s.timeout)
+	s.out.Close()
+	<-drained
+}

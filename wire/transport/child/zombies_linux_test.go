@@ -1,0 +1,72 @@
+package child
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// This process takes the orphans of its children, and reaps none of them before
+// the test is over: as the first process of many containers does.
+func TestEndDoesNotWaitForTheDead(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Skip(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command("sh", "-c", `sleep 600 & sleep 600 & echo started; exec sleep 600`)
+	cmd.Stdout = w
+	p, err := Start(cmd)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Read(make([]byte, 1))
+	defer func() {
+		for {
+			if pid, err := unix.Wait4(-p.Pid(), nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
+				return
+			}
+		}
+	}()
+	began := time.Now()
+	p.End(time.Minute)
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("End of a group of which only the dead are left took %v", took)
+	}
+	if !p.group.lives() {
+		t.Error("somebody else has reaped them: nothing was tried here")
+	}
+}
+
+func TestAliveIn(t *testing.T) {
+	line := func(name, state, group, threads string) []byte {
+		return []byte("12 (" + name + ") " + state + " 1 " + group + " 7 0 -1 4228364 100 0 0 0 0 0 0 0 20 0 " + threads + " 0 100 0 0\n")
+	}
+	for _, c := range []struct {
+		what string
+		stat []byte
+		want bool
+	}{
+		{"asleep", line("sleep", "S", "7", "1"), true},
+		{"of another group", line("sleep", "S", "8", "1"), false},
+		{"dead", line("sleep", "Z", "7", "1"), false},
+		{"dead, by its name alive", line("a) S 1 7 (b", "Z", "7", "1"), false},
+		{"alive, by its name dead", line("a) Z 1 8", "S", "7", "1"), true},
+		{"its first thread dead", line("java", "Z", "7", "12"), true},
+		{"cut off", []byte("12 (sleep"), false},
+		{"empty", nil, false},
+	} {
+		if got := aliveIn(7, c.stat); got != c.want {
+			t.Errorf("%s: alive %v", c.what, got)
+		}
+	}
+}

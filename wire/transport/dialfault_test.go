@@ -1,0 +1,64 @@
+package transport
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// late is a context whose deadline has passed and whose timer has not said so.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+// A dial that the caller's own deadline ends was not ended by --connect-timeout, whichever of
+// the two is the first to notice.
+func TestDialFaultNamesTheRightLimit(t *testing.T) {
+	f := DialFault(late{t.Context()}, "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
+	if strings.Contains(f.Message, "10s") || f.Hint != "" {
+		t.Errorf("%s (%s)", f.Message, f.Hint)
+	}
+	f = DialFault(t.Context(), "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
+	if !strings.Contains(f.Message, "no answer within 10s") {
+		t.Error(f.Message)
+	}
+}
+
+// Who is told that nobody is there tries again: that a peer refuses, hangs up or does not
+// answer is such a failure, that it is known not to be permitted or wrong is none.
+func TestNotThere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has numbers of its own")
+	}
+	for _, there := range []error{
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
+		context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: timeout{}},
+	} {
+		if !notThere(fmt.Errorf("dial: %w", there)) {
+			t.Errorf("%v: another try would not help", there)
+		}
+	}
+	for _, err := range []error{syscall.EACCES, fs.ErrPermission, errors.New("no"), context.Canceled, x509.UnknownAuthorityError{}} {
+		if notThere(fmt.Errorf("dial: %w", err)) {
+			t.Errorf("%v: another try would help", err)
+		}
+	}
+}
+
+type timeout struct{}
+
+func (timeout) Timeout() bool { return true }
+
+func (timeout) Temporary() bool { return false }
+
+func (timeout) Error() string { return "it took too long" }

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package transport
-
-// hungUp cannot tell here whether the far side still reads.
-func hungUp(uintptr) bool { return false }
-
-// farEnd cannot tell here whether the far side has ended.
-func farEnd(uintptr) (silent, gone bool) { return false, false }

@@ -1,0 +1,51 @@
+// Package httpbody reads and writes the messages in the body of an HTTP exchange: one alone, one on each line, or
+// server-sent events.
+package httpbody
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"rpcx/wire/transport"
+)
+
+// readBody reads a whole body, without the blanks around it and a byte order
+// mark. Memory follows the bytes that come, not the length that was announced;
+// one over the limit is refused before they come.
+func Read(r io.Reader, length int64, max int) ([]byte, error) {
+	if length > int64(max) {
+		return nil, transport.TooLong(max)
+	}
+	var b bytes.Buffer
+	if length > 0 {
+		b.Grow(int(min(length, 512<<10)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r, int64(max)+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > max {
+		return nil, transport.TooLong(max)
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
+}
+
+// readLines calls recv for each line that is not blank, the last one also
+// without its end.
+func Lines(r io.Reader, max int, recv func([]byte)) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 64<<10), max+2) // with its CRLF
+	for s.Scan() {
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) > max {
+			return transport.TooLong(max)
+		}
+		if len(line) > 0 {
+			recv(line)
+		}
+	}
+	if s.Err() == bufio.ErrTooLong {
+		return transport.TooLong(max)
+	}
+	return s.Err()
+}

@@ -1,0 +1,221 @@
+package httpbody
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+// An eventStream reads server-sent events as the HTML standard has them, of
+// which only the data matters to most: lines end with CR, LF or CRLF, an empty one
+// ends an event, several data lines are joined by LF, comments and all other
+// fields are skipped, and an event without data is none.
+type eventStream struct {
+	at     *Position // nil: nobody asks
+	id     *string   // of the event that is being read; nil: it has none
+	kind   string    // of that event
+	in     *bufio.Reader
+	max    int
+	line   []byte
+	data   []byte
+	some   bool // a data line was seen
+	skipLF bool // the line before ended with CR: an LF now belongs to it
+}
+
+// A position is how far an event stream has come, from where it can be resumed.
+type Position struct {
+	ID    string        // of the last event that was whole; "": none had one
+	Event string        // the kind of the last event; "": it named none
+	Retry time.Duration // how long to wait before that, where the server has said it
+}
+
+// readEvents calls recv with the data of each event, which is valid during the
+// call, until r ends. An event that the end of r cuts off is dropped, as the
+// standard says, unless its data is a whole JSON value: some servers forget the
+// last empty line. Data longer than max is a Protocol Fault.
+func Events(r io.Reader, max int, recv func([]byte)) error {
+	return EventsFrom(r, max, nil, recv)
+}
+
+// readEventsFrom is readEvents, and keeps how far it has come in at: a stream that ends
+// too early is resumed there. nil: nobody asks.
+func EventsFrom(r io.Reader, max int, at *Position, recv func([]byte)) error {
+	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
+	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
+		s.in.Discard(3)
+	}
+	for {
+		whole, err := s.readLine()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if !whole {
+			if f := s.field(); f != nil {
+				return f
+			}
+			if s.some && json.Valid(s.data) {
+				s.end(recv)
+			}
+			return nil
+		}
+		if len(s.line) > 0 {
+			if f := s.field(); f != nil {
+				return f
+			}
+			continue
+		}
+		s.end(recv)
+		s.reset()
+	}
+}
+
+// end hands a whole event on.
+func (s *eventStream) end(recv func([]byte)) {
+	if s.id != nil {
+		s.at.ID = *s.id
+	}
+	if s.at != nil {
+		s.at.Event = s.kind
+	}
+	if len(s.data) > 0 {
+		recv(s.data)
+	}
+}
+
+// reset forgets the event, and a buffer that one large event left behind.
+func (s *eventStream) reset() {
+	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
+	if cap(s.data) > 1<<20 {
+		s.data = nil
+	}
+	if cap(s.line) > 1<<20 {
+		s.line = nil
+	}
+}
+
+// readLine reads the next line into s.line. It is not whole where the input
+// ended (io.EOF) or failed before the line did. It never waits for the byte
+// after a CR.
+func (s *eventStream) readLine() (whole bool, err error) {
+	s.line = s.line[:0]
+	for {
+		if _, err := s.in.Peek(1); err != nil {
+			return false, err
+		}
+		b, _ := s.in.Peek(s.in.Buffered())
+		if s.skipLF {
+			s.skipLF = false
+			if b[0] == '\n' {
+				s.in.Discard(1)
+				continue
+			}
+		}
+		i := lineBreak(b)
+		whole = i >= 0
+		if whole {
+			s.skipLF = b[i] == '\r'
+			s.in.Discard(i + 1)
+			b = b[:i]
+		} else {
+			s.in.Discard(len(b))
+		}
+		s.line = append(s.line, b...)
+		if len(s.line) > s.max+len("data: ") {
+			return false, transport.TooLong(s.max)
+		}
+		if whole {
+			return true, nil
+		}
+	}
+}
+
+// lineBreak returns the index of the first CR or LF in b, or -1.
+// (bytes.IndexAny is many times slower.)
+func lineBreak(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// maxEventID bounds the id of an event, in bytes: it is sent back as a header.
+const maxEventID = 1 << 10
+
+// longestRetry bounds how long a server can have us wait before a stream is resumed.
+const longestRetry = time.Minute
+
+// position takes a line that says where the stream is resumed, and when, and reports
+// whether it is one.
+func (s *eventStream) position() bool {
+	if s.at == nil {
+		return false
+	}
+	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < maxEventID && bytes.IndexByte(id, 0) < 0 {
+		text := string(bytes.TrimPrefix(id, []byte(" ")))
+		s.id = &text
+		return true
+	}
+	if kind, ok := bytes.CutPrefix(s.line, []byte("event:")); ok && len(kind) < maxEventID {
+		s.kind = string(bytes.TrimPrefix(kind, []byte(" ")))
+		return true
+	}
+	retry, ok := bytes.CutPrefix(s.line, []byte("retry:"))
+	if !ok {
+		return false
+	}
+	if ms, err := strconv.ParseUint(string(bytes.TrimPrefix(retry, []byte(" "))), 10, 31); err == nil {
+		s.at.Retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
+	}
+	return true
+}
+
+// field takes the line into the event if it is one of data, and what resumes the stream.
+func (s *eventStream) field() error {
+	if s.position() {
+		return nil
+	}
+	value, ok := bytes.CutPrefix(s.line, []byte("data"))
+	if !ok || len(value) > 0 && value[0] != ':' {
+		return nil
+	}
+	if len(value) > 0 {
+		value = bytes.TrimPrefix(value[1:], []byte(" "))
+	}
+	if s.some {
+		s.data = append(s.data, '\n')
+	}
+	s.some = true
+	s.data = append(s.data, value...)
+	if len(s.data) > s.max {
+		return transport.TooLong(s.max)
+	}
+	return nil
+}
+
+// appendEvent appends msg as one event. A line break between its tokens (there
+// is none elsewhere in JSON) begins a new data line.
+func AppendEvent(b, msg []byte) []byte {
+	b = append(b, "data: "...)
+	for {
+		i := lineBreak(msg)
+		if i < 0 {
+			b = append(b, msg...)
+			return append(b, "\n\n"...)
+		}
+		b = append(b, msg[:i]...)
+		b = append(b, "\ndata: "...)
+		if bytes.HasPrefix(msg[i:], []byte("\r\n")) {
+			i++
+		}
+		msg = msg[i+1:]
+	}
+}

@@ -1,0 +1,125 @@
+package httpbody
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"rpcx/wire"
+)
+
+// events reads all events of a stream.
+func events(r io.Reader, max int) ([]string, error) {
+	var got []string
+	err := Events(r, max, func(b []byte) { got = append(got, string(b)) })
+	return got, err
+}
+
+func TestReadEvents(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	for name, tt := range map[string]struct {
+		in   string
+		want []string
+	}{
+		"LF":                        {"data: 1\n\ndata: 2\n\n", []string{"1", "2"}},
+		"CRLF":                      {"data: 1\r\n\r\ndata: 2\r\n\r\n", []string{"1", "2"}},
+		"CR":                        {"data: 1\r\rdata: 2\r\r", []string{"1", "2"}},
+		"all three":                 {"data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r", []string{"1", "2", "3"}},
+		"no blank after the colon":  {"data:1\n\n", []string{"1"}},
+		"only one blank is dropped": {"data:  1\n\n", []string{" 1"}},
+		"several lines":             {"data: {\ndata: \"a\":1\ndata: }\n\n", []string{"{\n\"a\":1\n}"}},
+		"other fields": {
+			"event: message\nid: 7\nretry: 10\ndatum: 3\ndatax: 4\ndata: 1\nDATA: 2\n\n",
+			[]string{"1"},
+		},
+		"comments":              {": hello\ndata: 1\n: more\n\n:\n\n", []string{"1"}},
+		"a mark of byte order":  {"\xEF\xBB\xBFdata: 1\n\n", []string{"1"}},
+		"without data":          {"event: ping\n\ndata\n\ndata:\n\ndata: 1\n\n", []string{"1"}},
+		"an empty line of data": {"data: 1\ndata\ndata: 2\n\n", []string{"1\n\n2"}},
+		"many empty lines":      {"\n\n\ndata: 1\n\n\n\n", []string{"1"}},
+		"cut off, whole JSON":   {"data: 1\n\ndata: {\"a\":1}\n", []string{"1", `{"a":1}`}},
+		"cut off in the line":   {"data: {\"a\":1}", []string{`{"a":1}`}},
+		"cut off, no JSON":      {"data: 1\n\ndata: {\"a\":", []string{"1"}},
+		"long":                  {"data: " + long + "\n\ndata: 1\n\n", []string{long, "1"}},
+		"nothing":               {"", nil},
+	} {
+		for how, r := range map[string]io.Reader{
+			"whole": strings.NewReader(tt.in), "by bytes": iotest.OneByteReader(strings.NewReader(tt.in)),
+		} {
+			if got, err := events(r, 1<<20); err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("%s, %s: %.60q %v, want %.60q", name, how, got, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestReadEventsFaults(t *testing.T) {
+	for name, in := range map[string]string{
+		"in a line":             "data: " + strings.Repeat("x", 1001) + "\n\n",
+		"in many lines":         strings.Repeat("data: "+strings.Repeat("x", 100)+"\n", 10) + "\n",
+		"in a line without end": "data: " + strings.Repeat("x", 1_000_000),
+	} {
+		if _, err := events(strings.NewReader(in), 1000); wire.AsFault(err) == nil {
+			t.Errorf("too long %s: %v", name, err)
+		}
+	}
+	if got, err := events(strings.NewReader("data: "+strings.Repeat("x", 1000)+"\n\n"), 1000); err != nil || len(got) != 1 {
+		t.Errorf("just long enough: %d %v", len(got), err)
+	}
+	broken := errors.New("broken")
+	got, err := events(io.MultiReader(strings.NewReader("data: 1\n\ndata: 2\n"), iotest.ErrReader(broken)), 1000)
+	if err != broken || !slices.Equal(got, []string{"1"}) {
+		t.Errorf("a broken connection: %q %v", got, err)
+	}
+}
+
+// An event is handed over when its empty line has come, though the stream goes
+// on: also after a CR, which an LF may follow.
+func TestReadEventsDoesNotWait(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n"} {
+		r, w := io.Pipe()
+		got := make(chan string)
+		done := make(chan error, 1)
+		go func() { done <- Events(r, 1000, func(b []byte) { got <- string(b) }) }()
+		for _, s := range []string{"1", "2"} {
+			io.WriteString(w, "data: "+s+end+end)
+			if g := <-got; g != s {
+				t.Errorf("%q: got %q, want %q", end, g, s)
+			}
+		}
+		w.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, s := range []string{"data: 1\n\n", "data: a\r\ndata: b\r\r", ":c\nid: 1\n\n", "\xEF\xBB\xBFdata:x", "data\n\n\n"} {
+		f.Add([]byte(s), 100)
+	}
+	f.Fuzz(func(t *testing.T, in []byte, max int) {
+		max = 1 + min(max, 1<<16)&0xffff
+		whole, err1 := events(bytes.NewReader(in), max)
+		pieces, err2 := events(iotest.OneByteReader(bytes.NewReader(in)), max)
+		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, pieces) {
+			t.Fatalf("whole %q %v, in pieces %q %v", whole, err1, pieces, err2)
+		}
+		for _, e := range whole {
+			if len(e) > max || e == "" {
+				t.Fatalf("an event of %d bytes, with the limit %d", len(e), max)
+			}
+		}
+		// What we write, we read. (No JSON holds line breaks in its tokens; CRs
+		// and LFs between them become LFs.)
+		back, err := events(bytes.NewReader(AppendEvent(nil, in)), len(in)+100)
+		want := strings.ReplaceAll(strings.ReplaceAll(string(in), "\r\n", "\n"), "\r", "\n")
+		if err != nil || len(want) > 0 && (len(back) != 1 || back[0] != want) {
+			t.Fatalf("%q came back as %q %v", want, back, err)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+// Package httpclient posts messages over HTTP. Its Dialer makes the connections of WebSockets, too.
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// An httpConn sends each message as a POST, whose answer holds any number of
+// messages. It is a wire.Exchanger; Send is for callers that do not use Exchange.
+type httpConn struct {
+	*Dialer
+	http    *http.Client
+	max     int
+	session atomic.Pointer[string]
+	flow    httpSession
+	events  atomic.Pointer[eventsConn] // where the server speaks the older way; nil: it does not
+
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	closing sync.Once
+	mu      sync.Mutex     // guards going.Add against going.Wait
+	going   sync.WaitGroup // exchanges
+	queue   chan []byte    // what Send received
+}
+
+// dialHTTP makes the client of http, https and http+unix. It connects to
+// nothing yet: the first exchange does.
+func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	d, err := NewDialer(a, c)
+	if err != nil {
+		return nil, err
+	}
+	if a.Scheme == "https" {
+		c.WarnInsecure(d.Where)
+	}
+	h := &httpConn{Dialer: d, max: c.MaxMessage, queue: make(chan []byte)}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.http = d.Client(func(conn net.Conn) net.Conn { return &eofNoter{Conn: conn} })
+	h.http.Jar = newCookies()
+	return h, nil
+}
+
+// Recv waits for what Send receives, and for Close. Exchange hands its answers
+// to its caller.
+func (h *httpConn) Recv() ([]byte, error) {
+	select {
+	case msg := <-h.queue:
+		return msg, nil
+	case <-h.ctx.Done():
+		return nil, h.gone()
+	}
+}
+
+// Send is Exchange whose answers come by Recv. It returns when the last of
+// them was taken.
+func (h *httpConn) Send(msg []byte) error {
+	return h.Exchange(context.Background(), msg, func(m []byte) {
+		select {
+		case h.queue <- bytes.Clone(m):
+		case <-h.ctx.Done():
+		}
+	})
+}
+
+func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
+
+// closedFault returns the failure of one exchange whose connection ended.
+func closedFault(where string, ce *wire.CloseError) *wire.Fault {
+	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
+	f.Close = ce
+	return f
+}
+
+// Close ends the exchanges that are going on.
+func (h *httpConn) Close() error {
+	h.closing.Do(func() {
+		h.endSession()
+		h.mu.Lock()
+		h.cancel()
+		h.mu.Unlock()
+		done := make(chan struct{})
+		go func() { h.going.Wait(); close(done) }()
+		patience, cancel := transport.Within(h.c.Hurry, h.c.CloseTimeout, 0)
+		defer cancel()
+		select {
+		case <-done:
+		case <-patience.Done():
+		}
+		h.http.CloseIdleConnections()
+	})
+	return nil
+}
+
+// begin counts an exchange, unless the connection is closed.
+func (h *httpConn) begin() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return false
+	}
+	h.going.Add(1)
+	return true
+}
+
+// Exchange posts msg and calls recv for each message of the answer. It ends
+// early with ctx's error.
+func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
+	if !h.begin() {
+		return closedFault(h.Where, h.gone())
+	}
+	defer h.going.Done()
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+
+	var err error
+	if e := h.events.Load(); e != nil {
+		err = e.exchange(both, msg, recv)
+	} else {
+		err = h.post(both, msg, recv)
+		if errors.Is(err, errAgain) {
+			err = h.post(context.WithValue(both, againKey{}, true), msg, recv)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case h.ctx.Err() != nil:
+		return closedFault(h.Where, h.gone())
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return err
+}
+
+func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) error {
+	// A copy: the transport may read it even after the answer has come.
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(bytes.Clone(msg)))
+	if err != nil {
+		return wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
+	}
+	req.Header = h.Header.Clone()
+	req.Host = h.HostHeader
+	setDefault(req.Header, "Content-Type", "application/json")
+	setDefault(req.Header, "Accept", "application/json, text/event-stream")
+	session := h.setSession(req.Header)
+	var reached atomic.Bool // some connection: the message may have arrived
+	var way atomic.Pointer[eofNoter]
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) {
+			reached.Store(true)
+			way.Store(noterOf(i.Conn))
+		},
+		WroteHeaders: func() { wire.Sent(ctx) },
+	}))
+	answered := awaitAnswer(h.c.Unanswered)
+	resp, err := h.http.Do(req)
+	answered()
+	if err != nil {
+		return h.notAnswered(ctx, reached.Load(), way.Load().atEnd(), err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound && h.lose(session) {
+		return wire.NewFault(wire.Unreachable, h.Where+" has ended the session", wire.ErrSessionLost)
+	}
+	if h.takeName(ctx, resp) {
+		return errAgain
+	}
+	err = h.resumed(ctx, msg, resp, recv)
+	if session == nil && h.speaksOlderSSE(ctx, err) {
+		return h.events.Load().exchange(ctx, msg, recv)
+	}
+	return err
+}
+
+// UnansweredAfter is how long a server may take for the head of its answer before Config.Unanswered is told.
+const UnansweredAfter = 5 * time.Second
+
+// awaitAnswer has unanswered, which may be nil, called unless what it returns is called first.
+func awaitAnswer(unanswered func()) (answered func() bool) {
+	if unanswered == nil {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(UnansweredAfter, unanswered).Stop
+}
+
+func setDefault(h http.Header, name, value string) {
+	if _, ok := h[http.CanonicalHeaderKey(name)]; !ok {
+		h.Set(name, value)
+	}
+}
+
+// notAnswered tells a peer that could not be reached from one that was reached and
+// may have had the message before it went away. ended says whether its connection is at
+// its end: then what net/http calls malformed was cut off. (Where the server refuses our
+// certificate, the connection seems to be there at first.)
+func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
+	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
+	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
+		return f
+	}
+	err = transport.Innermost(err)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errors.New("the far side hung up without an answer")
+	case strings.Contains(err.Error(), "malformed"): // net/http has no type for it
+		if ended {
+			err = errors.New("the far side hung up in the middle of an answer")
+			break
+		}
+		return wire.NewFault(wire.Protocol, h.Where+": the answer is not HTTP: "+transport.FirstLine([]byte(err.Error())), nil)
+	}
+	return closedFault(h.Where, &wire.CloseError{Err: err})
+}

@@ -1,0 +1,155 @@
+package httpclient
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/stream"
+)
+
+// An httpDialer holds what the clients of WebSocket and HTTP have in common:
+// where to, with which headers, and how to get a connection there.
+type Dialer struct {
+	a          transport.Address
+	c          transport.Config
+	URL        string      // without userinfo
+	Where      string      // for people: without userinfo and the query's values
+	Header     http.Header // our own copy
+	HostHeader string      // a Host given as a header; "" leaves it to the URL
+	tls        *tls.Config
+}
+
+func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
+	d := &Dialer{a: a, c: c, Where: a.String(), Header: c.Header.Clone()}
+	if d.Header == nil {
+		d.Header = http.Header{}
+	}
+	scheme, host := "http", a.Host
+	switch a.Scheme {
+	case "wss", "https":
+		scheme = "https"
+	case "ws+unix", "http+unix":
+		host = "localhost"
+	}
+	path := a.URLPath
+	if path == "" {
+		path = "/"
+	}
+	d.URL = scheme + "://" + host + path
+	if _, err := url.Parse(d.URL); err != nil {
+		return nil, transport.Usage("%s: not a valid address", d.Where)
+	}
+	if d.HostHeader = d.Header.Get("Host"); d.HostHeader != "" {
+		d.Header.Del("Host")
+	}
+	if a.User != nil && d.Header.Get("Authorization") == "" {
+		d.Header.Set("Authorization", transport.BasicAuth(a.User))
+	}
+	if _, ok := d.Header["User-Agent"]; !ok {
+		d.Header.Set("User-Agent", "rpcx")
+	}
+	var err error
+	d.tls, err = c.TLS.Client("")
+	return d, err
+}
+
+// client returns an http.Client whose connections are not shared with any other, and are what wrap, if it is not nil,
+// returns for them. It
+// speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
+// certificate is lost.
+func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
+	return &http.Client{CheckRedirect: d.redirect, Transport: observed(&http.Transport{
+		Proxy: d.forwards,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			conn, err := d.dial(ctx, addr)
+			if err == nil && wrap != nil {
+				conn = wrap(conn)
+			}
+			return conn, err
+		},
+		TLSClientConfig:        d.tls,
+		TLSHandshakeTimeout:    d.c.ConnectTimeout,
+		MaxIdleConnsPerHost:    128,
+		IdleConnTimeout:        90 * time.Second,
+		ReadBufferSize:         64 << 10,
+		WriteBufferSize:        64 << 10,
+		MaxResponseHeaderBytes: 1 << 20,
+	}, d.c)}
+}
+
+// maxRedirects bounds the redirects that are followed for one request.
+const maxRedirects = 5
+
+// redirect follows 307 and 308 within one origin: the address is another path of
+// the server that the user named. Any other redirect would carry params, or a
+// whole conversation, to somebody whom the user did not name, or repeat a POST
+// as a GET. It is not followed, and its answer becomes the failure (redirected).
+func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
+	from := via[0].URL
+	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect
+	switch {
+	case !permanent || transport.Origin(req.URL) != transport.Origin(from):
+		return http.ErrUseLastResponse
+	case len(via) > maxRedirects:
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.Where, maxRedirects), nil)
+	}
+	req.Header.Del("Referer") // which holds the query
+	return nil
+}
+
+// redirected returns the Fault of an answer that sends us to another address, which
+// it names; nil if the answer does not.
+func (d *Dialer) Redirected(resp *http.Response) error {
+	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {
+		return nil
+	}
+	to := "nowhere"
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.String() != "" {
+		u = resp.Request.URL.ResolveReference(u)
+		to = u.Scheme + "://" + u.Host + u.EscapedPath()
+		if u.RawQuery != "" {
+			to += "?" + redact.Mark // which may hold secrets
+		}
+		if d.a.WebSocket() && strings.HasPrefix(to, "http") {
+			to = "ws" + strings.TrimPrefix(to, "http")
+		}
+	}
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, which is not followed",
+		d.Where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
+	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
+	if strings.HasPrefix(to, "http") || strings.HasPrefix(to, "ws") {
+		f.Hint = "name that address"
+	}
+	return f
+}
+
+// forwards returns the proxy that a request is sent to as it is, with its whole URL; nil: it is sent over a connection of
+// its own, which may go through a proxy, too.
+func (d *Dialer) forwards(req *http.Request) (*url.URL, error) {
+	if d.a.Scheme != "http" {
+		return nil, nil
+	}
+	return stream.Forwarder(d.c.Route, transport.HostPort(req.URL))
+}
+
+// dial connects to the socket, or to addr, through a proxy where there is one.
+func (d *Dialer) dial(ctx context.Context, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.c.ConnectTimeout)
+	defer cancel()
+	if d.a.Path != "" {
+		return stream.DialUnix(ctx, d.a.Path)
+	}
+	if p, err := d.forwards(&http.Request{URL: &url.URL{Scheme: "http", Host: d.a.Host}}); err == nil && p != nil {
+		return stream.ConnectForwarder(ctx, d.c, p)
+	}
+	return stream.Connect(ctx, d.c, d.a.Scheme, addr)
+}

@@ -1,0 +1,167 @@
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpbody"
+)
+
+// An eventsConn is the older way of the Model Context Protocol over HTTP (2024-11-05, HTTP
+// with SSE): one event stream brings all that the server says, and its first event names
+// the address to which messages are posted.
+type eventsConn struct {
+	h  *httpConn
+	to string
+
+	mu      sync.Mutex
+	waiting map[string]*awaited // by the ids of our requests
+	ended   chan struct{}       // closed when the event stream has
+}
+
+// awaited is a request of ours that is not answered yet.
+type awaited struct {
+	recv func([]byte)
+	done chan struct{}
+}
+
+// speaksOlderSSE reports whether a server that has refused the first POST with err speaks the older
+// way, and begins with that.
+func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
+	f := wire.AsFault(err)
+	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
+		return false
+	}
+	switch f.HTTP.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+	default:
+		return false
+	}
+	if !h.begin() {
+		return false
+	}
+	e := &eventsConn{h: h, waiting: map[string]*awaited{}, ended: make(chan struct{})}
+	found := make(chan bool, 1)
+	go func() {
+		defer h.going.Done()
+		e.read(found)
+	}()
+	select {
+	case ok := <-found:
+		return ok
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// read reads the event stream until it ends, and says whether it is one of that kind.
+func (e *eventsConn) read(found chan<- bool) {
+	defer close(e.ended)
+	defer func() { found <- false }() // which nobody reads any more, where it was
+	resp, err := e.h.get(e.h.ctx, "")
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	if !isEvents(resp) {
+		return
+	}
+	var at httpbody.Position
+	_ = httpbody.EventsFrom(resp.Body, e.h.max, &at, func(msg []byte) {
+		switch {
+		case at.Event != "endpoint":
+			e.said(msg)
+		case e.to == "" && e.named(msg):
+			e.h.events.Store(e)
+			found <- true
+		}
+	})
+	if e.to != "" {
+		e.h.cancel() // the connection has ended
+	}
+}
+
+// named takes the address to which messages are posted. It must be of the same origin: no
+// server can have us post elsewhere.
+func (e *eventsConn) named(text []byte) bool {
+	base, err := url.Parse(e.h.URL)
+	if err != nil {
+		return false
+	}
+	to, err := base.Parse(string(bytes.TrimSpace(text)))
+	if err != nil || transport.Origin(to) != transport.Origin(base) {
+		return false
+	}
+	to.User = nil
+	e.to = to.String()
+	return true
+}
+
+// said hands a message to the request that it answers, else to Recv.
+func (e *eventsConn) said(msg []byte) {
+	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
+		e.mu.Lock()
+		a := e.waiting[string(id)]
+		delete(e.waiting, string(id))
+		e.mu.Unlock()
+		if a != nil {
+			a.recv(msg)
+			close(a.done)
+			return
+		}
+	}
+	select {
+	case e.h.queue <- bytes.Clone(msg):
+	case <-e.h.ctx.Done():
+	}
+}
+
+// exchange posts a message and, where it is a request, waits for its answer.
+func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
+	id := scan.Get(msg, "id")
+	a := &awaited{recv, make(chan struct{})}
+	if id != nil && scan.Get(msg, "method") != nil {
+		e.mu.Lock()
+		e.waiting[string(id)] = a
+		e.mu.Unlock()
+		defer func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			delete(e.waiting, string(id))
+		}()
+	} else {
+		close(a.done)
+	}
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wire.Sent(ctx) }})
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, e.to, bytes.NewReader(bytes.Clone(msg)))
+	if err != nil {
+		return err
+	}
+	req.Header, req.Host = e.h.Header.Clone(), e.h.HostHeader
+	setDefault(req.Header, "Content-Type", "application/json")
+	e.h.setSession(req.Header)
+	resp, err := e.h.http.Do(req)
+	if err != nil {
+		return e.h.notAnswered(ctx, true, false, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return e.h.answer(resp, recv)
+	}
+	select {
+	case <-a.done:
+		return nil
+	case <-e.ended:
+		return closedFault(e.h.Where, &wire.CloseError{Err: errors.New("the event stream ended before the answer")})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,54 @@
+package httpclient
+
+import (
+	"context"
+	"net/http"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpbody"
+)
+
+// httpSchemes are the schemes by which a server of WebSocket is asked over HTTP.
+var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
+
+// Get returns what the server at a, of HTTP or WebSocket, answers to a GET of path: the
+// body of a 200, with at most c.Options.MaxMessage bytes. Errors are Faults, as those of
+// a POST are.
+func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
+	if scheme, ok := httpSchemes[a.Scheme]; ok {
+		a.Scheme = scheme
+	}
+	if !a.IsHTTP() {
+		return nil, transport.Usage("%s: has no HTTP", a.Scheme)
+	}
+	a, err := a.At(path)
+	if err != nil {
+		return nil, err
+	}
+	c = c.WithDefaults()
+	conn, err := Dial(ctx, a, c)
+	if err != nil {
+		return nil, err
+	}
+	h := conn.(*httpConn)
+	defer h.Close()
+	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
+	if err != nil {
+		return nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
+	}
+	req.Header, req.Host = h.Header.Clone(), h.HostHeader
+	setDefault(req.Header, "Accept", "application/json")
+	resp, err := h.http.Do(req)
+	if err != nil {
+		return nil, h.notAnswered(ctx, false, false, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, h.refusal(resp, h.readRefusal(resp.Body, resp.Header.Get("Content-Type")))
+	}
+	body, err := httpbody.Read(resp.Body, resp.ContentLength, h.max)
+	return body, h.broken(err)
+}

@@ -1,0 +1,175 @@
+package httpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpbody"
+)
+
+// A Relay passes HTTP requests on to one address as they are: method, query, headers
+// and body there, status, headers and body back. What belongs to a connection alone
+// (RFC 9110, section 7.6.1) stays, and bodies are asked for as they are, without
+// compression. Any number of goroutines may use it.
+type Relay struct {
+	d      *Dialer
+	client *http.Client
+	max    int
+}
+
+// NewRelay returns a Relay to a, which must be one of HTTP. It connects to nothing yet.
+func NewRelay(a transport.Address, c transport.Config) (*Relay, error) {
+	c = c.WithDefaults()
+	d, err := NewDialer(a, c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Relay{d: d, client: d.Client(nil), max: c.MaxMessage}
+	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return r, nil
+}
+
+// Close ends the connections that no request is on.
+func (r *Relay) Close() { r.client.CloseIdleConnections() }
+
+// Pass answers one request as the address does. tap, if it is not nil, sees each message
+// before it is passed on: those in the body, in an answer's lines or its events. The error
+// says why there was no answer; the client has been told by then.
+func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, tap wire.Tap) error {
+	if tap == nil {
+		tap = func(wire.Direction, []byte) {}
+	}
+	body, err := httpbody.Read(req.Body, req.ContentLength, r.max)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("a message may have %d bytes", r.max), http.StatusRequestEntityTooLarge)
+		return nil
+	}
+	if len(body) > 0 {
+		tap(wire.Send, body)
+	}
+	out, err := r.request(req, body)
+	if err != nil {
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		return err
+	}
+	resp, err := r.client.Do(out)
+	if err != nil {
+		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		if req.Context().Err() != nil {
+			return nil // the client has gone
+		}
+		return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
+	}
+	defer resp.Body.Close()
+	maps.Copy(w.Header(), endToEnd(resp.Header))
+	return r.answer(w, resp, tap)
+}
+
+// request is req as it is sent on.
+func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
+	to := r.d.URL
+	if query := req.URL.RawQuery; query != "" {
+		to += map[bool]string{false: "?", true: "&"}[strings.Contains(to, "?")] + query
+	}
+	out, err := http.NewRequestWithContext(req.Context(), req.Method, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	out.Header = endToEnd(req.Header)
+	for name, values := range r.d.Header {
+		if _, has := out.Header[name]; !has || name != "User-Agent" {
+			out.Header[name] = values
+		}
+	}
+	out.Header.Set("Accept-Encoding", "identity")
+	out.Host = r.d.HostHeader
+	return out, nil
+}
+
+// endToEnd is a copy of h without what belongs to one connection.
+func endToEnd(h http.Header) http.Header {
+	h = h.Clone()
+	for _, names := range h["Connection"] {
+		for name := range strings.SplitSeq(names, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
+		h.Del(name)
+	}
+	return h
+}
+
+// answer passes an answer on.
+func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap) error {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	recv := func(msg []byte) { tap(wire.Recv, msg) }
+	switch media {
+	case "text/event-stream":
+		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Events(in, r.max, recv) })
+	case "application/x-ndjson", "application/jsonl":
+		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Lines(in, r.max, recv) })
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(r.max)+1))
+	msg := bytes.TrimSpace(body)
+	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
+	if len(msg) > 0 && (isJSON || resp.StatusCode != http.StatusAccepted) { // some say "Accepted" in words
+		recv(msg)
+	}
+	w.WriteHeader(resp.StatusCode)
+	_, _ = w.Write(body)
+	if err == nil && len(body) > r.max {
+		_, err = io.Copy(w, resp.Body)
+	}
+	return r.cut(resp.Request.Context(), err)
+}
+
+// stream passes on what comes as it comes; read takes it apart.
+func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
+	in, feed := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = in.CloseWithError(read(in)) // from then on nothing is taken apart any more
+		_, _ = io.Copy(io.Discard, in)
+	}()
+	defer func() { _ = feed.Close(); <-done }()
+	w.WriteHeader(resp.StatusCode)
+	flush := http.NewResponseController(w).Flush
+	_ = flush()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := resp.Body.Read(buf)
+		if n > 0 {
+			_, _ = feed.Write(buf[:n])
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				return nil // the client has gone
+			}
+			_ = flush()
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return r.cut(resp.Request.Context(), err)
+		}
+	}
+}
+
+// cut is why an answer ended too early; nil where the client ended it.
+func (r *Relay) cut(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	return closedFault(r.d.Where, &wire.CloseError{Err: transport.Innermost(err)})
+}

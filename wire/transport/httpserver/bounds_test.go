@@ -1,0 +1,146 @@
+package httpserver
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire/transport"
+)
+
+// listening returns a listener of a scheme, with the defaults of c.
+func listening(t *testing.T, scheme string, c transport.Config) *listener {
+	t.Helper()
+	l, err := Listen(t.Context(), transport.Address{Scheme: scheme, Host: "127.0.0.1:0", URLPath: "/"}, c.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.(*listener)
+}
+
+// Whoever sends a body drop by drop, or not at all, does not keep a connection;
+// a handler that takes its time does.
+func TestSlowBody(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+	const limit = 200 * time.Millisecond
+	l := listening(t, "http", transport.Config{})
+	defer l.Close()
+	l.patience = limit
+	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n["
+	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
+		for _, drops := range []bool{false, true} {
+			conn, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(conn, "POST "+path+head)
+			if drops {
+				go func() {
+					for {
+						if _, err := conn.Write([]byte("1,")); err != nil {
+							return
+						}
+						time.Sleep(limit / 10)
+					}
+				}()
+			}
+			conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+			got, err := io.ReadAll(conn)
+			if errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(string(got), " "+status+" ") {
+				t.Errorf("%s, drops %v: %q %v", path, drops, got, err)
+			}
+			conn.Close()
+		}
+	}
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.Recv()
+		time.Sleep(2 * limit)
+		c.Send([]byte("7"))
+		c.Close()
+	}()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Post(l.Endpoint(), "application/json", strings.NewReader("[7]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != "7" {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// Each wait for a client has a bound.
+func TestListenerWaitsAreBounded(t *testing.T) {
+	s := (&listener{}).newServer()
+	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
+		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
+	}
+}
+
+// A client that has sent more behind its request, so that net/http does not see its end,
+// is seen to go.
+func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+			var c transport.Config
+			if scheme == "https" {
+				known := httptest.NewTLSServer(nil)
+				known.Close()
+				c.TLS.ForTest = &tls.Config{Certificates: known.TLS.Certificates}
+			}
+			l := listening(t, scheme, c)
+			defer l.Close()
+			clients := &l.clients
+			clients.mu.Lock()
+			clients.interval = 50 * time.Millisecond
+			clients.mu.Unlock()
+			raw, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := raw
+			if scheme == "https" {
+				client = tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
+			}
+			const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: 2\r\n\r\n{}"
+			io.WriteString(client, post)
+			answer, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Close()
+			answer.Send([]byte(`{"a":1}`))
+			answer.Send([]byte(`{"b":2}`))
+			if _, err := http.ReadResponse(bufio.NewReader(client), nil); err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(client, post)
+			raw.(*net.TCPConn).SetLinger(0)
+			raw.Close()
+			<-answer.(*postConn).Gone()
+			if err := answer.Send([]byte(`{"c":3}`)); err == nil {
+				t.Error("the stream of one who has gone takes more")
+			}
+		})
+	}
+}

@@ -1,0 +1,19 @@
+package httpserver
+
+import "net/http"
+
+// preflight answers what a page's browser asks before it posts JSON: which
+// methods and headers are taken, those of MCP's HTTP among them.
+func (g *guard) preflight(w http.ResponseWriter, from string) {
+	allowOrigin(w, from)
+	w.Header().Set("Access-Control-Allow-Methods", g.methods())
+	w.Header().Set("Access-Control-Allow-Headers",
+		"Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func allowOrigin(w http.ResponseWriter, from string) {
+	w.Header().Set("Access-Control-Allow-Origin", from)
+	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
+	w.Header().Add("Vary", "Origin")
+}

@@ -1,0 +1,35 @@
+package httpserver
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+
+	"rpcx/wire/transport"
+)
+
+// newName returns a name for the clients of a listener; "" where the dialect wants none.
+func newName(c transport.Config) string {
+	if c.Name.Again == 0 {
+		return ""
+	}
+	return randomName()
+}
+
+// names tells the client of a request without our name for it that name, and reports
+// whether it did. A page in a browser cannot send such a header without asking.
+func (l *listener) names(w http.ResponseWriter, r *http.Request) bool {
+	if l.name == "" || isUpgrade(r) || r.Header.Get(l.c.Name.Header) == l.name {
+		return false
+	}
+	w.Header().Set(l.c.Name.Header, l.name)
+	refuse(w, l.c.Name.Again, "to be sent again with the header %s", l.c.Name.Header)
+	return true
+}
+
+// randomName returns a name that nobody can guess.
+func randomName() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return hex.EncodeToString(random[:])
+}

@@ -1,0 +1,246 @@
+package httpserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpbody"
+)
+
+// settle is how long the first message of an answer is held back: if another
+// follows, the answer becomes an event stream, for clients that accept one.
+const settle = 20 * time.Millisecond
+
+// ErrNoStream is returned by Send for a message that cannot be sent in answer to a
+// POST, because its client accepts one answer and no event stream.
+var ErrNoStream = errors.New("the far side accepts one answer and no event stream")
+
+// A postConn is one POST to our listener: Recv gives its body and then io.EOF,
+// and what is sent until Close is the answer. It is a wire.OneShot and a
+// wire.Batcher.
+type postConn struct {
+	*servedExchange
+	body   []byte
+	w      http.ResponseWriter
+	gone   context.Context // ends when the far side hangs up
+	stream bool            // the far side accepts an event stream
+	plain  bool            // and JSON
+	limit  time.Duration
+	from   string // its address
+	taken  int    // the status where there is nothing to answer
+
+	mu       sync.Mutex
+	first    []byte // held back; nil: none
+	events   bool   // the answer is an event stream
+	out      []byte
+	timer    *time.Timer
+	err      error // nothing can be written any more
+	closed   bool
+	finish   chan struct{} // closed by Close
+	finished chan struct{} // closed when the answer is out
+
+	read bool // by Recv alone
+}
+
+func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transport.Config) *postConn {
+	taken := http.StatusNoContent
+	if c.Sessions != nil { // as where they are one
+		taken = http.StatusAccepted
+	}
+	return &postConn{
+		servedExchange: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
+		stream: takesEvents(r), plain: takesPlain(r),
+		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
+	}
+}
+
+// OneShot is the mark of wire.OneShot.
+func (p *postConn) OneShot() {}
+
+// OneAnswer reports whether the far side takes one message and no event stream.
+func (p *postConn) OneAnswer() bool { return !p.stream }
+
+// Remote returns the address of the far side; "" if it has none.
+func (p *postConn) Remote() string { return p.from }
+
+// Gone returns a channel that is closed when the client has hung up, so that no
+// answer will be read. Work for this exchange may be given up then.
+func (p *postConn) Gone() <-chan struct{} { return p.gone.Done() }
+
+// Recv returns the body of the POST, also of a far side that has not waited
+// for the answer, then io.EOF, and a *wire.CloseError when the far side has
+// hung up or after Close.
+func (p *postConn) Recv() ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.read && !p.closed {
+		p.read = true
+		return p.body, nil
+	}
+	if err := p.over(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// over says why nothing can be sent any more; nil: it can.
+func (p *postConn) over() error {
+	switch {
+	case p.closed:
+		return &wire.CloseError{Clean: true, Err: net.ErrClosed}
+	case p.err != nil:
+		return &wire.CloseError{Err: p.err}
+	case p.gone.Err() != nil:
+		return &wire.CloseError{Err: errors.New("the far side hung up before its answer")}
+	}
+	return nil
+}
+
+// Send adds a message to the answer.
+func (p *postConn) Send(msg []byte) error {
+	if err := p.SendBuffered(msg); err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+// SendBuffered holds the first message back for a moment, since an answer of
+// one message needs no event stream.
+func (p *postConn) SendBuffered(msg []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.over(); err != nil {
+		return err
+	}
+	switch {
+	case p.events:
+	case !p.stream:
+		if p.first != nil || scan.Get(msg, "method") != nil {
+			return ErrNoStream
+		}
+		p.first = bytes.Clone(msg)
+		return nil
+	case p.plain && p.first == nil:
+		p.first = bytes.Clone(msg)
+		p.timer = time.AfterFunc(settle, p.late)
+		return nil
+	default:
+		p.startEvents()
+	}
+	p.out = httpbody.AppendEvent(p.out, msg)
+	if len(p.out) >= 64<<10 {
+		return p.flush()
+	}
+	return p.err
+}
+
+// late makes the answer an event stream, as there is more to come, or as it
+// takes its time.
+func (p *postConn) late() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed && !p.events {
+		p.startEvents()
+		p.flush()
+	}
+}
+
+func (p *postConn) startEvents() {
+	p.events = true
+	h := p.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	p.w.WriteHeader(http.StatusOK)
+	p.answered(http.StatusOK, h)
+	if p.first != nil {
+		p.out = httpbody.AppendEvent(p.out, p.first)
+		p.first = nil
+	}
+}
+
+// Flush writes the events that are held back.
+func (p *postConn) Flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.events || p.closed {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *postConn) flush() error {
+	if p.err == nil && len(p.out) > 0 {
+		if _, p.err = p.w.Write(p.out); p.err == nil {
+			p.err = http.NewResponseController(p.w).Flush()
+		}
+	}
+	p.out = p.out[:0]
+	if p.err != nil {
+		return &wire.CloseError{Err: p.err}
+	}
+	return nil
+}
+
+// Close ends the answer. It waits for it to be written, but no longer than the
+// Config's CloseTimeout: the rest is between the far side and the handler. A
+// Send that the far side has kept waiting for that long is cut off.
+func (p *postConn) Close() error {
+	cut := time.AfterFunc(p.limit, func() {
+		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
+	})
+	p.mu.Lock()
+	cut.Stop()
+	if !p.closed {
+		p.closed = true
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		close(p.finish)
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.finished:
+	case <-time.After(p.limit):
+	}
+	return nil
+}
+
+// abandon marks the exchange as over before anyone had it.
+func (p *postConn) abandon() {
+	p.closed = true
+	close(p.finished)
+}
+
+// serve is the handler's goroutine. The response must not be used after it returns;
+// after Close nothing else uses it.
+func (p *postConn) serve() {
+	defer close(p.finished)
+	<-p.finish
+	if p.err == nil { // else there may be a deadline that has cut it off
+		http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(len(p.first)+len(p.out))))
+	}
+	switch {
+	case p.events:
+		p.flush()
+	case p.first == nil:
+		p.w.WriteHeader(p.taken)
+		p.answered(p.taken, p.w.Header())
+	default:
+		h := p.w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(p.first)))
+		p.answered(http.StatusOK, h)
+		p.w.Write(p.first)
+	}
+}

@@ -1,0 +1,70 @@
+package httpserver
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+// A servedExchange is the Exchange by which a connection came to a listener.
+type servedExchange struct {
+	r     *http.Request
+	start time.Time
+	watch *transport.Watch
+
+	mu   sync.Mutex
+	head *http.Response           // nil: it has not gone yet
+	tell func(transport.Exchange) // nil: not asked for, or told
+}
+
+func serve(r *http.Request, w *transport.Watch) *servedExchange {
+	return &servedExchange{r: r, start: time.Now(), watch: w}
+}
+
+// OnExchange has tell told of the exchange when the head of its response has gone, at
+// once where it has.
+func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell = tell
+	s.told()
+}
+
+// answered notes the head of the response.
+func (s *servedExchange) answered(status int, header http.Header) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch.Answered(s.r.RemoteAddr, status, s.r.Proto, header, time.Since(s.start))
+	s.head = &http.Response{StatusCode: status, Proto: s.r.Proto, Header: header.Clone()}
+	s.told()
+}
+
+func (s *servedExchange) told() {
+	if s.tell == nil || s.head == nil {
+		return
+	}
+	req := s.r.WithContext(s.r.Context())
+	req.URL = &url.URL{Scheme: "http", Host: s.r.Host, Path: s.r.URL.Path, RawPath: s.r.URL.RawPath, RawQuery: s.r.URL.RawQuery}
+	if s.r.TLS != nil {
+		req.URL.Scheme = "https"
+	}
+	s.tell(transport.Exchange{Request: req, Response: s.head, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
+	s.tell = nil
+}
+
+// A shownAnswer is a ResponseWriter that shows what is written of a body.
+type shownAnswer struct {
+	http.ResponseWriter
+	show func([]byte)
+}
+
+func (s shownAnswer) Write(p []byte) (int, error) {
+	s.show(p)
+	return s.ResponseWriter.Write(p)
+}
+
+// Unwrap is what http.ResponseController looks for.
+func (s shownAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,0 +1,282 @@
+package httpserver
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+var (
+	errSessionEnded   = errors.New("the client has ended its session")
+	errSessionIdle    = errors.New("the session was idle for too long")
+	errListenerClosed = errors.New("the listener is closed")
+)
+
+// A sessionConn is a session of exchanges with an HTTP listener: Recv gives what is posted
+// in it, and what is sent goes out on the event stream, or as the answer, of the POST that
+// it belongs to; what belongs to none on the standing event stream. A client that hangs up
+// ends nothing: what it has not got can be asked for again.
+//
+// It is a wire.Router.
+type sessionConn struct {
+	id     string
+	from   string // the address of the far side
+	in     *sessions
+	primes bool        // event streams begin with an empty event
+	posted chan []byte // for Recv
+
+	ending sync.Once
+	over   chan struct{} // closed when the session is
+	why    error         // set before that
+
+	mu        sync.Mutex
+	streams   []*eventLog // that can be asked for, in the order in which they began; the first is the standing one
+	last      int         // number of the last
+	exchanges int         // under way
+	idle      *time.Timer // runs while there are none
+	quiet     chan struct{}
+	tell      func(transport.Exchange)
+}
+
+func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
+	c := &sessionConn{id: id, from: from, in: in, primes: primes, posted: make(chan []byte), over: make(chan struct{}), quiet: make(chan struct{}, 1)}
+	c.streams = []*eventLog{newEventLog(0, nil, true)}
+	c.idle = time.AfterFunc(in.idle, func() { c.end(errSessionIdle) })
+	return c
+}
+
+// Remote returns the address of the far side; "" if it has none.
+func (c *sessionConn) Remote() string { return c.from }
+
+// OnExchange has tell told of each exchange when the head of its answer has gone.
+func (c *sessionConn) OnExchange(tell func(transport.Exchange)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell = tell
+}
+
+// Recv returns what is posted next.
+func (c *sessionConn) Recv() ([]byte, error) {
+	select {
+	case msg := <-c.posted:
+		return msg, nil
+	case <-c.over:
+		return nil, c.gone()
+	}
+}
+
+func (c *sessionConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: c.why} }
+
+// Send writes an answer on the stream of its request, and anything else where nothing is
+// known of what it belongs to.
+func (c *sessionConn) Send(msg []byte) error { return c.route(nil, msg) }
+
+// SendAbout is that of wire.Router.
+func (c *sessionConn) SendAbout(request wire.ID, msg []byte) error { return c.route(request, msg) }
+
+// NoAnswer is that of wire.Router.
+func (c *sessionConn) NoAnswer(request wire.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.owing(string(request)); s != nil {
+		s.settle(string(request))
+	}
+}
+
+func (c *sessionConn) route(request wire.ID, msg []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answers := answersOf(msg)
+	var s *eventLog
+	switch {
+	case len(answers) > 0:
+		if s = c.owing(answers[0]); s == nil {
+			return nil // nobody has asked for it, or its client was told that there is none
+		}
+	case len(request) > 0:
+		s = c.owing(string(request))
+		fallthrough
+	default:
+		s = c.carrier(s)
+	}
+	for s.full(c.in.share.Load()) {
+		wait := s.room()
+		c.mu.Unlock()
+		select {
+		case <-wait:
+		case <-c.over:
+		}
+		c.mu.Lock()
+		if c.isOver() {
+			return c.gone()
+		}
+	}
+	s.add(msg)
+	for _, id := range answers {
+		s.settle(id)
+	}
+	c.trim()
+	return nil
+}
+
+func (c *sessionConn) isOver() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// carrier returns the stream for a message that is no answer: that of the request that it
+// belongs to; the standing one; another that is read where that one is not. Only one that
+// the client reads as events will do. The lock is held.
+func (c *sessionConn) carrier(of *eventLog) *eventLog {
+	if of != nil && of.carries {
+		return of
+	}
+	standing := c.streams[0]
+	if standing.reader != nil {
+		return standing
+	}
+	for i := len(c.streams) - 1; i > 0; i-- {
+		if s := c.streams[i]; s.carries && s.reader != nil && !s.done() {
+			return s
+		}
+	}
+	return standing
+}
+
+// owing returns the stream whose client waits for the answer to a request; nil where there
+// is none. The lock is held.
+func (c *sessionConn) owing(request string) *eventLog {
+	for _, s := range c.streams {
+		if s.owes[request] {
+			return s
+		}
+	}
+	return nil
+}
+
+// Close ends the session, and waits for what is on its way to its clients, but no longer
+// than the Config's CloseTimeout.
+func (c *sessionConn) Close() error {
+	c.end(errListenerClosed)
+	limit := time.NewTimer(c.in.c.CloseTimeout)
+	defer limit.Stop()
+	for {
+		c.mu.Lock()
+		n := c.exchanges
+		c.mu.Unlock()
+		if n == 0 {
+			return nil
+		}
+		select {
+		case <-c.quiet:
+		case <-limit.C:
+			return nil
+		}
+	}
+}
+
+// end ends the session. Only the first reason counts.
+func (c *sessionConn) end(why error) {
+	c.ending.Do(func() {
+		c.why = why
+		c.in.forget(c)
+		c.idle.Stop()
+		close(c.over)
+	})
+}
+
+// enter counts an exchange. leave must be called when it is over.
+func (c *sessionConn) enter() (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.exchanges++
+	c.idle.Stop()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.exchanges--; c.exchanges > 0 || c.isOver() {
+			select {
+			case c.quiet <- struct{}{}:
+			default:
+			}
+			return
+		}
+		c.idle.Reset(c.in.idle)
+	}
+}
+
+// post takes a message. Its client waits for the answers to the requests in it, where it
+// has any.
+func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, owes []string) {
+	defer c.enter()()
+	if len(owes) == 0 {
+		if c.take(w, r, msg) {
+			w.WriteHeader(http.StatusAccepted)
+			c.exchange(r).answered(http.StatusAccepted, w.Header())
+		}
+		return
+	}
+	a := &answerer{c: c, w: w, r: r, x: c.exchange(r), plain: takesPlain(r)}
+	c.mu.Lock()
+	for _, id := range owes {
+		if c.owing(id) != nil {
+			c.mu.Unlock()
+			refuse(w, http.StatusBadRequest, "a request of that id is being answered")
+			return
+		}
+	}
+	c.last++
+	a.s = newEventLog(c.last, owes, takesEvents(r))
+	c.streams = append(c.streams, a.s)
+	a.attach()
+	c.mu.Unlock()
+	if !c.take(w, r, msg) {
+		c.drop(a.s)
+		return
+	}
+	a.answer()
+}
+
+// take hands a message to Recv; false where the session or the client has gone.
+func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) bool {
+	select {
+	case c.posted <- msg:
+		return true
+	case <-c.over:
+		refuse(w, http.StatusNotFound, "the session is over")
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+// exchange is what is told of a request of the session.
+func (c *sessionConn) exchange(r *http.Request) *servedExchange {
+	x := serve(r, c.in.c.Watch)
+	c.mu.Lock()
+	tell := c.tell
+	c.mu.Unlock()
+	if tell != nil {
+		x.OnExchange(tell)
+	}
+	return x
+}
+
+// drop forgets a stream.
+func (c *sessionConn) drop(s *eventLog) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, o := range c.streams {
+		if o == s && i > 0 {
+			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
+			return
+		}
+	}
+}

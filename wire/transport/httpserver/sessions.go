@@ -1,0 +1,199 @@
+package httpserver
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+)
+
+const (
+	maxSessions  = 1000             // of one listener; beyond them 503
+	sessionIdle  = 30 * time.Minute // without an exchange, and a session is over
+	sessionsKeep = 256 << 20        // bytes of events that all of them keep
+)
+
+// The sessions of an HTTP listener: each is a connection of several exchanges (POSTs, and
+// event streams that are asked for by GET), which DELETE ends.
+type sessions struct {
+	rules *wire.HTTPSessions
+	c     transport.Config
+	idle  time.Duration
+	keeps int          // bytes of events, in all sessions
+	share atomic.Int64 // of them for each session
+
+	mu   sync.Mutex
+	byID map[string]*sessionConn
+}
+
+func newSessions(c transport.Config) *sessions {
+	if c.Sessions == nil {
+		return nil
+	}
+	s := &sessions{rules: c.Sessions, c: c, idle: sessionIdle, keeps: sessionsKeep, byID: map[string]*sessionConn{}}
+	s.share.Store(keptBytes)
+	return s
+}
+
+// divideLocked says how much each session may keep, and returns those that may now keep less.
+// Shares are halves of halves, so that they seldom change.
+func (s *sessions) divideLocked() (less []*sessionConn) {
+	share := int64(keptBytes)
+	for share*int64(len(s.byID)) > int64(s.keeps) {
+		share /= 2
+	}
+	if s.share.Swap(share) > share {
+		less = slices.Collect(maps.Values(s.byID))
+	}
+	return less
+}
+
+// serveSession answers a request that belongs to a session, or begins one, and reports whether
+// it was one. Of any other POST it returns the message that it has read.
+func (l *listener) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
+	s := l.sessions
+	for name, values := range s.rules.Values {
+		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
+			refuse(w, http.StatusBadRequest, "%s: %.40q is none that is spoken here", name, got)
+			return nil, true
+		}
+	}
+	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
+	if post {
+		if msg, done = l.read(w, r); !done {
+			return nil, true
+		}
+	}
+	if id == "" {
+		begins, primes := s.rules.Begins(msg)
+		if !post || !begins {
+			return msg, false
+		}
+		l.begin(w, r, msg, primes)
+		return nil, true
+	}
+	s.mu.Lock()
+	c := s.byID[id]
+	s.mu.Unlock()
+	switch {
+	case c == nil:
+		refuse(w, http.StatusNotFound, "there is no such session")
+	case r.Method == http.MethodDelete:
+		c.end(errSessionEnded)
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method == http.MethodGet:
+		c.get(w, r)
+	default:
+		owes, ok := requestsOf(msg)
+		if !ok {
+			return msg, false // it is answered as what it is, outside of the session
+		}
+		c.post(w, r, msg, owes)
+	}
+	return nil, true
+}
+
+// begin makes a session of the message that begins it.
+func (l *listener) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
+	s := l.sessions
+	c := newSessionConn(randomName(), r.RemoteAddr, s, primes)
+	s.mu.Lock()
+	full := len(s.byID) >= maxSessions
+	if !full {
+		s.byID[c.id] = c
+	}
+	less := s.divideLocked()
+	s.mu.Unlock()
+	for _, other := range less {
+		other.keepLess()
+	}
+	if full {
+		w.Header().Set("Retry-After", "60")
+		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", maxSessions)
+		return
+	}
+	if !l.hand(r.Context(), c) {
+		c.end(errListenerClosed)
+		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
+		return
+	}
+	w.Header().Set(s.rules.Header, c.id)
+	owes, _ := requestsOf(msg)
+	c.post(w, r, msg, owes)
+}
+
+// forget takes a session out of the table.
+func (s *sessions) forget(c *sessionConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, c.id)
+	s.divideLocked()
+}
+
+// requestsOf returns the ids of the requests in a message, or an array of messages. ok is
+// false for what is not made of requests, notifications and answers.
+func requestsOf(msg []byte) (ids []string, ok bool) {
+	each := func(m []byte) bool {
+		method, id := scan.Get(m, "method"), scan.Get(m, "id")
+		switch {
+		case scan.Type(m) != 'o':
+			return false
+		case method == nil:
+			return scan.Get(m, "result") != nil || scan.Get(m, "error") != nil
+		case scan.Type(method) != 's':
+			return false
+		case id == nil:
+			return true
+		case scan.Type(id) != 's' && scan.Type(id) != 'n' || slices.Contains(ids, string(id)):
+			return false
+		}
+		ids = append(ids, string(id))
+		return true
+	}
+	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		return nil, false
+	}
+	if scan.Type(msg) != 'a' {
+		return ids, each(msg)
+	}
+	for m := range scan.Elements(msg) {
+		if !each(m) {
+			return nil, false
+		}
+	}
+	return ids, scan.Count(msg) > 0
+}
+
+// answersOf returns the ids of the requests that a message of ours answers; none where it
+// is no answer.
+func answersOf(msg []byte) (ids []string) {
+	if scan.Type(msg) == 'a' {
+		for m := range scan.Elements(msg) {
+			ids = append(ids, answersOf(m)...)
+		}
+		return ids
+	}
+	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
+		return []string{string(id)}
+	}
+	return nil
+}
+
+// methods are those that are taken, for who came with another one.
+func (g *guard) methods() string {
+	if g.session == "" {
+		return "POST"
+	}
+	return "POST, GET, DELETE"
+}
+
+// inSession reports whether a request is one of a session that has no body.
+func (g *guard) inSession(r *http.Request) bool {
+	return g.session != "" && r.Header.Get(g.session) != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
+}

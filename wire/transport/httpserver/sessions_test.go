@@ -1,0 +1,246 @@
+package httpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// A client makes a request in its session.
+type client func(method, body string) *http.Response
+
+// sessionOf begins a session with a listener whose client has little time for a body.
+func sessionOf(t *testing.T) (conn wire.Conn, in client) {
+	t.Helper()
+	listener := sessionListener(t)
+	return sessionWith(t, listener)
+}
+
+func sessionListener(t *testing.T) *listener {
+	t.Helper()
+	l := listening(t, "http", transport.Config{Exchanges: transport.Exchanges{Sessions: &wire.HTTPSessions{
+		Header: "X-Session", Begins: func(msg []byte) (bool, bool) { return bytes.Contains(msg, []byte("begin")), false },
+	}}})
+	l.patience = 20 * time.Millisecond
+	return l
+}
+
+func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
+	t.Helper()
+	session := ""
+	in = func(method, body string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), method, listener.Endpoint(), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("X-Session", session)
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	begun := make(chan *http.Response, 1)
+	go func() { begun <- in(http.MethodPost, `{"id":1,"method":"begin"}`) }()
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if _, err := conn.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Send([]byte(`{"id":1,"result":{}}`)); err != nil {
+		t.Fatal(err)
+	}
+	session = (<-begun).Header.Get("X-Session")
+	return conn, in
+}
+
+// The standing stream of a session lasts longer than a body may take.
+func TestSessionStandingStreamLasts(t *testing.T) {
+	conn, client := sessionOf(t)
+	standing := client(http.MethodGet, "")
+	time.Sleep(60 * time.Millisecond) // three times the patience
+	if err := conn.Send([]byte(`{"method":"news"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := firstEvent(standing); got != `data: {"method":"news"}` {
+		t.Errorf("%q", got)
+	}
+}
+
+// A request whose header is none that the sessions know is refused, and goes nowhere else, be it in a session or not.
+func TestSessionsKnowTheirHeaders(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
+	conn, _ := sessionWith(t, listener)
+	ask := func(version string) (int, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, listener.Endpoint(), strings.NewReader(`{"method":"by itself"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Version", version)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(body)
+	}
+	others := make(chan wire.Conn)
+	go func() {
+		for c, err := listener.Accept(); err == nil; c, err = listener.Accept() {
+			others <- c
+		}
+		close(others)
+	}()
+	if status, body := ask("3"); status != http.StatusBadRequest || body != "X-Version: \"3\" is none that is spoken here\n" {
+		t.Errorf("%d %q", status, body)
+	}
+	select {
+	case <-others:
+		t.Error("what was refused is a connection")
+	default:
+	}
+	conn.Close()
+	listener.Close()
+	for c := range others {
+		c.Close()
+		t.Error("what was refused became a connection")
+	}
+}
+
+// firstEvent returns the first line of data of an event stream; "" where it ends before.
+func firstEvent(of *http.Response) string {
+	lines := bufio.NewScanner(of.Body)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {
+	}
+	return lines.Text()
+}
+
+// What nobody asks for is kept up to a bound, the newest of it.
+func TestSessionKeepsSome(t *testing.T) {
+	conn, client := sessionOf(t)
+	big := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/4) + `"}`
+	for range 8 {
+		if err := conn.Send([]byte(big)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
+		t.Fatal(err)
+	}
+	lines, n := bufio.NewReader(client(http.MethodGet, "").Body), 0
+	for line := ""; line != "data: {\"method\":\"last\"}\n"; n++ {
+		var err error
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 6 || n > 4*3 {
+		t.Errorf("%d lines were kept", n)
+	}
+}
+
+// All sessions together keep no more than a bound, however many there are and whenever they
+// have said it.
+func TestSessionsKeepNoMoreInAll(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.keeps = 2 * keptBytes
+	var clients []client
+	news := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/16) + `"}`
+	for range 8 {
+		conn, in := sessionWith(t, listener)
+		clients = append(clients, in)
+		for range 20 {
+			if err := conn.Send([]byte(news)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i, in := range clients {
+		events, own := bufio.NewReader(in(http.MethodGet, "").Body), 0
+		for line := ""; line != "data: {\"method\":\"last\"}\n"; own += len(line) {
+			var err error
+			if line, err = events.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if own < keptBytes/16 {
+			t.Errorf("of session %d only %d bytes are kept", i, own)
+		}
+		kept += own
+	}
+	if kept > 2*keptBytes+8*1024 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}
+
+// A session in which nothing comes ends: its connection is told why, and its client finds
+// none. One whose stream is read goes on, also once another exchange in it is over.
+func TestSessionIdles(t *testing.T) {
+	listener := sessionListener(t)
+	listener.sessions.idle = time.Second
+	reads, readsIn := sessionWith(t, listener)
+	standing := readsIn(http.MethodGet, "")
+	posted := make(chan int, 1)
+	go func() { posted <- readsIn(http.MethodPost, `{"method":"x"}`).StatusCode }()
+	if msg, err := reads.Recv(); err != nil || string(msg) != `{"method":"x"}` || <-posted != http.StatusAccepted {
+		t.Fatalf("a notification beside it: %s %v", msg, err)
+	}
+	rests, restsIn := sessionWith(t, listener)
+	if _, err := rests.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
+		t.Errorf("a session in which nothing comes: %v", err)
+	}
+	if got := restsIn(http.MethodPost, `{"id":2,"method":"x"}`).StatusCode; got != http.StatusNotFound {
+		t.Errorf("its client gets %d", got)
+	}
+	if err := reads.Send([]byte(`{"method":"news"}`)); err != nil {
+		t.Errorf("the session of the client that reads: %v", err)
+	}
+	if got := firstEvent(standing); got != `data: {"method":"news"}` {
+		t.Errorf("the client that reads gets %q", got)
+	}
+	standing.Body.Close()
+	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
+		t.Errorf("a session whose client has gone: %v", err)
+	}
+}
+
+// The stream of an event, by its id.
+func TestBehind(t *testing.T) {
+	one, two := &eventLog{number: 1, carries: true}, &eventLog{number: 2}
+	c := &sessionConn{streams: []*eventLog{two, one}}
+	for _, x := range []struct {
+		id string
+		s  *eventLog
+		at int
+	}{{"1-5", one, 5}, {"1-0", one, 0}, {"2-5", nil, 0}, {"3-5", nil, 0}, {"1-x", nil, 0}, {"x-5", nil, 0}, {"1", nil, 0}, {"", nil, 0}, {"1-", nil, 0}} {
+		if s, at := c.behind(x.id); s != x.s || at != x.at {
+			t.Errorf("%q: %v, %d", x.id, s, at)
+		}
+	}
+}

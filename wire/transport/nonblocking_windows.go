@@ -1,7 +1,0 @@
-package transport
-
-// nonblockingWrite is nothing here.
-type nonblockingWrite struct{}
-
-// writeNonblocking leaves everything to Flush.
-func (n *wsNet) writeNonblocking() {}

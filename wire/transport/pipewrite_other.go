@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package transport
-
-import "golang.org/x/sys/unix"
-
-// writeToPipeNonblocking is not possible on this system.
-func writeToPipeNonblocking(int, []byte) (int, error) { return 0, unix.ENOTSUP }

@@ -1,0 +1,78 @@
+package schemes
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/framing"
+	"rpcx/wire/transport"
+)
+
+// Who is awaited may say the half of a message before it is listened to; who says what begins no message is another.
+func TestAwaitHearsHalves(t *testing.T) {
+	for _, c := range []struct{ framing, other, half, rest string }{
+		{"line", "GET / HTTP/1.1\r\n", `{"id":`, "1}\n"},
+		{"header", "GET / HTTP/1.1\r\n\r\n", "Content-Length: 8\r\n\r\n{\"id", `":1}`},
+		{"header", "", "Content-Length: 8\r\nContent-", "Type: a/b\r\n\r\n{\"id\":1}"},
+		{"nul", "GET / HTTP/1.1\r\n", `{"id":`, "1}\x00"},
+		{"netstring", "GET / HTTP/1.1\r\n", `8:{"id`, `":1},`},
+		{"varint", "", "\x08{\"id", `":1}`},
+		{"concat", "GET / HTTP/1.1\r\n", `{"id":`, "1}"},
+	} {
+		t.Run(c.framing, func(t *testing.T) {
+			f, ok := framing.ByName(c.framing)
+			if !ok {
+				t.Fatal("there is no such framing")
+			}
+			a, err := transport.Parse("tcp://127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, accepted, failed := make(chan string, 1), make(chan wire.Conn, 1), make(chan error, 1)
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+				defer cancel()
+				conn, err := Await(ctx, a, transport.Config{Framing: f}, func(endpoint string) error { at <- endpoint; return nil })
+				accepted <- conn
+				failed <- err
+			}()
+			bound, err := transport.Parse(<-at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dial := func(words string) net.Conn {
+				conn, err := net.Dial("tcp", bound.Host)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { conn.Close() })
+				_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+				if _, err := io.WriteString(conn, words); err != nil {
+					t.Fatal(err)
+				}
+				return conn
+			}
+			if c.other != "" {
+				if n, err := dial(c.other).Read(make([]byte, 1)); n > 0 || err == nil {
+					t.Error("another is answered")
+				}
+			}
+			far := dial(c.half)
+			conn, err := <-accepted, <-failed
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(far, c.rest); err != nil {
+				t.Fatal(err)
+			}
+			if msg, err := conn.Recv(); err != nil || string(msg) != `{"id":1}` {
+				t.Errorf("%s, %v", msg, err)
+			}
+		})
+	}
+}

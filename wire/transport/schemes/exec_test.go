@@ -1,0 +1,321 @@
+package schemes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
+)
+
+func wantChild(t *testing.T, err error) (*wire.CloseError, *wire.Child) {
+	t.Helper()
+	var c *wire.CloseError
+	if !errors.As(err, &c) || c.Child == nil {
+		t.Fatalf("got %v, want a *wire.CloseError with the child's end", err)
+	}
+	return c, c.Child
+}
+
+func TestExecIsAStreamOfMessages(t *testing.T) {
+	c := dialed(t, "exec:cat", transport.Config{})
+	for _, msg := range []string{`{"a":1}`, `[1,2]`, `"` + strings.Repeat("x", 1<<20) + `"`} {
+		go c.Send([]byte(`[` + msg + `]`))
+		if got := mustRecv(t, c); got != `[`+msg+`]` {
+			t.Fatalf("%.40s came back as %.40s", msg, got)
+		}
+	}
+	returns(t, "Close of a child that ends at the end of its stdin", func() { c.Close() })
+	if _, err := c.Recv(); err == nil || err == io.EOF {
+		t.Errorf("Recv after Close: %v", err)
+	}
+}
+
+func TestExecGivesAllItSaidBeforeItsEnd(t *testing.T) {
+	var stderr lockedBuffer
+	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
+	sendErr := make(chan error, 1)
+	go func() { // it reads nothing: what we send cannot arrive, and must not cost us what it says
+		for {
+			if err := c.Send(bytes.Repeat([]byte("1"), 4096)); err != nil {
+				sendErr <- err
+				return
+			}
+		}
+	}()
+	for i := range 1024 {
+		if got := mustRecv(t, c); !strings.HasPrefix(got, fmt.Sprintf("[%d,", i)) {
+			t.Fatalf("message %d is %.20s", i, got)
+		}
+	}
+	_, err := c.Recv()
+	end, child := wantChild(t, err)
+	if end.Clean || child.Exit != 3 || child.Signal != "" || child.Command != os.Args[0] {
+		t.Errorf("the end is %+v, %+v", end, child)
+	}
+	if n := len(child.Stderr); n != 20 || child.Stderr[n-1] != "the end" || child.Stderr[n-2] != strings.Repeat("y", 500) || child.Stderr[n-3] != "line 29" {
+		t.Errorf("the last lines of stderr are %q", child.Stderr)
+	}
+	if _, child := wantChild(t, <-sendErr); child.Exit != 3 {
+		t.Errorf("Send says %+v", child)
+	}
+	if out := stderr.String(); !strings.HasPrefix(out, "line 0\nline 1\n") || !strings.HasSuffix(out, "the end") {
+		t.Errorf("stderr was copied as %.100q", out)
+	}
+}
+
+func TestExecEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, command string
+		clean         bool
+		exit          int
+		signal        string
+	}{
+		{"in order", "exit 0", true, 0, ""},
+		{"with a status", "exit 42", false, 42, ""},
+		{"by a signal", "kill -KILL $$", false, -1, "SIGKILL"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conn := dialed(t, "exec:sh -c "+wire.Quote("echo '[1]'; "+c.command), transport.Config{})
+			mustRecv(t, conn)
+			_, err := conn.Recv()
+			end, child := wantChild(t, err)
+			if end.Clean != c.clean || child.Exit != c.exit || child.Signal != c.signal {
+				t.Errorf("%+v, %+v", end, child)
+			}
+			if _, child := wantChild(t, conn.Send([]byte("[2]"))); child.Exit != c.exit {
+				t.Errorf("Send says %+v", child)
+			}
+		})
+	}
+}
+
+func TestExecHalfClose(t *testing.T) {
+	t.Run("ours", func(t *testing.T) {
+		c := dialed(t, "exec:sh -c 'cat >/dev/null; echo [1]'", transport.Config{})
+		if err := c.(wire.HalfCloser).CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustRecv(t, c); got != "[1]" {
+			t.Fatal(got)
+		}
+		if err := c.Send([]byte("[2]")); err == nil {
+			t.Error("Send after CloseSend succeeded")
+		}
+	})
+	t.Run("the child's", func(t *testing.T) {
+		c := dialed(t, `exec:sh -c 'exec >&-; read x; test "$x" = "[1]" && exit 7'`, transport.Config{})
+		if _, err := c.Recv(); err != io.EOF {
+			t.Fatalf("stdout closed: %v, want io.EOF", err)
+		}
+		mustSend(t, c, "[1]")
+		for {
+			if err := c.Send([]byte("[2]")); err != nil {
+				if _, child := wantChild(t, err); child.Exit != 7 {
+					t.Errorf("%+v", child)
+				}
+				break
+			}
+		}
+	})
+}
+
+func TestExecCloseUnblocks(t *testing.T) {
+	t.Run("Recv", func(t *testing.T) {
+		c := helperConn(t, "deaf", transport.Config{CloseTimeout: 100 * time.Millisecond})
+		recvPid(t, c)
+		done := make(chan error, 1)
+		go func() { _, err := c.Recv(); done <- err }()
+		returns(t, "Close", func() { c.Close(); c.Close() })
+		if err := <-done; err == nil {
+			t.Error("Recv succeeded")
+		}
+	})
+	t.Run("Send", func(t *testing.T) {
+		c := helperConn(t, "deaf", transport.Config{CloseTimeout: 100 * time.Millisecond})
+		pid := recvPid(t, c)
+		done := make(chan error, 1)
+		go func() { done <- c.Send(bytes.Repeat([]byte("1"), 1<<20)) }()
+		returns(t, "Close", func() { c.Close() })
+		if err := <-done; err == nil {
+			t.Error("Send succeeded")
+		}
+		wantGone(t, pid)
+	})
+}
+
+func TestExecCloseEndsTheGroup(t *testing.T) {
+	t.Run("that does not listen to SIGTERM", func(t *testing.T) {
+		c := helperConn(t, "stubborn", transport.Config{CloseTimeout: 100 * time.Millisecond})
+		pid := recvPid(t, c)
+		returns(t, "Close", func() { c.Close() })
+		wantGone(t, pid)
+	})
+	t.Run("whose grandchild lives", func(t *testing.T) {
+		c := helperConn(t, "family", transport.Config{CloseTimeout: 100 * time.Millisecond})
+		pid := recvPid(t, c)
+		returns(t, "Close", func() { c.Close() })
+		wantGone(t, pid)
+	})
+	t.Run("after its own exit", func(t *testing.T) {
+		c := helperConn(t, "launcher", transport.Config{CloseTimeout: 100 * time.Millisecond})
+		pid := recvPid(t, c)
+		var err error
+		returns(t, "the end of a child whose grandchild keeps stdout", func() { _, err = c.Recv() })
+		if end, child := wantChild(t, err); !end.Clean || child.Exit != 0 {
+			t.Errorf("%+v, %+v", end, child)
+		}
+		returns(t, "Close", func() { c.Close() })
+		wantGone(t, pid)
+	})
+}
+
+func TestExecCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	file := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("plain", "echo hi\n", 0o644)
+	file("script", "echo hi\n", 0o755)
+	file("lost", "#!/no/such/interpreter\n", 0o755)
+	file("local", "#!/bin/sh\n", 0o755)
+	for _, c := range []struct {
+		command    string
+		kind       wire.FaultKind
+		says, hint string
+	}{
+		{"no-such-command-here", wire.NotFound, "no-such-command-here: command not found", ""},
+		{"./absent", wire.NotFound, "no such file", ""},
+		{"./plain/x", wire.NotFound, "no such file", ""},
+		{"local", wire.NotFound, "not found", "./local"},
+		{"./plain", wire.NotExecutable, "not executable", "chmod +x ./plain"},
+		{"./script", wire.NotExecutable, "#!", "sh ./script"},
+		{"./lost", wire.NotExecutable, "interpreter", ""},
+	} {
+		for _, scheme := range []string{"exec:", "ipc:"} {
+			_, err := dial(t.Context(), scheme+c.command, transport.Config{})
+			f := wire.AsFault(err)
+			if f == nil || f.Kind != c.kind || !strings.Contains(f.Message, c.says) || !strings.Contains(f.Hint, c.hint) {
+				t.Errorf("%s%s: %+v, want %s with %q and the hint %q", scheme, c.command, f, c.kind, c.says, c.hint)
+			}
+		}
+	}
+	conn := dialed(t, "exec:./local", transport.Config{})
+	if _, err := conn.Recv(); err == nil {
+		t.Error("a message of an empty script")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := dial(ctx, "exec:cat", transport.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a dead context: %v", err)
+	}
+}
+
+func TestExecChildInheritsNoDescriptorOfOurs(t *testing.T) {
+	other := dialed(t, "exec:cat", transport.Config{}) // its pipes must stay ours
+	c := helperConn(t, "descriptors", transport.Config{})
+	want, _ := json.Marshal(given) // 0, 1, 2, and what our starter left open
+	if got := mustRecv(t, c); got != string(want) {
+		t.Errorf("the child has %s, want %s", got, want)
+	}
+	other.Close()
+}
+
+func TestExecManyAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			c, err := dial(t.Context(), "exec:cat", transport.Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			msg := fmt.Appendf(nil, "[%d]", i)
+			if err := c.Send(msg); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Recv(); err != nil || !bytes.Equal(got, msg) {
+				t.Errorf("%s came back as %s, %v", msg, got, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestExecChildHasItsEnvironment(t *testing.T) {
+	t.Setenv("NODE_CHANNEL_FD", "99")
+	c := dialed(t, `exec:sh -c 'echo "[\"$RPCX_X$NODE_CHANNEL_FD\"]"'`, transport.Config{Env: []string{"RPCX_X=y"}})
+	if got := mustRecv(t, c); got != `["y"]` {
+		t.Errorf("the child has %s", got)
+	}
+}
+
+func TestExecChildDiesWithUs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a child of its parent's death")
+	}
+	parent := helperCommand("parent")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscanf(out, `{"pid":%d}`, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(pid) {
+		t.Fatal("the grandchild is not there")
+	}
+	parent.Process.Kill()
+	parent.Wait()
+	wantGone(t, pid)
+}
+
+func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
+	// The goroutine that starts it ends locked to its thread, which dies.
+	type result struct {
+		p   *child.Process
+		err error
+	}
+	started := make(chan result)
+	go func() {
+		runtime.LockOSThread()
+		p, err := child.Start(helperCommand("deaf"))
+		started <- result{p, err}
+	}()
+	r := <-started
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	select {
+	case <-r.p.Done():
+		t.Error("the child died with the thread")
+	case <-time.After(200 * time.Millisecond):
+	}
+	returns(t, "End", func() { r.p.End(patience) })
+	if exit, signal := r.p.Status(); exit != -1 || signal != "SIGTERM" {
+		t.Errorf("it ended with %d, %q", exit, signal)
+	}
+	if err := r.p.Wait(); err == nil {
+		t.Error("Wait knows of no signal")
+	}
+}

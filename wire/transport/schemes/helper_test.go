@@ -1,0 +1,241 @@
+package schemes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/framing"
+	"rpcx/wire/transport"
+)
+
+// helperMode makes this test binary a child that behaves in one exact way.
+const helperMode = "RPCX_TEST_CHILD"
+
+var helpers = map[string]func(){
+	// says who it is, and ends for no polite reason
+	"stubborn": func() {
+		signal.Ignore(syscall.SIGTERM)
+		say(map[string]int{"pid": os.Getpid()})
+		time.Sleep(time.Hour)
+	},
+	// ends at once, and leaves a child that keeps all three descriptors
+	"launcher": func() {
+		cmd := helperCommand("stubborn")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+	},
+	// has a child of its own, both waiting to be asked to end
+	"family": func() {
+		cmd := helperCommand("deaf")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Hour)
+	},
+	// reads nothing
+	"deaf": func() {
+		say(map[string]int{"pid": os.Getpid()})
+		time.Sleep(time.Hour)
+	},
+	// says much, and dies without reading
+	"burst": func() {
+		for i := range 1024 {
+			fmt.Printf("[%d,%q]\n", i, strings.Repeat("x", 1024))
+		}
+		for i := range 30 {
+			fmt.Fprintf(os.Stderr, "line %d\n", i)
+		}
+		fmt.Fprint(os.Stderr, strings.Repeat("y", 1000)+"\nthe end")
+		os.Exit(3)
+	},
+	// tells its descriptors and the mode of the first three
+	"descriptors": func() { say(inherited()) },
+	// dials the child that its argument names, and waits to be killed
+	"parent": func() {
+		conn, err := dial(context.Background(), "exec:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("stubborn")})
+		if err != nil {
+			panic(err)
+		}
+		msg, _ := conn.Recv()
+		fmt.Printf("%s\n", msg)
+		time.Sleep(time.Hour)
+	},
+	// speaks over the IPC channel that our parent gave us
+	"ipc": func() {
+		conn, err := dial(context.Background(), "ipc:", transport.Config{})
+		if err != nil {
+			panic(err)
+		}
+		for {
+			msg, err := conn.Recv()
+			if err != nil {
+				os.Exit(0)
+			}
+			conn.Send(msg)
+		}
+	},
+	// is a client over its own stdin and stdout: echoes, and ends in good order
+	"stdio": func() {
+		conn, err := dial(context.Background(), "stdio:", transport.Config{})
+		if err != nil {
+			panic(err)
+		}
+		for {
+			msg, err := conn.Recv()
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "recv: %v\n", err)
+				break
+			}
+			if string(msg) == `["close"]` {
+				go func() { time.Sleep(50 * time.Millisecond); conn.Close() }()
+				continue
+			}
+			if err := conn.Send(msg); err != nil {
+				fmt.Fprintf(os.Stderr, "send: %v\n", err)
+				os.Exit(9)
+			}
+		}
+		conn.Close()
+		fmt.Println("printed after Close")
+	},
+}
+
+func say(v any) { json.NewEncoder(os.Stdout).Encode(v) }
+
+// runHelper is called by TestMain; it does not return in a helper.
+func runHelper() {
+	if f := helpers[os.Getenv(helperMode)]; f != nil {
+		f()
+		os.Exit(0)
+	}
+}
+
+func helperCommand(mode string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperEnv(mode)...)
+	return cmd
+}
+
+// helperEnv returns the environment of a helper, which the race detector shall
+// not hold up for a second when it ends.
+func helperEnv(mode string) []string {
+	return []string{helperMode + "=" + mode, "GORACE=atexit_sleep_ms=0"}
+}
+
+// helperConn dials this test binary in a mode.
+func helperConn(t *testing.T, mode string, c transport.Config) wire.Conn {
+	t.Helper()
+	c.Env = append(c.Env, helperEnv(mode)...)
+	return dialed(t, "exec:"+wire.Quote(os.Args[0]), c)
+}
+
+func dial(ctx context.Context, address string, c transport.Config) (wire.Conn, error) {
+	a, err := transport.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if c.Framing == nil {
+		c.Framing = framing.Line
+	}
+	return Dial(ctx, a, c)
+}
+
+// dialed dials and closes at the end of the test.
+func dialed(t *testing.T, address string, c transport.Config) wire.Conn {
+	t.Helper()
+	conn, err := dial(t.Context(), address, c)
+	if err != nil {
+		t.Fatalf("dial %s: %v", address, err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func listening(t *testing.T, address string, c transport.Config) transport.Listener {
+	t.Helper()
+	a, err := transport.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Framing == nil {
+		c.Framing = framing.Line
+	}
+	l, err := Listen(t.Context(), a, c)
+	if err != nil {
+		t.Fatalf("listen %s: %v", address, err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// mustRecv receives one message and returns a copy.
+func mustRecv(t *testing.T, c wire.Conn) string {
+	t.Helper()
+	msg, err := c.Recv()
+	if err != nil {
+		t.Fatalf("recv: %v", err)
+	}
+	return string(msg)
+}
+
+func mustSend(t *testing.T, c wire.Conn, msg string) {
+	t.Helper()
+	if err := c.Send([]byte(msg)); err != nil {
+		t.Fatalf("send: %v", err)
+	}
+}
+
+// recvPid reads {"pid":N}.
+func recvPid(t *testing.T, c wire.Conn) int {
+	t.Helper()
+	var v struct{ Pid int }
+	if msg := mustRecv(t, c); json.Unmarshal([]byte(msg), &v) != nil || v.Pid == 0 {
+		t.Fatalf("%s names no process", msg)
+	}
+	return v.Pid
+}
+
+// wantGone waits until a process is gone, or only its entry is left.
+func wantGone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if !exists(pid) {
+			return
+		}
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && strings.Contains(string(stat), ") Z ") {
+			return
+		}
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// A lockedBuffer collects what is written from several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

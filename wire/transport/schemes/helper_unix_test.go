@@ -1,0 +1,23 @@
+//go:build unix
+
+package schemes
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// inherited lists the descriptors that a child of ours would have too.
+func inherited() (open []int) {
+	for fd := range 64 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			open = append(open, fd)
+		}
+	}
+	return open
+}
+
+// exists reports whether there is a process with that id.
+func exists(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -1,0 +1,212 @@
+package schemes
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// A session over HTTP as the Model Context Protocol has it (2025-11-25, Streamable HTTP):
+// what the server names it comes back, with the headers of the dialect; the standing event
+// stream brings what was not asked for, is opened anew when it ends, behind its last
+// event; an answer whose stream ends too early is resumed; DELETE ends it.
+func TestHTTPSession(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	note := func(r *http.Request, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, fmt.Sprintf("%s %s session=%s version=%s last=%s", r.Method, what, r.Header.Get("Mcp-Session-Id"), r.Header.Get("MCP-Protocol-Version"), r.Header.Get("Last-Event-ID")))
+	}
+	standing := 0
+	var ended time.Time
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		note(r, string(body))
+		w.Header().Set("Mcp-Session-Id", "s1")
+		switch {
+		case r.Method == http.MethodPost && strings.Contains(string(body), "hello"):
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		case r.Method == http.MethodPost:
+			w.Header().Set("Content-Type", "text/event-stream")
+			// And it ends, in the middle of an event, which is not the one to resume behind.
+			fmt.Fprint(w, "id: a7\nretry: 60\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\nid: a9\ndata: {\"json")
+			ended = time.Now()
+		case r.Header.Get("Last-Event-ID") == "a7":
+			if waited := time.Since(ended); waited < 60*time.Millisecond {
+				t.Errorf("the stream was resumed after %v, not after the 60 ms that the server has said", waited)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: a8\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"late\"}\n\n")
+		case r.Method == http.MethodGet:
+			mu.Lock()
+			standing++
+			n := standing
+			mu.Unlock()
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: g%d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"news\",\"params\":[%d]}\n\n", n, n)
+			if n > 1 {
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			}
+		}
+	}))
+	defer server.Close()
+
+	a, err := transport.Parse(server.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Dial(t.Context(), a, transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(msg string) (got []string) {
+		err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func(m []byte) { got = append(got, string(m)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	post(`{"jsonrpc":"2.0","id":1,"method":"hello"}`)
+	s := conn.(wire.HTTPSession)
+	s.SetHeader("MCP-Protocol-Version", "2025-11-25")
+	s.EndByDelete()
+	s.ReadEvents(func() {})
+	for i := 1; i <= 2; i++ {
+		got, err := conn.Recv()
+		if want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"news","params":[%d]}`, i); err != nil || string(got) != want {
+			t.Errorf("the standing stream brought %s, %v, want %s", got, err, want)
+		}
+	}
+	want := `{"jsonrpc":"2.0","method":"progress"} {"jsonrpc":"2.0","id":2,"result":"late"}`
+	if got := strings.Join(post(`{"jsonrpc":"2.0","id":2,"method":"work"}`), " "); got != want {
+		t.Errorf("the answer was %s, want %s", got, want)
+	}
+	start := time.Now()
+	if err := conn.Close(); err != nil || time.Since(start) > 3*time.Second {
+		t.Errorf("closing took %v: %v", time.Since(start), err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, line := range []string{
+		`POST {"jsonrpc":"2.0","id":1,"method":"hello"} session= version= last=`,
+		`GET  session=s1 version=2025-11-25 last=`,
+		`GET  session=s1 version=2025-11-25 last=g1`,
+		`POST {"jsonrpc":"2.0","id":2,"method":"work"} session=s1 version=2025-11-25 last=`,
+		`GET  session=s1 version=2025-11-25 last=a7`,
+		`DELETE  session=s1 version=2025-11-25 last=`,
+	} {
+		if !strings.Contains("\n"+strings.Join(seen, "\n")+"\n", "\n"+line+"\n") {
+			t.Errorf("nothing like %s in\n%s", line, strings.Join(seen, "\n"))
+		}
+	}
+}
+
+// A server that has no event stream and knows no DELETE is none the worse for it.
+func TestHTTPSessionRefused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			http.Error(w, "no", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Mcp-Session-Id", "s1")
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	}))
+	defer server.Close()
+	a, err := transport.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Dial(t.Context(), a, transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := conn.(wire.HTTPSession)
+	s.EndByDelete()
+	s.ReadEvents(func() {})
+	for range 2 {
+		if err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), func([]byte) {}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stream that brings nothing is asked for again so often, and no more: the standing one, and one that an answer should come in.
+func TestHTTPSessionStopsAsking(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]int{} // how often, by the last event that the client has seen
+	brings := map[string]bool{"": true, "g2": true, "p1": true}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Mcp-Session-Id", "s1")
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch {
+		case strings.Contains(string(body), "hello"):
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
+			return
+		case r.Method == http.MethodPost:
+			fmt.Fprint(w, "id: p1\nretry: 1\ndata:\n\n")
+			return
+		case r.Method != http.MethodGet:
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		last := r.Header.Get("Last-Event-ID")
+		asked[last]++
+		next := map[string]string{"": "g2", "g2": "g3", "p1": "p2"}[last]
+		if brings[last] && asked[last] == 2 { // the second time it is asked
+			fmt.Fprintf(w, "id: %s\nretry: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"news\"}\n\n", next)
+			return
+		}
+		fmt.Fprint(w, "retry: 1\n\n")
+	}))
+	defer server.Close()
+	a, err := transport.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Dial(t.Context(), a, transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	exchange := func(msg string) error {
+		return conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func([]byte) {})
+	}
+	if err := exchange(`{"jsonrpc":"2.0","id":1,"method":"hello"}`); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for _, err := conn.Recv(); err == nil; _, err = conn.Recv() {
+		}
+	}()
+	over := make(chan struct{})
+	conn.(wire.HTTPSession).ReadEvents(func() { close(over) })
+	<-over
+	if err := exchange(`{"jsonrpc":"2.0","id":2,"method":"work"}`); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	// What brings something is the first of its own: of the standing stream's it is counted, of an answer's it is not.
+	want := map[string]int{"": 2, "g2": 2, "g3": 5 - 1, "p1": 2, "p2": 5}
+	if !maps.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
+}

@@ -1,0 +1,173 @@
+//go:build unix
+
+package schemes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+func needNode(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not here: Node's IPC channel is tried with our own other end only")
+	}
+}
+
+func script(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "script.js")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestIPCBetweenOurOwnEnds(t *testing.T) {
+	c := dialed(t, "ipc:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("ipc")})
+	for _, msg := range []string{`{"a":1}`, `["` + strings.Repeat("x", 1<<20) + `"]`, `{"text":"NODE_ENV"}`, `{"cmd":"NODE_"}`, `{"cmd":5,"x":"NODE_HANDLE"}`} {
+		go c.Send([]byte(msg))
+		if got := mustRecv(t, c); got != msg {
+			t.Fatalf("%.60s came back as %.60s", msg, got)
+		}
+	}
+	idle := 0
+	c.(wire.Idler).OnIdle(func() { idle++ })
+	b := c.(wire.Batcher)
+	b.SendBuffered([]byte("[1]"))
+	b.SendBuffered([]byte("[2]"))
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if mustRecv(t, c) != "[1]" || mustRecv(t, c) != "[2]" || idle == 0 {
+		t.Errorf("idle %d times", idle)
+	}
+	returns(t, "Close", func() { c.Close() })
+}
+
+func TestIPCWithANodeChild(t *testing.T) {
+	needNode(t)
+	file := script(t, `
+		console.log('on stdout'); console.error('on stderr');
+		process.on('message', m => process.send({echo: m, fd: process.env.NODE_CHANNEL_FD ?? null}));
+		process.on('disconnect', () => { console.log('disconnected'); process.exit(0) });
+		process.send({ready: true});`)
+	var stderr lockedBuffer
+	c := dialed(t, "ipc:node "+file, transport.Config{Stderr: &stderr})
+	if got := mustRecv(t, c); got != `{"ready":true}` {
+		t.Fatal(got)
+	}
+	mustSend(t, c, `{"jsonrpc":"2.0","id":1,"method":"é"}`)
+	if got := mustRecv(t, c); got != `{"echo":{"jsonrpc":"2.0","id":1,"method":"é"},"fd":null}` {
+		t.Fatal(got)
+	}
+	returns(t, "Close", func() { c.Close() })
+	for _, line := range []string{"on stdout\n", "on stderr\n", "disconnected\n"} {
+		if !strings.Contains(stderr.String(), line) {
+			t.Errorf("stderr has no %q: %s", line, stderr.String())
+		}
+	}
+}
+
+func TestIPCNodeChildSendsAHandle(t *testing.T) {
+	needNode(t)
+	file := script(t, `
+		const s = require('net').createServer().listen(0, '127.0.0.1', () => {
+			process.send({with: 'handle'}, s);
+			process.send({after: 1});
+			process.send({cmd: 'NODE_X', y: 1});
+			process.send({after: 2});
+		});`)
+	var warned []string
+	c := dialed(t, "ipc:node "+file, transport.Config{CloseTimeout: 200 * time.Millisecond, Warn: func(line string) { warned = append(warned, line) }})
+	for _, want := range []string{`{"with":"handle"}`, `{"after":1}`, `{"after":2}`} {
+		if got := mustRecv(t, c); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "NODE_HANDLE") {
+		t.Errorf("warnings: %q", warned)
+	}
+}
+
+func TestIPCNodeChildDies(t *testing.T) {
+	needNode(t)
+	c := dialed(t, "ipc:node "+script(t, `process.send([1], () => { throw new Error('no more') })`), transport.Config{})
+	if got := mustRecv(t, c); got != "[1]" {
+		t.Fatal(got)
+	}
+	_, err := c.Recv()
+	end, child := wantChild(t, err)
+	if end.Clean || child.Exit != 1 || child.Command != "node" || !strings.Contains(strings.Join(child.Stderr, "\n"), "Error: no more") {
+		t.Errorf("%+v, %+v", end, child)
+	}
+}
+
+func TestIPCAsAChildOfNode(t *testing.T) {
+	needNode(t)
+	file := script(t, fmt.Sprintf(`
+		const c = require('child_process').spawn(%q, [], {stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: {...process.env, %s: 'ipc', GORACE: 'atexit_sleep_ms=0'}});
+		c.on('message', m => { console.log(JSON.stringify(m)); if (m.n == 3) c.disconnect(); else c.send({n: m.n + 1}) });
+		c.on('exit', code => console.log('exit ' + code));
+		c.send({n: 1});`, os.Args[0], helperMode))
+	out, err := exec.Command("node", file).CombinedOutput()
+	if want := "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\nexit 0\n"; err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestIPCWithoutAParent(t *testing.T) {
+	for _, c := range []struct{ fd, mode, says string }{
+		{"", "", "not set"},
+		{"x", "", "no open socket"},
+		{"1", "", "no open socket"},
+		{"9999", "", "no open socket"},
+		{"3", "advanced", "advanced"},
+	} {
+		t.Setenv("NODE_CHANNEL_FD", c.fd)
+		t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", c.mode)
+		_, err := dial(t.Context(), "ipc:", transport.Config{})
+		wantFault(t, err, wire.Usage, c.says)
+	}
+}
+
+func TestIPCTakesTheChannelOnce(t *testing.T) {
+	ours, theirs := rawPair(t, "socket")
+	n, err := unix.Dup(mustNumber(t, theirs)) // it is taken over, and closed
+	theirs.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NODE_CHANNEL_FD", fmt.Sprint(n))
+	t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", "json")
+	c := dialed(t, "ipc:", transport.Config{})
+	if _, ok := c.(wire.HalfCloser); ok {
+		t.Error("half of an IPC channel can be closed: Node takes it for the whole")
+	}
+	if _, set := os.LookupEnv("NODE_CHANNEL_FD"); set {
+		t.Error("our own children would take our channel")
+	}
+	go ours.Write([]byte("[1]\n"))
+	if got := mustRecv(t, c); got != "[1]" {
+		t.Fatal(got)
+	}
+	ours.Close()
+	if _, err := c.Recv(); err != io.EOF {
+		var end *wire.CloseError
+		if !errors.As(err, &end) {
+			t.Errorf("the parent has left: %v", err)
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package schemes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// typed sends a request as text and returns the whole answer.
+func typed(t *testing.T, l transport.Listener, request string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, strings.ReplaceAll(request, "\n", "\r\n"))
+	answer, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// Requests typed by hand, and who is let in.
+func TestListenerGuard(t *testing.T) {
+	noLeaks(t)
+	const end = "Connection: close\n"
+	post := func(path, host, more, body string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\nHost: %s\n%s%sContent-Length: %d\n\n%s", path, host, end, more, len(body), body)
+	}
+	const js = "Content-Type: application/json; charset=utf-8\n"
+	upgrade := func(host, more string) string {
+		return "GET /rpc HTTP/1.1\nHost: " + host + "\nUpgrade: websocket\nConnection: Upgrade\n" +
+			"Sec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n" + more + "\n" + masked(finClose, closing(1000, ""))
+	}
+	plain := transport.Config{Options: wire.Options{MaxMessage: 100}}
+	origin := transport.Config{Listening: transport.Listening{AllowOrigin: []string{"https://app.example"}}}
+	token := transport.Config{Listening: transport.Listening{Token: "s3cret"}}
+	for name, tt := range map[string]struct {
+		on     string
+		c      transport.Config
+		ask    string
+		status int
+		holds  string
+	}{
+		"a post":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost:1", js, "{}"), 200, "\r\n\r\n{}"},
+		"with a query":        {"http://127.0.0.1:0/rpc", plain, post("/rpc?x=1", "127.0.0.1", js, "{}"), 200, ""},
+		"by IPv6":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "[::1]:80", js, "{}"), 200, ""},
+		"another path":        {"http://127.0.0.1:0/rpc", plain, post("/rpc/", "localhost", js, "{}"), 404, ""},
+		"a path below /":      {"http://127.0.0.1:0/", plain, post("/rpc", "localhost", js, "{}"), 404, ""},
+		"a rebound name":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
+		"a name like ours":    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
+		"a name that ends so": {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evillocalhost", js, "{}"), 403, "host"},
+		"a name below it":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.localhost", js, "{}"), 403, "host"},
+		"the name in LISTEN":  {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
+		"a wildcard":          {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
+		"no type":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
+		"a form":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
+		"too large":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
+		"too large in chunks": {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Transfer-Encoding: chunked\n\n65\n" + strings.Repeat(" ", 101) + "\n0\n\n", 413, ""},
+		"GET":                 {"http://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 405, "Allow: POST"},
+		"an origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://localhost\n"+js, "{}"), 403, "origin"},
+		"no origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 403, ""},
+		"an allowed origin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
+		"its longer cousin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
+		"two origins":         {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
+		"any origin":          {"http://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
+		"a browser's question": {
+			"http://127.0.0.1:0/rpc",
+			transport.Config{Listening: transport.Listening{AllowOrigin: origin.AllowOrigin, Token: "t"}},
+			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST",
+		},
+		"a browser's question about MCP's headers": {
+			"http://127.0.0.1:0/rpc", plain,
+			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: http://127.0.0.1:PORT\nAccess-Control-Request-Method: POST\nAccess-Control-Request-Headers: content-type,mcp-session-id,mcp-protocol-version\n\n",
+			204, "Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID",
+		},
+		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
+		"a wrong token":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
+		"as a password":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},
+		"the token":          {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cret\n"+js, "{}"), 200, ""},
+		"an upgrade":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"its token":          {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", "Authorization: Bearer s3cret\n"), 101, ""},
+		"no upgrade's token": {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", end), 401, ""},
+		"its origin":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", end+"Origin: http://localhost\n"), 403, ""},
+		"its allowed origin": {"ws://127.0.0.1:0/rpc", origin, upgrade("localhost", "Origin: https://app.example\n"), 101, ""},
+		"its host":           {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
+		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 200, "{}"},
+		"an upgrade of http": {"http://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"no posts":           {"ws://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{NoPosts: true}}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"json-rpc":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: application/json-rpc\n", "{}"), 200, ""},
+		"our own origin":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:PORT\n"+js, "{}"), 200, "Access-Control-Allow-Origin: http://127.0.0.1:"},
+		"our own, by name":   {"ws://localhost:0/rpc", plain, upgrade("localhost", "Origin: http://LOCALHOST:PORT\n"), 101, ""},
+		"with TLS":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: https://127.0.0.1:PORT\n"+js, "{}"), 403, ""},
+		"another port":       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:1\n"+js, "{}"), 403, ""},
+		"of the Host header": {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
+		"a subprotocol":      {"ws://127.0.0.1:0/rpc", transport.Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := mustListen(t, tt.on, tt.c)
+			echo(t, l)
+			_, port, _ := net.SplitHostPort(mustParse(t, l.Endpoint()).Host)
+			got := typed(t, l, strings.ReplaceAll(tt.ask, "PORT", port))
+			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", tt.status)) || !strings.Contains(got, tt.holds) {
+				t.Errorf("asked %q\nanswered %q\nwant %d with %q", tt.ask, got, tt.status, tt.holds)
+			}
+		})
+	}
+}
+
+// A connection that a client keeps for its next request ends with the listener.
+func TestKeptConnectionsEndWithTheListener(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/rpc", transport.Config{})
+	echo(t, l)
+	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	io.WriteString(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+	answer := make([]byte, 0, 1000)
+	for !strings.HasSuffix(string(answer), "\r\n\r\n{}") {
+		n, err := c.Read(answer[len(answer):cap(answer)])
+		if answer = answer[:len(answer)+n]; err != nil {
+			t.Fatalf("%q: %v", answer, err)
+		}
+	}
+	if strings.Contains(string(answer), "Connection: close") {
+		t.Fatalf("it is not kept: %q", answer)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("after the end of the listener: %d bytes, %v", n, err)
+	}
+}
+
+// Whoever is refused is named, and a flood of them is counted.
+func TestRefusedAreNamed(t *testing.T) {
+	noLeaks(t)
+	var mu sync.Mutex
+	var said []string
+	l := mustListen(t, "http://127.0.0.1:0/rpc", transport.Config{Warn: func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, s)
+	}})
+	for range 20 {
+		typed(t, l, "GET /rpc HTTP/1.1\nHost: localhost\nConnection: close\n\n")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(said) < 1 || len(said) >= 20 || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestListenFaults(t *testing.T) {
+	noLeaks(t)
+	taken := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	ca := newAuthority(t)
+	cert, key := ca.issue(time.Now().Add(time.Hour))
+	for name, tt := range map[string]struct {
+		on    string
+		c     transport.Config
+		kind  wire.FaultKind // "": it works
+		words []string
+	}{
+		"everyone can come":   {"ws://0.0.0.0:0/", transport.Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},
+		"an empty host":       {"http://:0/", transport.Config{}, wire.Usage, []string{"--public"}},
+		"everyone may come":   {"ws://0.0.0.0:0/", transport.Config{Listening: transport.Listening{Public: true}}, "", nil},
+		"with a token":        {"http://:0/", transport.Config{Listening: transport.Listening{Token: "t"}}, "", nil},
+		"with certificates":   {"https://0.0.0.0:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
+		"roots without TLS":   {"ws://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
+		"roots without TLS 2": {"http://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
+		"no certificate":      {"wss://127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--cert", "--key"}},
+		"no such key":         {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
+		"another's key":       {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
+		"the port is taken":   {taken.Endpoint(), transport.Config{}, wire.Unreachable, []string{"address already in use"}},
+		"no such name":        {"ws://no-such-host.invalid:0/", transport.Config{}, wire.Unreachable, []string{"no-such-host.invalid"}},
+		"a password":          {"ws://u:p@127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--token"}},
+		"a query":             {"ws://127.0.0.1:0/?a=b", transport.Config{}, wire.Usage, []string{"query"}},
+		"a folder that is no": {"ws+unix:/no/such/folder/s:/", transport.Config{}, wire.Unreachable, []string{"no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Listen(t.Context(), mustParse(t, tt.on), tt.c)
+			if tt.kind != "" {
+				wantFault(t, err, tt.kind, tt.words...)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, "127.0.0.1:") || strings.HasSuffix(host, ":0") {
+				t.Errorf("the endpoint is %q", l.Endpoint())
+			}
+			l.Close()
+		})
+	}
+}
+
+func TestListenerCloseLeavesConnections(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	far := mustAccept(t, l)
+	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // never says a word
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unused.Close()
+	errs := make(chan error, 1)
+	go func() { _, err := l.Accept(); errs <- err }()
+	l.Close()
+	l.Close()
+	if err := <-errs; err != net.ErrClosed {
+		t.Errorf("Accept: %v", err)
+	}
+	if err := far.Send([]byte("1")); err != nil {
+		t.Error(err)
+	}
+	if got, err := c.Recv(); err != nil || string(got) != "1" {
+		t.Errorf("%q %v", got, err)
+	}
+	if n, err := unused.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes on a connection without a request", n)
+	}
+	if _, err := Dial(t.Context(), mustParse(t, l.Endpoint()), transport.Config{}); err == nil {
+		t.Error("it can still be dialled")
+	}
+	go far.Recv()
+	c.Close()
+	far.Close()
+
+	h := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	p, answers, _ := posts(t, h, both)
+	h.Close()
+	p.Send([]byte(`{"id":1,"result":2}`))
+	p.Close()
+	resp := <-answers
+	if body, _ := io.ReadAll(resp.Body); string(body) != `{"id":1,"result":2}` {
+		t.Errorf("%q", body)
+	}
+	resp.Body.Close()
+}
+
+// Ours with ours, over a Unix socket.
+func TestHTTPOverUnixSocket(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	l := mustListen(t, "http+unix:"+path, transport.Config{})
+	if want := "http+unix:" + path + ":/"; l.Endpoint() != want {
+		t.Errorf("Endpoint %q, want %q", l.Endpoint(), want)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			msg, _ := c.Recv()
+			for i := range 3 {
+				c.Send(fmt.Appendf(nil, `{"n":%d,"of":%s}`, i, msg))
+			}
+			c.Close()
+		}
+	})
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	big := `"` + strings.Repeat("x", 20<<20) + `"`
+	for _, msg := range []string{"7", big} {
+		got, err := exchange(t, c, msg)
+		want := []string{`{"n":0,"of":` + msg + `}`, `{"n":1,"of":` + msg + `}`, `{"n":2,"of":` + msg + `}`}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d messages, %v", len(got), err)
+		}
+	}
+	c.Close()
+	l.Close()
+	wg.Wait()
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,64 @@
+package schemes
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rpcx/wire/transport"
+)
+
+// The head of a request has 64 KiB, of which net/http allows some more.
+func TestLargeHeadIsRefused(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	defer l.Close()
+	conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	go io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 80<<10)+"\r\n\r\n")
+	conn.SetReadDeadline(time.Now().Add(patience))
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Fatal(resp, err)
+	}
+}
+
+// A client that is silent in its TLS handshake is hung up on, which is told; so many of
+// them do not keep another out for longer than that.
+func TestSilentTLSClientsAreHungUpOn(t *testing.T) {
+	server, client, _ := certified(t)
+	var told atomic.Int64
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, ConnectTimeout: 300 * time.Millisecond, Warn: func(string) { told.Add(1) }})
+	echo(t, l)
+	var silent [64]net.Conn
+	for i := range silent {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		silent[i] = conn
+	}
+	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
+	mustSend(t, c, "[1]")
+	mustRecv(t, c)
+	for _, conn := range silent {
+		conn.SetReadDeadline(time.Now().Add(patience))
+		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a silent client is kept")
+		}
+	}
+	if told.Load() == 0 {
+		t.Error("nobody was told")
+	}
+}

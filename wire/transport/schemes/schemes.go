@@ -1,0 +1,139 @@
+// Package schemes dials and listens: it is the table of transports, by the scheme of an address.
+package schemes
+
+import (
+	"context"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
+	"rpcx/wire/transport/httpclient"
+	"rpcx/wire/transport/httpserver"
+	"rpcx/wire/transport/stdio"
+	"rpcx/wire/transport/stream"
+	"rpcx/wire/transport/ws"
+)
+
+// Dial connects to a. Noise is tolerated from children only. Failures are
+// *wire.Fault: Unreachable, Auth, NotFound, NotExecutable, Usage, or Protocol.
+func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	t, err := lookup(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.dial == nil {
+		return nil, transport.Usage("%s: cannot be dialled", a.Scheme)
+	}
+	if err := t.checkPing(a, c); err != nil {
+		return nil, err
+	}
+	if err := t.checkHeader(a, c); err != nil {
+		return nil, err
+	}
+	if len(a.Command) == 0 {
+		c.NoiseLimit = 0 // only children print what is not meant for us
+	}
+	return t.dial(ctx, a, c.WithDefaults())
+}
+
+// Listen binds a. It returns only when a client could connect. Noise is not
+// tolerated.
+func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
+	t, err := lookup(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.listen == nil {
+		return nil, transport.UsageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH, stdio: or another of their kind",
+			"%s: cannot be listened on", a.Scheme)
+	}
+	if err := t.checkPing(a, c); err != nil {
+		return nil, err
+	}
+	c.NoiseLimit, c.Strict = 0, true // whatever connects may be a browser
+	return t.listen(ctx, a, c.WithDefaults())
+}
+
+// Await binds a, has bound told where, and returns the first connection that passes
+// all that a listener demands of it; nobody else can connect after that. Who is
+// refused, or hangs up at once, is not it. It returns ctx's error when ctx ends.
+func Await(ctx context.Context, a transport.Address, c transport.Config, bound func(endpoint string) error) (wire.Conn, error) {
+	c.NoPosts = true
+	l, err := Listen(ctx, a, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = l.Close() }()
+	if err := bound(l.Endpoint()); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	accept := l.Accept
+	if s, ok := l.(interface{ AcceptPeer() (wire.Conn, error) }); ok {
+		accept = s.AcceptPeer
+	}
+	conn, err := accept()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return conn, err
+}
+
+// kind is one row of the table of transports.
+type kind struct {
+	dial   func(context.Context, transport.Address, transport.Config) (wire.Conn, error)
+	listen func(context.Context, transport.Address, transport.Config) (transport.Listener, error)
+	pings  bool // a connection can be kept alive
+	http   bool // it begins with an HTTP request
+}
+
+// Pings reports whether a connection to a can be kept alive (Config.Ping).
+func Pings(a transport.Address) bool {
+	k, err := lookup(a)
+	return err == nil && k.pings
+}
+
+// TakesHeaders reports whether there are headers of HTTP on the way to a.
+func TakesHeaders(a transport.Address) bool {
+	k, err := lookup(a)
+	return err == nil && k.http
+}
+
+// checkPing refuses a keep-alive for transports that have none.
+func (k kind) checkPing(a transport.Address, c transport.Config) error {
+	if c.Ping <= 0 || k.pings {
+		return nil
+	}
+	return transport.UsageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
+}
+
+// checkHeader refuses headers for transports that have none: a user who gives a
+// token must not believe that it was sent.
+func (k kind) checkHeader(a transport.Address, c transport.Config) error {
+	if len(c.Header) == 0 || k.http {
+		return nil
+	}
+	return transport.UsageHint("they are for ws, wss, http, https and the framing header", "%s: has no headers (--header, --token-command)", a.Scheme)
+}
+
+// kinds is the table of transports, by scheme.
+func lookup(a transport.Address) (kind, error) {
+	k, ok := map[string]kind{
+		"ws":        {ws.Dial, httpserver.Listen, true, true},
+		"wss":       {ws.Dial, httpserver.Listen, true, true},
+		"ws+unix":   {ws.Dial, httpserver.Listen, true, true},
+		"http":      {httpclient.Dial, httpserver.Listen, false, true},
+		"https":     {httpclient.Dial, httpserver.Listen, false, true},
+		"http+unix": {httpclient.Dial, httpserver.Listen, false, true},
+		"tcp":       {stream.Dial, stream.Listen, true, false},
+		"tls":       {stream.Dial, stream.Listen, true, false},
+		"unix":      {stream.Dial, stream.Listen, false, false},
+		"exec":      {child.DialExec, nil, false, false},
+		"ipc":       {child.DialIPC, child.ListenIPC, false, false},
+		"stdio":     {stdio.Dial, stdio.Listen, false, false},
+	}[a.Scheme]
+	if !ok {
+		return kind{}, transport.Usage("unknown transport %q", a.Scheme)
+	}
+	return k, nil
+}

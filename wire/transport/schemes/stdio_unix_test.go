@@ -1,0 +1,218 @@
+//go:build unix
+
+package schemes
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+func TestStdioOfAChildOfOurs(t *testing.T) {
+	var stderr lockedBuffer
+	c := helperConn(t, "stdio", transport.Config{Stderr: &stderr})
+	for _, msg := range []string{"[1]", `["` + strings.Repeat("x", 300<<10) + `"]`} {
+		go c.Send([]byte(msg))
+		if got := mustRecv(t, c); got != msg {
+			t.Fatalf("%.40s came back as %.40s", msg, got)
+		}
+	}
+	mustSend(t, c, `["end"]`)
+	mustRecv(t, c)
+	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Recv() // what it prints after Close goes nowhere
+	if end, _ := wantChild(t, err); !end.Clean {
+		t.Errorf("%v; stderr %s", end, stderr.String())
+	}
+	if !strings.Contains(stderr.String(), "recv: EOF") {
+		t.Errorf("stderr: %s", stderr.String())
+	}
+}
+
+// Close does not wait for a read of a stdin that stays open.
+func TestStdioCloseWakesARead(t *testing.T) {
+	for _, kind := range []string{"pipe", "socket"} {
+		t.Run(kind, func(t *testing.T) {
+			cmd := helperCommand("stdio")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			ours, theirs := rawPair(t, kind)
+			cmd.Stdin = theirs
+			out, _ := cmd.StdoutPipe()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			theirs.Close()
+			ours.WriteString("[1]\n")
+			buf := make([]byte, 4)
+			if _, err := io.ReadFull(out, buf); err != nil || string(buf) != "[1]\n" {
+				t.Fatalf("%q, %v; %s", buf, err, stderr.String())
+			}
+			ours.WriteString("[\"close\"]\n")
+			returns(t, "the end of the child", func() {
+				io.Copy(io.Discard, out)
+				cmd.Wait()
+			})
+			if !strings.Contains(stderr.String(), "recv: connection closed") {
+				t.Errorf("stderr: %s", stderr.String())
+			}
+		})
+	}
+}
+
+// rawPair returns a pipe or a socket pair in blocking mode, as a shell makes
+// them.
+func rawPair(t *testing.T, kind string) (w, r *os.File) {
+	t.Helper()
+	var fds [2]int
+	var err error
+	if kind == "pipe" {
+		err = syscall.Pipe(fds[:])
+	} else {
+		fds, err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	r, w = os.NewFile(uintptr(fds[0]), "read"), os.NewFile(uintptr(fds[1]), "write")
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return w, r
+}
+
+func TestStdioBrokenPipe(t *testing.T) {
+	cmd := helperCommand("stdio")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	io.WriteString(in, "[1]\n")
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 9 || !strings.Contains(stderr.String(), "send: connection lost: write /dev/stdout: broken pipe") {
+		t.Errorf("%v; %s", err, stderr.String())
+	}
+}
+
+func TestStdioListener(t *testing.T) {
+	for _, kind := range []string{"pipe", "socket"} {
+		t.Run(kind, func(t *testing.T) {
+			inW, inR := rawPair(t, kind)
+			outW, outR := rawPair(t, kind)
+			l := listening(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+			if l.Endpoint() != "" {
+				t.Errorf("it is reached at %q", l.Endpoint())
+			}
+			c := mustAccept(t, l)
+			again := make(chan error, 1)
+			go func() { _, err := l.Accept(); again <- err }()
+
+			inW.WriteString("[1]\n")
+			if got := mustRecv(t, c); got != "[1]" {
+				t.Fatal(got)
+			}
+			mustSend(t, c, "[2]")
+			buf := make([]byte, 4)
+			if _, err := io.ReadFull(outR, buf); err != nil || string(buf) != "[2]\n" {
+				t.Fatalf("%q, %v", buf, err)
+			}
+			for _, fd := range []int{mustNumber(t, inR), mustNumber(t, outW)} {
+				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+					t.Errorf("the descriptor's mode is %#x, %v: those who share it would see that", flags, err)
+				}
+			}
+
+			recv, send := make(chan error, 1), make(chan error, 1)
+			go func() { _, err := c.Recv(); recv <- err }()
+			go func() {
+				for {
+					if err := c.Send(bytes.Repeat([]byte("1"), 1<<20)); err != nil {
+						send <- err
+						return
+					}
+				}
+			}()
+			for n := range buf { // it has begun to write, and soon waits
+				outR.Read(buf[n : n+1])
+			}
+			returns(t, "Close", func() { c.Close(); c.Close() })
+			wantClose(t, <-recv, 0, true)
+			wantClose(t, <-send, 0, true)
+			if _, err := io.Copy(io.Discard, outR); err != nil {
+				t.Errorf("stdout was not closed: %v", err)
+			}
+			l.Close()
+			l.Close()
+			if err := <-again; !errors.Is(err, net.ErrClosed) {
+				t.Errorf("the second Accept: %v", err)
+			}
+		})
+	}
+}
+
+func mustNumber(t *testing.T, f *os.File) int {
+	t.Helper()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := -1
+	if err := raw.Control(func(fd uintptr) { n = int(fd) }); err != nil { // f.Fd() would change the mode
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestStdioHalfClose(t *testing.T) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := dialed(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+	go inW.Close()
+	if _, err := c.Recv(); err != io.EOF {
+		t.Fatalf("stdin ended: %v", err)
+	}
+	go c.Send([]byte("[1]"))
+	buf := make([]byte, 4)
+	if _, err := io.ReadFull(outR, buf); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := outR.Read(buf); err != io.EOF {
+		t.Fatalf("after CloseSend: %d, %v", n, err)
+	}
+	wantClose(t, c.Send([]byte("[2]")), 0, true)
+}
+
+func TestStdioListenerClosedBeforeAccept(t *testing.T) {
+	inW, inR := rawPair(t, "pipe")
+	outW, outR := rawPair(t, "pipe")
+	l := listening(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+	l.Close()
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept: %v", err)
+	}
+	if n, err := outR.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("stdout is still open: %d, %v", n, err)
+	}
+	inW.Close()
+}

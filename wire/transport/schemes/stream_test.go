@@ -1,0 +1,343 @@
+package schemes
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/framing"
+	"rpcx/wire/transport"
+)
+
+// certified returns the TLS of a server and of a client that trusts it.
+func certified(t *testing.T) (server, client transport.TLS, a *authority) {
+	a = newAuthority(t)
+	cert, key := a.issue(time.Now().Add(time.Hour))
+	return transport.TLS{Cert: cert, Key: key}, transport.TLS{CACert: a.File}, a
+}
+
+func TestStreamsCarryMessagesBothWays(t *testing.T) {
+	server, client, _ := certified(t)
+	for _, address := range []string{"tcp://127.0.0.1:0", "tcp://localhost:0", "tls://127.0.0.1:0", "tls://localhost:0", "unix:" + socketPath(t)} {
+		for _, name := range framing.Names() {
+			t.Run(address[:4]+" "+name, func(t *testing.T) {
+				f, _ := framing.ByName(name)
+				l := listening(t, address, transport.Config{Framing: f, TLS: server})
+				echo(t, l)
+				c := dialed(t, l.Endpoint(), transport.Config{Framing: f, TLS: client})
+				for _, size := range []int{1, 63 << 10, 64 << 10, 65 << 10, 3 << 20} {
+					msg := `["` + strings.Repeat("x", size) + `"]`
+					sent := make(chan error, 1)
+					go func() { sent <- c.Send([]byte(msg)) }()
+					if got := mustRecv(t, c); got != msg {
+						t.Fatalf("a message of %d bytes came back as %.60s", size, got)
+					}
+					if err := <-sent; err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestStreamHalfClose(t *testing.T) {
+	server, client, _ := certified(t)
+	for _, address := range []string{"tcp://127.0.0.1:0", "tls://127.0.0.1:0", "unix:" + socketPath(t)} {
+		t.Run(address[:4], func(t *testing.T) {
+			l := listening(t, address, transport.Config{TLS: server})
+			c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
+			s := mustAccept(t, l)
+			mustSend(t, c, "[1]")
+			if err := c.(wire.HalfCloser).CloseSend(); err != nil {
+				t.Fatal(err)
+			}
+			if got := mustRecv(t, s); got != "[1]" {
+				t.Fatal(got)
+			}
+			if _, err := s.Recv(); err != io.EOF {
+				t.Fatalf("after half-close: %v", err)
+			}
+			mustSend(t, s, "[2]")
+			if got := mustRecv(t, c); got != "[2]" {
+				t.Fatal(got)
+			}
+		})
+	}
+}
+
+func TestStreamCloseUnblocks(t *testing.T) {
+	server, client, _ := certified(t)
+	for _, address := range []string{"tcp://127.0.0.1:0", "tls://127.0.0.1:0", "unix:" + socketPath(t)} {
+		t.Run(address[:4], func(t *testing.T) {
+			l := listening(t, address, transport.Config{TLS: server})
+			c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
+			mustAccept(t, l) // and reads nothing
+			recv, send := make(chan error, 1), make(chan error, 1)
+			go func() { _, err := c.Recv(); recv <- err }()
+			go func() {
+				for {
+					if err := c.Send(bytes.Repeat([]byte("1"), 1<<20)); err != nil {
+						send <- err
+						return
+					}
+				}
+			}()
+			select {
+			case err := <-send:
+				t.Fatalf("Send gave up before Close: %v", err)
+			case <-time.After(50 * time.Millisecond): // it may wait by now, or not yet: both must end
+			}
+			returns(t, "Close", func() { c.Close(); c.Close() })
+			for _, err := range []error{<-recv, <-send} {
+				wantClose(t, err, 0, true)
+			}
+		})
+	}
+}
+
+// What was sent before Close arrives, though the far side had sent something
+// that was never read: the system takes a connection back for that.
+func TestStreamCloseLosesNothing(t *testing.T) {
+	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
+	s := mustAccept(t, l)
+	for range 100 {
+		mustSend(t, s, `["unread"]`)
+	}
+	big := `["` + strings.Repeat("x", 200<<10) + `"]`
+	mustSend(t, c, big)
+	c.Close()
+	if got := mustRecv(t, s); got != big {
+		t.Fatalf("%d bytes of %d arrived", len(got), len(big))
+	}
+}
+
+func TestStreamDialFails(t *testing.T) {
+	server, _, _ := certified(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	secured := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
+	plain := listening(t, "tcp://127.0.0.1:0", transport.Config{})
+	echo(t, plain)
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o600)
+	dead := listening(t, "tcp://127.0.0.1:0", transport.Config{})
+	refused := dead.Endpoint()
+	dead.Close()
+	for _, c := range []struct {
+		address string
+		kind    wire.FaultKind
+		says    string
+	}{
+		{refused, wire.Unreachable, "refused"},
+		{"tcp://no.such.host.invalid:1", wire.Unreachable, "no.such.host.invalid"},
+		{"tcp://127.0.0.1:0", wire.Usage, "port 0"},
+		{"unix:" + file + "x", wire.Unreachable, "no such socket"},
+		{"unix:" + file, wire.Unreachable, "refused"},
+		{"unix:/" + strings.Repeat("x", 200), wire.Usage, "201"},
+		{"tls://" + silent.Addr().String(), wire.Unreachable, "no answer within 300ms"},
+		{strings.Replace(secured.Endpoint(), "tcp", "tls", 1), wire.Unreachable, "unknown authority"},
+		{strings.Replace(plain.Endpoint(), "tcp", "tls", 1), wire.Unreachable, ""},
+	} {
+		conn, err := dial(t.Context(), c.address, transport.Config{ConnectTimeout: enough(c.says)})
+		if err == nil {
+			conn.Close()
+			t.Errorf("%s could be dialled", c.address)
+			continue
+		}
+		wantFault(t, err, c.kind, c.says)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := dial(ctx, plain.Endpoint(), transport.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a dead context: %v", err)
+	}
+}
+
+func TestUnixDialWaitsForAFullQueue(t *testing.T) {
+	path := socketPath(t)
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := os.NewFile(uintptr(fd), "listener")
+	defer file.Close()
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for { // until no more go in
+		c, err := net.Dial("unix", path)
+		if errors.Is(err, syscall.EAGAIN) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	_, err = dial(t.Context(), "unix:"+path, transport.Config{ConnectTimeout: 50 * time.Millisecond})
+	wantFault(t, err, wire.Unreachable, "no answer within 50ms")
+
+	l, err := net.FileListener(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer l.Close()
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	})
+	dialed(t, "unix:"+path, transport.Config{})
+}
+
+func TestTLSClientCertificates(t *testing.T) {
+	server, client, a := certified(t)
+	server.CACert = a.File
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
+	echo(t, l)
+
+	// TLS 1.3 refuses only after the client's handshake, in its first Recv.
+	anonymous, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
+	if err == nil {
+		defer anonymous.Close()
+		_, err = anonymous.Recv()
+	}
+	wantFault(t, err, wire.Auth, "client certificate", "--cert")
+
+	client.Cert, client.Key = a.issue(time.Now().Add(time.Hour))
+	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
+	mustSend(t, c, "[1]")
+	if got := mustRecv(t, c); got != "[1]" {
+		t.Fatal(got)
+	}
+}
+
+func TestTLSInsecureSaysSo(t *testing.T) {
+	server, _, _ := certified(t)
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
+	echo(t, l)
+	var warned []string
+	c := dialed(t, l.Endpoint(), transport.Config{TLS: transport.TLS{Insecure: true}, Warn: func(line string) { warned = append(warned, line) }})
+	mustSend(t, c, "[1]")
+	mustRecv(t, c)
+	if len(warned) != 1 || !strings.Contains(warned[0], "--insecure") {
+		t.Errorf("warnings: %q", warned)
+	}
+}
+
+func TestTLSListenerIsNotHeldUpByASilentClient(t *testing.T) {
+	server, client, _ := certified(t)
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
+	echo(t, l)
+	silent, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
+	mustSend(t, c, "[1]")
+	mustRecv(t, c)
+	returns(t, "Close of the listener", func() { l.Close() })
+}
+
+func TestStreamListenersRefuse(t *testing.T) {
+	server, _, a := certified(t)
+	mutual := server
+	mutual.CACert = a.File
+	for _, c := range []struct {
+		address string
+		config  transport.Config
+		ok      bool
+		says    string
+	}{
+		{"tcp://0.0.0.0:0", transport.Config{}, false, "--public"},
+		{"tcp://:0", transport.Config{}, false, "--public"},
+		{"tcp://[::]:0", transport.Config{}, false, "--public"},
+		{"tcp://0.0.0.0:0", transport.Config{TLS: mutual}, false, "--public"}, // tcp asks for no certificate
+		{"tls://0.0.0.0:0", transport.Config{TLS: server}, false, "--public"},
+		{"tls://0.0.0.0:0", transport.Config{TLS: mutual}, true, ""},
+		{"tcp://0.0.0.0:0", transport.Config{Listening: transport.Listening{Public: true}}, true, ""},
+		{"tcp://127.0.0.2:0", transport.Config{}, true, ""},
+		{"tls://127.0.0.1:0", transport.Config{}, false, "--cert"},
+		{"tcp://127.0.0.1:0", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
+		{"unix:" + socketPath(t), transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
+		{"stdio:", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
+		{"exec:cat", transport.Config{}, false, "cannot be listened on"},
+	} {
+		c.config.Framing = framing.Line
+		l, err := Listen(t.Context(), mustParse(t, c.address), c.config)
+		if !c.ok {
+			wantFault(t, err, wire.Usage, c.says)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.address, err)
+			continue
+		}
+		if strings.Contains(l.Endpoint(), "0.0.0.0") || strings.HasSuffix(l.Endpoint(), ":0") {
+			t.Errorf("no client can use %s", l.Endpoint())
+		}
+		l.Close()
+	}
+	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
+	_, err := Listen(t.Context(), mustParse(t, l.Endpoint()), transport.Config{Framing: framing.Line})
+	wantFault(t, err, wire.Unreachable, "in use")
+}
+
+func TestListenerClose(t *testing.T) {
+	server, _, _ := certified(t)
+	path := socketPath(t)
+	for _, address := range []string{"tcp://127.0.0.1:0", "tls://127.0.0.1:0", "unix:" + path} {
+		l := listening(t, address, transport.Config{TLS: server})
+		if strings.HasPrefix(address, "unix") {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the socket is %v, %v", info.Mode(), err)
+			}
+		}
+		done := make(chan error, 1)
+		go func() { _, err := l.Accept(); done <- err }()
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		l.Close()
+		if err := <-done; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: Accept returns %v", address, err)
+		}
+		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: a later Accept returns %v", address, err)
+		}
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the socket is still there")
+	}
+}
+
+func TestTLSOldVersionsAreRefused(t *testing.T) {
+	server, client, _ := certified(t)
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
+	client.ForTest = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
+	_, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
+	wantFault(t, err, wire.Unreachable, "version")
+}

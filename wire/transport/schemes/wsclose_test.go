@@ -1,0 +1,135 @@
+package schemes
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// A far side that has gone silent, with its connection still there.
+func TestWSCloseOfSilentPeer(t *testing.T) {
+	silent := func(t *testing.T, limit time.Duration) wire.Conn {
+		hold := make(chan struct{})
+		url := rawWS(t, func(net.Conn, *bufio.Reader) { <-hold })
+		t.Cleanup(func() { close(hold) })
+		return mustDial(t, url, transport.Config{CloseTimeout: limit})
+	}
+	t.Run("nobody receives", func(t *testing.T) {
+		noLeaks(t)
+		c := silent(t, 0)
+		within(t, soon, "Close", func() { c.Close(); c.Close() })
+	})
+	t.Run("someone receives", func(t *testing.T) {
+		noLeaks(t)
+		c := silent(t, 200*time.Millisecond)
+		got := make(chan error, 1)
+		go func() { _, err := c.Recv(); got <- err }()
+		within(t, soon, "Close", func() { c.(wire.CloserWith).CloseWith(4000, strings.Repeat("é", 200)) })
+		wantClose(t, <-got, 0, true)
+	})
+	t.Run("it never stops sending", func(t *testing.T) {
+		noLeaks(t)
+		url := rawWS(t, func(c net.Conn, _ *bufio.Reader) {
+			for some := frame(finText, strings.Repeat("x", 10_000)); ; {
+				if _, err := io.WriteString(c, some); err != nil {
+					return
+				}
+			}
+		})
+		c := mustDial(t, url, transport.Config{CloseTimeout: 200 * time.Millisecond})
+		within(t, soon, "Close", func() { c.Close() })
+	})
+	t.Run("someone is stuck in OnIdle", func(t *testing.T) {
+		noLeaks(t)
+		c := silent(t, 200*time.Millisecond)
+		stuck, free := make(chan struct{}), make(chan struct{})
+		c.(wire.Idler).OnIdle(func() { close(stuck); <-free })
+		got := make(chan error, 1)
+		go func() { _, err := c.Recv(); got <- err }()
+		<-stuck
+		within(t, soon, "Close", func() { c.Close() })
+		close(free)
+		wantClose(t, <-got, 0, true)
+	})
+}
+
+func TestWSCloseWith(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	far := mustAccept(t, l)
+	got := make(chan error, 1)
+	go func() { _, err := far.Recv(); got <- err }()
+	c.(wire.CloserWith).CloseWith(4001, strings.Repeat("é", 200))
+	ce := wantClose(t, <-got, 4001, false)
+	if ce.Reason != strings.Repeat("é", 61) {
+		t.Errorf("reason %q", ce.Reason)
+	}
+}
+
+func TestWSPing(t *testing.T) {
+	const every = 30 * time.Millisecond
+	t.Run("answered", func(t *testing.T) {
+		noLeaks(t)
+		pings := make(chan struct{}, 100)
+		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
+			for range 2 {
+				_, payload, err := readFrame(r)
+				if err != nil {
+					return
+				}
+				io.WriteString(c, frame(finPong, string(payload)))
+				pings <- struct{}{}
+			}
+			io.WriteString(c, frame(finText, "1"))
+			readFrame(r)
+		})
+		c := mustDial(t, url, transport.Config{Ping: 2 * time.Second, CloseTimeout: time.Second})
+		if got, err := c.Recv(); err != nil || string(got) != "1" || len(pings) != 2 {
+			t.Errorf("Recv: %q %v after %d pings", got, err, len(pings))
+		}
+		c.Close()
+	})
+	t.Run("not answered", func(t *testing.T) {
+		noLeaks(t)
+		url := rawWS(t, func(c net.Conn, r *bufio.Reader) { io.Copy(io.Discard, r) })
+		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: time.Second})
+		var err error
+		returns(t, "Recv", func() { _, err = c.Recv() })
+		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no answer to a keep-alive ping for 30ms" {
+			t.Errorf("the reason is %v", ce.Err)
+		}
+		if err := c.Send([]byte("1")); err == nil || !strings.Contains(err.Error(), "keep-alive") {
+			t.Errorf("Send: %v", err)
+		}
+		c.Close()
+	})
+	t.Run("nobody receives", func(t *testing.T) {
+		noLeaks(t)
+		pinged := make(chan struct{}, 100)
+		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
+			for range 4 { // more than enough for a failure
+				if _, _, err := readFrame(r); err != nil {
+					return
+				}
+				pinged <- struct{}{}
+			}
+			io.WriteString(c, frame(finText, "1"))
+			readFrame(r)
+		})
+		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: 50 * time.Millisecond})
+		for range 4 {
+			<-pinged
+		}
+		if got, err := c.Recv(); err != nil || string(got) != "1" {
+			t.Errorf("Recv: %q %v", got, err)
+		}
+		c.Close()
+	})
+}

@@ -1,0 +1,153 @@
+package schemes
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+func TestWSSizes(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	echo(t, l)
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	defer c.Close()
+	for _, n := range []int{0, 1, 125, 126, 1 << 10, 32 << 10, 33_000, 63 << 10, 64 << 10, 65 << 10, 65535, 65536, 1 << 20, 20 << 20, 5} {
+		msg := bytes.Repeat([]byte("x"), n)
+		errs := make(chan error, 1)
+		go func() { errs <- c.Send(msg) }()
+		got, err := c.Recv()
+		if err != nil || !bytes.Equal(got, msg) {
+			t.Fatalf("%d bytes: got %d, %v", n, len(got), err)
+		}
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWSTooLarge(t *testing.T) {
+	for name, max := range map[string]int{"64 MiB": 0, "1000 bytes": 1000} {
+		t.Run(name, func(t *testing.T) {
+			noLeaks(t)
+			limit := wire.Options{MaxMessage: max}.WithDefaults().MaxMessage
+			told := make(chan []byte, 1)
+			url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					io.WriteString(c, frame(finText, strings.Repeat("a", limit)))
+					io.WriteString(c, frame(finText, strings.Repeat("b", limit+1_000_000)))
+					io.WriteString(c, frame(finClose, closing(1000, "")))
+				})
+				_, payload, _ := readFrame(r)
+				told <- payload
+				wg.Wait()
+			})
+			c := mustDial(t, url, transport.Config{Options: wire.Options{MaxMessage: max}})
+			if got, err := c.Recv(); err != nil || len(got) != limit {
+				t.Fatalf("a message of the limit's size: %d bytes, %v", len(got), err)
+			}
+			_, err := c.Recv()
+			wantFault(t, err, wire.Protocol, fmt.Sprint(limit), "--max-message")
+			within(t, soon, "Close", func() { c.Close() })
+			if got := <-told; !strings.HasPrefix(string(got), closing(1009, "")) {
+				t.Errorf("the far side was told %q, not 1009", got)
+			}
+		})
+	}
+}
+
+func TestWSIdle(t *testing.T) {
+	noLeaks(t)
+	next := make(chan string)
+	url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
+		for s := range next {
+			io.WriteString(c, s)
+		}
+		readFrame(r)
+	})
+	c := mustDial(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
+	idle := 0
+	three := frame(finText, "1") + frame(finText, "2") + frame(finText, "3")
+	c.(wire.Idler).OnIdle(func() {
+		idle++
+		if three != "" {
+			next <- three // only now: it cannot have come with the handshake
+			three = ""
+		}
+	})
+	for i := range 3 {
+		if _, err := c.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		if idle != 1 {
+			t.Fatalf("after message %d: idle %d times, want once, before the first", i+1, idle)
+		}
+	}
+	close(next)
+	c.Close()
+	if idle != 1 {
+		t.Error("Close called OnIdle's function")
+	}
+}
+
+func TestWSManySenders(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	echo(t, l)
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	var wg sync.WaitGroup
+	const senders, each = 8, 50
+	for i := range senders {
+		wg.Go(func() {
+			for j := range each {
+				if err := c.Send(fmt.Appendf(nil, `{"from":%d,"n":%d,"pad":"%s"}`, i, j, strings.Repeat("p", i*1000))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	next := [senders]int{}
+	for range senders * each {
+		got, err := c.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var i, j int
+		fmt.Sscanf(string(got), `{"from":%d,"n":%d`, &i, &j)
+		if next[i] != j || !bytes.HasSuffix(got, []byte(`p"}`)) && i > 0 {
+			t.Fatalf("of %d came %d, want %d: %.50s", i, j, next[i], got)
+		}
+		next[i]++
+	}
+	wg.Wait()
+	c.Close()
+}
+
+func TestWSOverUnixSocket(t *testing.T) {
+	noLeaks(t)
+	path := socketPath(t)
+	l := mustListen(t, "ws+unix:"+path+":/rpc", transport.Config{})
+	if want := "ws+unix:" + path + ":/rpc"; l.Endpoint() != want {
+		t.Errorf("Endpoint %q, want %q", l.Endpoint(), want)
+	}
+	echo(t, l)
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	c := mustDial(t, l.Endpoint(), transport.Config{})
+	if err := c.Send([]byte("[]")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Recv(); err != nil || string(got) != "[]" {
+		t.Errorf("%q %v", got, err)
+	}
+	c.Close()
+}

@@ -1,0 +1,302 @@
+package schemes
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+func TestUpgradeRefused(t *testing.T) {
+	noLeaks(t)
+	for _, tt := range []struct {
+		status int
+		body   string
+		kind   wire.FaultKind
+		words  []string
+	}{
+		{401, "token expired\nat line 7", wire.Auth, []string{"401 Unauthorized: token expired"}},
+		{403, "", wire.Auth, []string{"403 Forbidden"}},
+		{407, "who are you", wire.Auth, []string{"407", "who are you"}},
+		{404, "<html>", wire.Unreachable, []string{"404 Not Found: <html>", "refused the upgrade"}},
+		{200, "hello", wire.Unreachable, []string{"200 OK: hello"}},
+		{503, strings.Repeat("x", 5000), wire.Unreachable, []string{"503", "xxx…"}},
+		{500, "\x1b[31mred\x07", wire.Unreachable, []string{": [31mred"}},
+	} {
+		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
+			addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
+				fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+					tt.status, http.StatusText(tt.status), len(tt.body), tt.body)
+			})
+			_, err := Dial(t.Context(), mustParse(t, "ws://user:secret@"+addr+"/x?key=hidden"), transport.Config{})
+			f := wantFault(t, err, tt.kind, tt.words...)
+			if f.HTTP == nil || f.HTTP.Status != tt.status || f.HTTP.Body != tt.body[:min(len(tt.body), 1024)] {
+				t.Errorf("http: %+v", f.HTTP)
+			}
+			if s := f.Error(); strings.Contains(s, "secret") || strings.Contains(s, "hidden") || strings.ContainsAny(s, "\n\x1b") {
+				t.Errorf("the message is %q", s)
+			}
+		})
+	}
+}
+
+func TestWSRequest(t *testing.T) {
+	noLeaks(t)
+	got := make(chan *http.Request, 1)
+	addr := rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+		got <- req
+		io.WriteString(c, switching(req, "")+frame(finClose, closing(1000, "")))
+		readFrame(r)
+	})
+	c := mustDial(t, "ws://us%20er:p%40ss@"+addr+"/a%2Fb?q=1&r=%20", transport.Config{Header: http.Header{
+		"Cookie": {"a=1, b=2; c=3"}, "X-Two": {"one, two", "three"}, "Host": {"elsewhere.example"},
+	}})
+	defer c.Close()
+	req := <-got
+	if u, p, _ := req.BasicAuth(); u != "us er" || p != "p@ss" {
+		t.Errorf("user %q password %q", u, p)
+	}
+	if req.RequestURI != "/a%2Fb?q=1&r=%20" || req.Host != "elsewhere.example" {
+		t.Errorf("uri %q host %q", req.RequestURI, req.Host)
+	}
+	if h := req.Header; h.Get("Cookie") != "a=1, b=2; c=3" || strings.Join(h["X-Two"], "|") != "one, two|three" {
+		t.Errorf("headers %q", h)
+	}
+	if req.Header.Get("Sec-Websocket-Extensions") != "" {
+		t.Error("compression is offered")
+	}
+}
+
+func TestWSRedirect(t *testing.T) {
+	noLeaks(t)
+	l := mustListen(t, "ws://127.0.0.1:0/rpc", transport.Config{})
+	for _, status := range []string{"302 Found", "307 Temporary Redirect"} {
+		addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
+			io.WriteString(c, "HTTP/1.1 "+status+"\r\nLocation: "+strings.Replace(l.Endpoint(), "ws:", "http:", 1)+"\r\nContent-Length: 0\r\n\r\n")
+		})
+		_, err := dial(t.Context(), "ws://"+addr, transport.Config{})
+		wantFault(t, err, wire.Unreachable, status, "to "+l.Endpoint(), "not followed")
+	}
+}
+
+// Within one origin, another path is followed.
+func TestWSRedirectWithin(t *testing.T) {
+	noLeaks(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/rpc", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/rpc", func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		ws.Close(websocket.StatusNormalClosure, "here")
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	c := mustDial(t, strings.Replace(s.URL, "http:", "ws:", 1), transport.Config{})
+	_, err := c.Recv()
+	var ce *wire.CloseError
+	if !errors.As(err, &ce) || ce.Reason != "here" {
+		t.Errorf("%v", err)
+	}
+	c.Close()
+}
+
+// nobody returns an address at which nobody listens.
+func nobody(t *testing.T) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func TestDialFaults(t *testing.T) {
+	noLeaks(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system answers, and nobody else
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	mute := silent.Addr().String()
+	rude := rawServer(t, func(net.Conn, *bufio.Reader, *http.Request) {})
+	for name, tt := range map[string]struct {
+		to    string
+		kind  wire.FaultKind
+		words []string
+	}{
+		"refused":        {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
+		"no name":        {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
+		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no answer within 300ms", "--connect-timeout", mute}},
+		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no answer within 300ms"}},
+		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"hung up"}},
+		"no socket":      {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
+		"no certificate": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := transport.Config{ConnectTimeout: enough(tt.words...)}
+			if tt.kind == wire.Usage {
+				c.TLS.CACert = "nofile"
+			}
+			_, err := Dial(t.Context(), mustParse(t, tt.to), c)
+			f := wantFault(t, err, tt.kind, tt.words...)
+			if strings.Contains(f.Error(), "hidden") {
+				t.Errorf("the message is %q", f.Error())
+			}
+		})
+	}
+	t.Run("given up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := Dial(ctx, mustParse(t, "ws://"+mute), transport.Config{})
+		wantFault(t, err, wire.Unreachable, "gave up")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the cause is lost: %v", err)
+		}
+	})
+}
+
+func TestTLS(t *testing.T) {
+	noLeaks(t)
+	ca, other := newAuthority(t), newAuthority(t)
+	cert, key := ca.issue(time.Now().Add(time.Hour))
+	old, oldKey := ca.issue(time.Now().Add(-time.Hour))
+	strange, strangeKey := other.issue(time.Now().Add(time.Hour))
+	server := transport.TLS{Cert: cert, Key: key}
+	closedTo := transport.TLS{Cert: cert, Key: key, CACert: ca.File}
+	for name, tt := range map[string]struct {
+		server, client transport.TLS
+		host           string
+		kind           wire.FaultKind // "": it works
+		words          []string
+		warned         bool
+	}{
+		"its authority given":     {server: server, client: transport.TLS{CACert: ca.File}},
+		"by name":                 {server: server, client: transport.TLS{CACert: ca.File}, host: "localhost"},
+		"unknown authority":       {server: server, kind: wire.Unreachable, words: []string{"unknown authority", "--cacert", "--insecure"}},
+		"insecure":                {server: server, client: transport.TLS{Insecure: true}, warned: true},
+		"expired":                 {server: transport.TLS{Cert: old, Key: oldKey}, client: transport.TLS{CACert: ca.File}, kind: wire.Unreachable, words: []string{"expired"}},
+		"client certificate":      {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: cert, Key: key}},
+		"no client certificate":   {server: closedTo, client: transport.TLS{CACert: ca.File}, kind: wire.Auth, words: []string{"client certificate", "--cert"}},
+		"wrong client's":          {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: strange, Key: strangeKey}, kind: wire.Auth, words: []string{"certificate"}},
+		"a key without its chain": {server: server, client: transport.TLS{Key: key}, kind: wire.Usage, words: []string{"--cert"}},
+		"no PEM":                  {server: server, client: transport.TLS{CACert: key}, kind: wire.Usage, words: []string{"no PEM certificate"}},
+	} {
+		for _, scheme := range []string{"wss", "https"} {
+			t.Run(scheme+" "+name, func(t *testing.T) {
+				l := mustListen(t, scheme+"://127.0.0.1:0/", transport.Config{TLS: tt.server})
+				echo(t, l)
+				var warned recorder
+				to := l.Endpoint()
+				if tt.host != "" {
+					to = strings.Replace(to, "127.0.0.1", tt.host, 1)
+				}
+				msg, err := roundTrip(t, to, transport.Config{TLS: tt.client, Warn: warned.warn})
+				if tt.kind == "" && (err != nil || msg != `{"id":1,"result":2}`) {
+					t.Errorf("%q %v", msg, err)
+				}
+				if tt.kind != "" {
+					wantFault(t, err, tt.kind, tt.words...)
+				}
+				if got := strings.Contains(warned.String(), "not verified"); got != tt.warned {
+					t.Errorf("warned: %q", warned.String())
+				}
+			})
+		}
+	}
+	t.Run("no TLS there", func(t *testing.T) {
+		l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+		_, err := roundTrip(t, "wss"+strings.TrimPrefix(l.Endpoint(), "ws"), transport.Config{})
+		wantFault(t, err, wire.Unreachable, "does not speak TLS")
+	})
+}
+
+// roundTrip dials and sends one message to an echo.
+func roundTrip(t *testing.T, to string, c transport.Config) (string, error) {
+	t.Helper()
+	conn, err := Dial(t.Context(), mustParse(t, to), c)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	msg := []byte(`{"id":1,"result":2}`)
+	if e, ok := conn.(wire.Exchanger); ok {
+		var got string
+		err := e.Exchange(t.Context(), msg, func(b []byte) { got += string(b) })
+		return got, err
+	}
+	if err := conn.Send(msg); err != nil {
+		return "", err
+	}
+	got, err := conn.Recv()
+	return string(got), err
+}
+
+func TestWSSubprotocols(t *testing.T) {
+	noLeaks(t)
+	for name, tt := range map[string]struct {
+		offer  []string
+		header http.Header
+		warned bool
+		fails  bool
+		picks  string
+	}{
+		"picked":            {offer: []string{"a.v1", "b"}, picks: "b"},
+		"none picked":       {offer: []string{"a.v1"}, warned: true},
+		"none offered":      {},
+		"in a header":       {header: http.Header{"Sec-Websocket-Protocol": {"x, y"}}, picks: "y"},
+		"one never offered": {offer: []string{"a.v1"}, picks: "z", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			offered := make(chan string, 1)
+			addr := rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+				offered <- strings.Join(req.Header["Sec-Websocket-Protocol"], "|")
+				extra := ""
+				if tt.picks != "" {
+					extra = "Sec-WebSocket-Protocol: " + tt.picks + "\r\n"
+				}
+				io.WriteString(c, switching(req, extra))
+				if !tt.fails {
+					readFrame(r)
+				}
+			})
+			var warned recorder
+			c, err := Dial(t.Context(), mustParse(t, "ws://"+addr), transport.Config{
+				Subprotocols: tt.offer, Header: tt.header, Warn: warned.warn, CloseTimeout: 50 * time.Millisecond,
+			})
+			if tt.fails {
+				wantFault(t, err, wire.Protocol, "handshake", "z")
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			want := strings.Join(tt.offer, ",")
+			if tt.header != nil {
+				want = "x,y"
+			}
+			if got := <-offered; got != want {
+				t.Errorf("offered %q, want %q", got, want)
+			}
+			if got := warned.String() != ""; got != tt.warned {
+				t.Errorf("warned %q", warned.String())
+			}
+		})
+	}
+}

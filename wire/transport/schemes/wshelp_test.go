@@ -1,0 +1,329 @@
+package schemes
+
+import (
+	"bufio"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// patience is far longer than anything takes that works.
+const patience = 30 * time.Second
+
+// noLeaks fails the test if it leaves a goroutine behind. Call it first.
+func noLeaks(t *testing.T) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	// An http.Server that refused a body sleeps for half a second before it hangs up.
+	lingers := goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")
+	t.Cleanup(func() { goleak.VerifyNone(t, before, lingers) })
+}
+
+// mustParse returns an Address from text.
+func mustParse(t *testing.T, s string) transport.Address {
+	t.Helper()
+	a, err := transport.Parse(s)
+	if err != nil {
+		t.Fatalf("Parse(%q): %v", s, err)
+	}
+	return a
+}
+
+// mustDial dials s, and closes the connection at the end of the test.
+func mustDial(t *testing.T, s string, c transport.Config) wire.Conn {
+	t.Helper()
+	conn, err := Dial(t.Context(), mustParse(t, s), c)
+	if err != nil {
+		t.Fatalf("Dial(%q): %v", s, err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// mustListen listens on s until the end of the test.
+func mustListen(t *testing.T, s string, c transport.Config) transport.Listener {
+	t.Helper()
+	l, err := Listen(t.Context(), mustParse(t, s), c)
+	if err != nil {
+		t.Fatalf("Listen(%q): %v", s, err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// mustAccept takes the next connection of l, until the end of the test.
+func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
+	t.Helper()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatalf("Accept: %v", err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// echo answers every message on every connection of l with itself.
+func echo(t *testing.T, l transport.Listener) {
+	var wg sync.WaitGroup
+	t.Cleanup(func() { l.Close(); wg.Wait() })
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				for {
+					msg, err := c.Recv()
+					if err != nil || c.Send(msg) != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+}
+
+// wantFault checks the kind of a Fault, and what its message holds.
+func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *wire.Fault {
+	t.Helper()
+	f := wire.AsFault(err)
+	if f == nil {
+		t.Fatalf("got %T %v, want a Fault of kind %s", err, err, kind)
+	}
+	if f.Kind != kind {
+		t.Errorf("kind %s, want %s: %v", f.Kind, kind, err)
+	}
+	text := f.Message + " " + f.Hint
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q does not hold %q", text, w)
+		}
+	}
+	return f
+}
+
+// wantClose checks for a CloseError.
+func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
+	t.Helper()
+	var ce *wire.CloseError
+	if !errors.As(err, &ce) {
+		t.Fatalf("got %T %v, want a CloseError", err, err)
+	}
+	if ce.Code != code || ce.Clean != clean {
+		t.Errorf("code %d clean %v, want %d %v: %v", ce.Code, ce.Clean, code, clean, err)
+	}
+	return ce
+}
+
+// enough returns how long a dial may take whose failure says these words.
+func enough(words ...string) time.Duration {
+	if strings.Contains(strings.Join(words, " "), "no answer within 300ms") {
+		return 300 * time.Millisecond
+	}
+	return patience
+}
+
+// returns fails the test if f does not come back.
+func returns(t *testing.T, what string, f func()) {
+	t.Helper()
+	within(t, patience, what, f)
+}
+
+// soon is less than the 5 seconds that the libraries wait for a far side to take
+// their goodbye.
+const soon = 4 * time.Second
+
+// within fails the test if f takes longer than d.
+func within(t *testing.T, d time.Duration, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	start := time.Now()
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+		if took := time.Since(start); took > d {
+			t.Errorf("%s took %v, more than %v", what, took, d)
+		}
+	case <-time.After(2 * patience):
+		t.Fatalf("%s never came back", what)
+	}
+}
+
+// rawServer types HTTP by hand: for each connection it reads the head of one
+// request and leaves the rest to serve.
+func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.Request)) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
+	t.Cleanup(func() {
+		ln.Close()
+		mu.Lock()
+		for _, c := range conns {
+			c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+			wg.Go(func() {
+				defer c.Close()
+				r := bufio.NewReader(c)
+				req, err := http.ReadRequest(r)
+				if err == nil {
+					serve(c, r, req)
+				}
+			})
+		}
+	})
+	return ln.Addr().String()
+}
+
+// rawWS is rawServer past the answer to an upgrade.
+func rawWS(t *testing.T, serve func(c net.Conn, r *bufio.Reader)) string {
+	return "ws://" + rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+		io.WriteString(c, switching(req, ""))
+		serve(c, r)
+	}) + "/"
+}
+
+func switching(req *http.Request, extra string) string {
+	sum := sha1.Sum([]byte(req.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n" + extra + "\r\n"
+}
+
+// The first byte of a frame.
+const (
+	finText   = 0x81
+	finBinary = 0x82
+	finClose  = 0x88
+	finPing   = 0x89
+	finPong   = 0x8A
+	firstText = 0x01
+	more      = 0x00
+	finMore   = 0x80
+)
+
+// frame returns one frame as a server sends it.
+func frame(first byte, payload string) string {
+	b := []byte{first}
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+	}
+	return string(b) + payload
+}
+
+// masked returns one frame as a client sends it.
+func masked(first byte, payload string) string {
+	f := []byte(frame(first, payload))
+	head := len(f) - len(payload)
+	f[1] |= 0x80
+	key := []byte{1, 2, 3, 4}
+	out := append(append([]byte{}, f[:head]...), key...)
+	for i, c := range []byte(payload) {
+		out = append(out, c^key[i%4])
+	}
+	return string(out)
+}
+
+// readFrame reads one frame of a client.
+func readFrame(r io.Reader) (first byte, payload []byte, err error) {
+	var h [8]byte
+	if _, err := io.ReadFull(r, h[:2]); err != nil {
+		return 0, nil, err
+	}
+	first, n := h[0], uint64(h[1]&0x7f)
+	isMasked := h[1]&0x80 != 0
+	switch n {
+	case 126:
+		_, err = io.ReadFull(r, h[:2])
+		n = uint64(binary.BigEndian.Uint16(h[:2]))
+	case 127:
+		_, err = io.ReadFull(r, h[:8])
+		n = binary.BigEndian.Uint64(h[:8])
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	var key [4]byte
+	if isMasked {
+		if _, err := io.ReadFull(r, key[:]); err != nil {
+			return 0, nil, err
+		}
+	}
+	payload = make([]byte, n)
+	_, err = io.ReadFull(r, payload)
+	for i := range payload {
+		payload[i] ^= key[i%4]
+	}
+	return first, payload, err
+}
+
+// closing returns the payload of a close message.
+func closing(code uint16, reason string) string {
+	return string(binary.BigEndian.AppendUint16(nil, code)) + reason
+}
+
+// socketPath returns a path short enough for a socket.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rpcx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s.sock")
+}
+
+// recorder collects warnings.
+type recorder struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (r *recorder) warn(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line)
+}
+
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.lines, "\n")
+}

@@ -1,0 +1,100 @@
+package schemes
+
+import (
+	"bufio"
+	"net"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// A runSender sends several messages at once.
+type runSender interface {
+	wire.Batcher
+	SendRun(all []byte, start int, ends []int) (taken int, err error)
+}
+
+// What a client sends is one masked frame a message, of whatever length: its own, and the
+// library's, each by itself or many together.
+func TestWSSendsFramesOfAnyLength(t *testing.T) {
+	for name, send := range map[string]func(c wire.Conn, messages []string) error{
+		"by itself": func(c wire.Conn, messages []string) error {
+			for _, m := range messages {
+				if err := c.Send([]byte(m)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"together": func(c wire.Conn, messages []string) error {
+			all, ends, start, w := []byte(nil), []int(nil), 0, c.(runSender)
+			for _, m := range messages {
+				all = append(all, m...)
+				ends = append(ends, len(all))
+			}
+			for len(ends) > 0 {
+				n, err := w.SendRun(all, start, ends)
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					start, ends = ends[n-1], ends[n:]
+				}
+				if len(ends) > 0 {
+					if err := w.SendBuffered(all[start:ends[0]]); err != nil {
+						return err
+					}
+					start, ends = ends[0], ends[1:]
+				}
+			}
+			return w.Flush()
+		},
+	} {
+		t.Run(name, func(t *testing.T) { sendsFrames(t, send) })
+	}
+}
+
+func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) {
+	noLeaks(t)
+	sizes := []int{0, 1, 7, 8, 9, 125, 126, 127, 1000, 16 << 10, 16<<10 + 1, 1<<16 - 1, 1 << 16, 200_000}
+	got := make(chan string, len(sizes)+1)
+	url := rawWS(t, func(_ net.Conn, in *bufio.Reader) {
+		for range sizes {
+			head, err := in.Peek(2)
+			if err != nil || head[1]&0x80 == 0 {
+				got <- "a frame without a mask"
+				return
+			}
+			first, payload, err := readFrame(in)
+			if err != nil || first != finText {
+				got <- "no message of one frame"
+				return
+			}
+			got <- string(payload)
+		}
+		code, _, _ := readFrame(in)
+		got <- string(rune(code))
+	})
+	c := mustDial(t, url, transport.Config{})
+	var messages []string
+	for i, n := range sizes {
+		messages = append(messages, strings.Repeat(string(rune('a'+i)), n))
+	}
+	if err := send(c, messages); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range sizes {
+		if msg := <-got; msg != strings.Repeat(string(rune('a'+i)), n) {
+			t.Errorf("a message of %d bytes came as %d: %.40q", n, len(msg), msg)
+		}
+	}
+	c.Close()
+	if code := <-got; code != string(rune(finClose)) {
+		t.Errorf("then came %q", code)
+	}
+	if err := send(c, []string{"late"}); err == nil {
+		t.Error("a message was sent after the goodbye")
+	}
+}

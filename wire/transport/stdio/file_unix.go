@@ -1,0 +1,200 @@
+//go:build unix
+
+package stdio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// A fileStream reads or writes a file that others may share, our stdin and
+// stdout above all, so that Close ends a Read or Write that waits. O_NONBLOCK
+// would be seen by all who share the file; poll(2) with a pipe that Close
+// writes to is not.
+type fileStream struct {
+	f          *os.File
+	fd         int
+	socket     bool        // a write can be asked not to wait
+	regular    bool        // a write never waits
+	waits      atomic.Bool // a write cannot be asked not to: see writeToPipeNonblocking
+	wake, woke *os.File
+	wakeFD     int
+
+	mu     sync.Mutex
+	users  int
+	closed bool
+}
+
+// maxPipeWrite is how much can be written to a pipe that poll calls writable without
+// blocking (PIPE_BUF).
+const maxPipeWrite = 4096
+
+func newFileStream(f *os.File) (*fileStream, error) {
+	s := &fileStream{f: f}
+	var err error
+	if s.fd, err = number(f); err != nil {
+		return nil, err
+	}
+	if s.woke, s.wake, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if s.wakeFD, err = number(s.woke); err != nil {
+		return nil, err
+	}
+	_, err = unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	s.socket = err == nil
+	info, err := f.Stat()
+	s.regular = err == nil && info.Mode().IsRegular()
+	return s, nil
+}
+
+// number returns f's descriptor. Unlike f.Fd it leaves its mode alone.
+func number(f *os.File) (fd int, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	err = raw.Control(func(n uintptr) { fd = int(n) })
+	return fd, err
+}
+
+// enter reports whether the descriptor is being used; false after Close.
+func (s *fileStream) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.users++
+	return true
+}
+
+// leave is the end of enter. The last user after Close lets the files go.
+func (s *fileStream) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users == 0 && s.closed {
+		s.release()
+	}
+}
+
+// ready waits until the file can be read or written; os.ErrClosed after Close.
+func (s *fileStream) ready(events int16) error {
+	fds := []unix.PollFd{{Fd: int32(s.fd), Events: events}, {Fd: int32(s.wakeFD), Events: unix.POLLIN}}
+	for {
+		_, err := unix.Poll(fds, -1)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return os.NewSyscallError("poll", err)
+		case fds[1].Revents != 0:
+			return os.ErrClosed
+		default:
+			return nil
+		}
+	}
+}
+
+// Read reads what is there, or waits for it.
+func (s *fileStream) Read(b []byte) (int, error) {
+	if !s.enter() {
+		return 0, os.ErrClosed
+	}
+	defer s.leave()
+	for len(b) > 0 {
+		if err := s.ready(unix.POLLIN); err != nil {
+			return 0, err
+		}
+		n, err := unix.Read(s.fd, b)
+		switch {
+		case err == unix.EAGAIN, err == unix.EINTR: // someone else was faster, or the mode is theirs
+		case err != nil:
+			return 0, &os.PathError{Op: "read", Path: s.f.Name(), Err: err}
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+// Write writes all of b. Unlike that of os.Stdout it returns EPIPE as an error.
+func (s *fileStream) Write(b []byte) (int, error) {
+	if !s.enter() {
+		return 0, os.ErrClosed
+	}
+	defer s.leave()
+	done := 0
+	for done < len(b) {
+		n, err := s.writeSome(b[done:])
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			if err := s.ready(unix.POLLOUT); err != nil {
+				return done, err
+			}
+		case err != nil:
+			return done, &os.PathError{Op: "write", Path: s.f.Name(), Err: err}
+		default:
+			done += n
+		}
+	}
+	return done, nil
+}
+
+// writeSome writes as much as goes without waiting; EAGAIN where nothing does.
+func (s *fileStream) writeSome(b []byte) (int, error) {
+	if s.socket {
+		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
+	}
+	if s.regular {
+		return unix.Write(s.fd, b)
+	}
+	if !s.waits.Load() {
+		n, err := writeToPipeNonblocking(s.fd, b)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return n, err
+		}
+		s.waits.Store(true)
+	}
+	if err := s.ready(unix.POLLOUT); err != nil {
+		return 0, err
+	}
+	return unix.Write(s.fd, b[:min(len(b), maxPipeWrite)])
+}
+
+// Close wakes the goroutines that wait, and closes the file when the last of them
+// has left.
+func (s *fileStream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.wake.Close() // what makes the other end readable for everyone, for ever
+	if s.users == 0 {
+		s.release()
+	}
+	return nil
+}
+
+// release closes the file. The numbers of stdin and stdout stay taken, by
+// /dev/null, so that no file opened later gets what is meant for them.
+func (s *fileStream) release() {
+	s.woke.Close()
+	if s.f != os.Stdin && s.f != os.Stdout {
+		s.f.Close()
+		return
+	}
+	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+		unix.Dup2(int(null.Fd()), s.fd)
+		null.Close()
+	}
+}

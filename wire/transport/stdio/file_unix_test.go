@@ -1,0 +1,48 @@
+//go:build unix
+
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+)
+
+// What fills a pipe is written as it is read, and Close wakes a Write that waits,
+// whether or not a write can be asked not to wait.
+func TestStdioFullPipe(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		s, err := newFileStream(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.waits.Store(waits)
+		const size = 1 << 20
+		wrote := make(chan error, 1)
+		go func() {
+			_, err := s.Write(bytes.Repeat([]byte("x"), size))
+			if err == nil {
+				_, err = s.Write(bytes.Repeat([]byte("y"), size))
+			}
+			wrote <- err
+		}()
+		b := make([]byte, size)
+		if _, err := io.ReadFull(in, b); err != nil || bytes.Count(b, []byte("x")) != size {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(in, b[:1]); err != nil || b[0] != 'y' {
+			t.Fatalf("%q, %v", b[0], err)
+		}
+		s.Close()
+		if err := <-wrote; !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	}
+}

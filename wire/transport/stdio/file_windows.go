@@ -1,0 +1,74 @@
+package stdio
+
+import (
+	"io"
+	"os"
+	"sync"
+)
+
+// A fileStream reads or writes a file that others may share, our stdin and
+// stdout above all, so that Close ends a Read or Write that waits. The system
+// does not call back a read of such a file: the goroutine that does it is left
+// behind, and what it reads then is lost.
+type fileStream struct {
+	f      *os.File
+	closed chan struct{}
+	once   sync.Once
+
+	reading sync.Once
+	in      *io.PipeReader
+	into    *io.PipeWriter
+}
+
+func newFileStream(f *os.File) (*fileStream, error) {
+	s := &fileStream{f: f, closed: make(chan struct{})}
+	s.in, s.into = io.Pipe()
+	return s, nil
+}
+
+// Read reads what is there, or waits for it.
+func (s *fileStream) Read(b []byte) (int, error) {
+	s.reading.Do(func() {
+		go func() {
+			_, err := io.Copy(s.into, s.f)
+			_ = s.into.CloseWithError(err) // nil: io.EOF
+		}()
+	})
+	return s.in.Read(b)
+}
+
+// Write writes all of b. A write that Close ends is left behind.
+func (s *fileStream) Write(b []byte) (int, error) {
+	select {
+	case <-s.closed:
+		return 0, os.ErrClosed
+	default:
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	written := make(chan result, 1)
+	b = append([]byte(nil), b...)
+	go func() {
+		n, err := s.f.Write(b)
+		written <- result{n, err}
+	}()
+	select {
+	case r := <-written:
+		return r.n, r.err
+	case <-s.closed:
+		return 0, os.ErrClosed
+	}
+}
+
+// Close wakes the goroutines that wait. Stdout ends for who reads it; a read of
+// stdin may still be under way, which would hold up its closing.
+func (s *fileStream) Close() error {
+	s.once.Do(func() {
+		close(s.closed)
+		_ = s.in.CloseWithError(os.ErrClosed)
+		go func() { _ = s.f.Close() }()
+	})
+	return nil
+}

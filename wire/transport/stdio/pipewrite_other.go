@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package stdio
+
+import "golang.org/x/sys/unix"
+
+// writeToPipeNonblocking is not possible on this system.
+func writeToPipeNonblocking(int, []byte) (int, error) { return 0, unix.ENOTSUP }

@@ -1,0 +1,122 @@
+// Package stdio speaks through our own stdin and stdout.
+package stdio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// dialStdio speaks through our own stdin and stdout: we are the child.
+func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
+	s, err := newStdio(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.Frame(s, "")
+}
+
+// listenStdio returns a listener whose one client is the process that started us.
+func Listen(_ context.Context, _ transport.Address, c transport.Config) (transport.Listener, error) {
+	if c.Token != "" {
+		return nil, transport.UsageHint("ws:// and http:// can", "stdio: cannot demand a token")
+	}
+	s, err := newStdio(c)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := c.Frame(s, "")
+	if err != nil {
+		return nil, err
+	}
+	return transport.Single(conn), nil
+}
+
+// A stdioStream is our stdin and stdout as one stream of bytes.
+type stdioStream struct {
+	in       io.ReadCloser
+	out      io.WriteCloser
+	outOnce  sync.Once
+	closed   chan struct{}
+	closeAll sync.Once
+}
+
+// newStdio takes what c gives. Files are read and written through a fileStream,
+// which Close can wake.
+func newStdio(c transport.Config) (*stdioStream, error) {
+	s := &stdioStream{in: c.Stdin, out: c.Stdout, closed: make(chan struct{})}
+	if s.in == nil {
+		s.in = os.Stdin
+	}
+	if s.out == nil {
+		s.out = os.Stdout
+	}
+	if f, ok := s.in.(*os.File); ok {
+		in, err := newFileStream(f)
+		if err != nil {
+			return nil, wire.NewFault(wire.IO, "stdin: "+err.Error(), err)
+		}
+		s.in = in
+	}
+	if f, ok := s.out.(*os.File); ok {
+		out, err := newFileStream(f)
+		if err != nil {
+			s.in.Close()
+			return nil, wire.NewFault(wire.IO, "stdout: "+err.Error(), err)
+		}
+		s.out = out
+	}
+	return s, nil
+}
+
+func (s *stdioStream) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Read reads stdin.
+func (s *stdioStream) Read(b []byte) (int, error) {
+	n, err := s.in.Read(b)
+	if err != nil && s.isClosed() {
+		err = &wire.CloseError{Clean: true}
+	}
+	return n, err
+}
+
+// Write writes to stdout. Its errors are *wire.CloseError.
+func (s *stdioStream) Write(b []byte) (int, error) {
+	n, err := s.out.Write(b)
+	switch {
+	case err == nil:
+		return n, nil
+	case s.isClosed(), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+		return n, &wire.CloseError{Clean: true}
+	}
+	return n, &wire.CloseError{Err: err}
+}
+
+// CloseWrite closes stdout.
+func (s *stdioStream) CloseWrite() (err error) {
+	s.outOnce.Do(func() { err = s.out.Close() })
+	return err
+}
+
+// Close closes both, and does not wait for a read that waits for its bytes.
+func (s *stdioStream) Close() error {
+	var err error
+	s.closeAll.Do(func() {
+		close(s.closed)
+		err = s.CloseWrite()
+		s.in.Close()
+	})
+	return err
+}

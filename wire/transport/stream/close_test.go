@@ -1,0 +1,31 @@
+package stream
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A goodbye that finds no room is not waited for: package tls allows it 5 s.
+func TestStreamCloseAmidSilence(t *testing.T) {
+	known := httptest.NewTLSServer(nil)
+	known.Close()
+	near, far := net.Pipe() // which keeps nothing
+	defer far.Close()
+	shaken := make(chan error, 1)
+	go func() { shaken <- tls.Server(far, known.TLS).Handshake() }() // and reads nothing more
+	conn := tls.Client(near, &tls.Config{InsecureSkipVerify: true})
+	go io.ReadFull(conn, make([]byte, 1)) // takes the tickets that end the handshake
+	if err := errors.Join(conn.Handshake(), <-shaken); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	New(conn).Close()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+}

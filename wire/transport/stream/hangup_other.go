@@ -1,0 +1,9 @@
+//go:build !linux
+
+package stream
+
+// hungUp cannot tell here whether the far side still reads.
+func hungUp(uintptr) bool { return false }
+
+// farEnd cannot tell here whether the far side has ended.
+func farEnd(uintptr) (silent, gone bool) { return false, false }

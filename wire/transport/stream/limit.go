@@ -1,0 +1,41 @@
+package stream
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"rpcx/wire/transport"
+)
+
+// defaultClients is Config.MaxClients where that is 0.
+const defaultClients = 1000
+
+// connLimit bounds the connections that a listener has at once. One that comes when
+// there is no place is closed.
+type Limit struct {
+	most  int64
+	taken atomic.Int64
+	warn  func(format string, args ...any)
+	told  sync.Once
+}
+
+func NewLimit(c transport.Config) *Limit {
+	most := c.MaxClients
+	if most <= 0 {
+		most = defaultClients
+	}
+	return &Limit{most: int64(most), warn: c.Warnf}
+}
+
+// acquire gives conn a place, which leave gives back; nil if there is none, and conn is
+// closed.
+func (p *Limit) Acquire(conn net.Conn) (leave func()) {
+	if p.taken.Add(1) <= p.most {
+		return sync.OnceFunc(func() { p.taken.Add(-1) })
+	}
+	p.taken.Add(-1)
+	p.told.Do(func() { p.warn("%d clients are connected, which is as many as may be: others are turned away", p.most) })
+	conn.Close()
+	return nil
+}

@@ -1,0 +1,214 @@
+package stream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// listenStream binds tcp, tls or a Unix socket.
+func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
+	if c.Token != "" {
+		return nil, transport.UsageHint("ws:// and http:// can", "%s: cannot demand a token", a)
+	}
+	if a.Scheme == "unix" {
+		l, err := ListenUnix(a.Path)
+		if err != nil {
+			return nil, err
+		}
+		return newStreamListener(l, nil, a.String(), c), nil
+	}
+	var cfg *tls.Config
+	if a.Scheme == "tls" {
+		var err error
+		if cfg, err = c.TLS.Server(); err != nil {
+			return nil, err
+		}
+	} else {
+		c.TLS = transport.TLS{} // which asks nobody for a certificate
+	}
+	l, at, err := ListenTCP(ctx, a, c)
+	if err != nil {
+		return nil, err
+	}
+	return newStreamListener(l, cfg, a.Scheme+"://"+at, c), nil
+}
+
+// A streamListener hands out connections whose handshake is done.
+type streamListener struct {
+	net.Listener
+	endpoint string
+	places   *Limit
+	c        transport.Config
+	tls      *tls.Config
+
+	ready  chan net.Conn // of tls: past their handshake
+	closed chan struct{}
+	once   sync.Once
+	wg     sync.WaitGroup
+	last   atomic.Bool // after Drain
+}
+
+// drainTimeout bounds how long a listener that takes its last connections waits
+// for one more: they are in its queue already.
+const drainTimeout = 100 * time.Millisecond
+
+// Drain has Accept return net.ErrClosed once it has returned the connections that
+// were made so far.
+func (s *streamListener) Drain() {
+	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		s.last.Store(true)
+		l.SetDeadline(time.Now())
+	}
+}
+
+// maxHandshakes bounds the TLS handshakes that go on at once.
+const maxHandshakes = 64
+
+func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c transport.Config) *streamListener {
+	s := &streamListener{Listener: l, endpoint: endpoint, places: NewLimit(c), c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
+	if cfg != nil {
+		s.wg.Go(s.handshakes)
+	}
+	return s
+}
+
+// Endpoint returns where it listens.
+func (s *streamListener) Endpoint() string { return s.endpoint }
+
+// Accept returns the next connection.
+func (s *streamListener) Accept() (wire.Conn, error) {
+	for {
+		conn, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if leave := s.places.Acquire(conn); leave != nil {
+			stream := New(conn)
+			stream.left = leave
+			return s.c.Frame(stream, stream.Remote())
+		}
+	}
+}
+
+// next returns the next connection that is past its handshake.
+func (s *streamListener) next() (net.Conn, error) {
+	if s.tls == nil {
+		return s.accept()
+	}
+	select {
+	case conn := <-s.ready:
+		return conn, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// accept is the listener's Accept, but waits where the error passes by itself: too
+// many open files, a client that left.
+func (s *streamListener) accept() (net.Conn, error) {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		conn, err := s.acceptOne()
+		if err == nil {
+			if tcp, ok := conn.(*net.TCPConn); ok && s.c.Ping > 0 {
+				tcp.SetKeepAliveConfig(keepAlive(s.c.Ping))
+			}
+			return conn, nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, net.ErrClosed
+		}
+		s.c.Warnf("%s: %v", s.endpoint, err)
+		select {
+		case <-time.After(pause):
+		case <-s.closed:
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// acceptOne is the listener's Accept. After Drain it does not wait any more.
+func (s *streamListener) acceptOne() (net.Conn, error) {
+	if !s.last.Load() {
+		conn, err := s.Listener.Accept()
+		if err == nil || !s.last.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return conn, err
+		}
+	}
+	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		l.SetDeadline(time.Now().Add(drainTimeout))
+	}
+	conn, err := s.Listener.Accept()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, net.ErrClosed
+	}
+	return conn, err
+}
+
+// handshakes accepts for tls: a client that is slow in its handshake does not hold
+// up the others.
+func (s *streamListener) handshakes() {
+	slots := make(chan struct{}, maxHandshakes)
+	for {
+		conn, err := s.accept()
+		if err != nil {
+			for range cap(slots) { // those that were begun are the last
+				slots <- struct{}{}
+			}
+			s.once.Do(func() { close(s.closed) })
+			return
+		}
+		slots <- struct{}{}
+		s.wg.Go(func() {
+			defer func() { <-slots }()
+			s.handshake(tls.Server(conn, s.tls))
+		})
+	}
+}
+
+func (s *streamListener) handshake(conn *tls.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.c.ConnectTimeout)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-stop:
+		}
+	}()
+	began := time.Now()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		if !errors.Is(err, context.Canceled) {
+			s.c.Warnf("%s: %s: %v", s.endpoint, conn.RemoteAddr(), err)
+		}
+		return
+	}
+	s.c.Watch.Secured(conn.RemoteAddr().String(), conn.ConnectionState(), true, time.Since(began))
+	select {
+	case s.ready <- conn:
+	case <-s.closed:
+		conn.Close()
+	}
+}
+
+// Close ends the listener, and with it the handshakes that go on.
+func (s *streamListener) Close() error {
+	err := s.Listener.Close()
+	s.once.Do(func() { close(s.closed) })
+	s.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

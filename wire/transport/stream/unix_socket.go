@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/syserr"
+	"rpcx/wire/transport"
+)
+
+// unixName returns the path as package net wants it: a name that begins with
+// "@" is a file like any other, never Linux's abstract sockets, which have no
+// mode.
+func unixName(path string) string {
+	if strings.HasPrefix(path, "@") {
+		return "./" + path
+	}
+	return path
+}
+
+// listenUnix binds a socket that only its owner can connect to (0600). A stale
+// socket, which nobody listens on, is replaced; a live one is a Conflict Fault,
+// and so is anything else of that name. Close removes the socket.
+func ListenUnix(path string) (net.Listener, error) {
+	if path == "" {
+		return nil, transport.Usage("a Unix socket needs a path")
+	}
+	if limit := maxUnixPath(); len(unixName(path)) > limit {
+		return nil, transport.Usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(path), path)
+	}
+	// Bound in a folder that nobody else can enter, and moved into its place
+	// when it has its mode: there is no moment at which others could connect.
+	dir, err := os.MkdirTemp(filepath.Dir(unixName(path)), ".s")
+	if err != nil {
+		return nil, bindFault(path, err)
+	}
+	defer os.RemoveAll(dir)
+	defer lockFolder(filepath.Dir(unixName(path)))()
+	tmp := filepath.Join(dir, "s")
+	if len(tmp) > maxUnixPath() || !socketsMove {
+		return listenUnixInPlace(path, dir)
+	}
+	l, err := bindUnix(tmp)
+	if err != nil {
+		return nil, bindFault(path, err)
+	}
+	if err := putInPlace(tmp, path, dir); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return newUnixListener(l, path)
+}
+
+// listenUnixInPlace is for a path so long that no longer one can be bound, and for
+// systems whose sockets cannot be moved.
+// The mode is set at once after the binding.
+func listenUnixInPlace(path, dir string) (net.Listener, error) {
+	if err := clearPlace(path, dir); err != nil {
+		return nil, err
+	}
+	l, err := bindUnix(path)
+	if err != nil {
+		return nil, bindFault(path, err)
+	}
+	return newUnixListener(l, path)
+}
+
+func bindUnix(path string) (*net.UnixListener, error) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unixName(path), Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // it would remove by name, whatever has the name by then
+	if err := os.Chmod(unixName(path), 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// putInPlace gives the socket tmp its name. A link fails where the name is
+// taken, so of two that race for it one loses.
+func putInPlace(tmp, path, dir string) error {
+	for range 3 {
+		err := os.Link(tmp, path)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			if err := clearPlace(path, dir); err != nil {
+				return err
+			}
+		default: // no links on this file system
+			if err := clearPlace(path, dir); err != nil {
+				return err
+			}
+			if err := os.Rename(tmp, path); err != nil {
+				return bindFault(path, err)
+			}
+			return nil
+		}
+	}
+	return inUse(path)
+}
+
+// clearPlace makes way for a new socket: a stale one is moved into dir, tried
+// again there, and put back should it be alive after all.
+func clearPlace(path, dir string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return bindFault(path, err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return wire.NewFault(wire.Conflict, fmt.Sprintf("%s exists and is not a socket", path), nil)
+	case !stale(path):
+		return inUse(path)
+	}
+	old := filepath.Join(dir, "o")
+	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return bindFault(path, err)
+	}
+	if len(old) <= maxUnixPath() && !stale(old) {
+		os.Link(old, path)
+		return inUse(path)
+	}
+	return nil
+}
+
+// stale reports whether a socket is left over: nothing listens on it. In doubt it
+// is not stale.
+func stale(path string) bool {
+	c, err := net.DialTimeout("unix", unixName(path), time.Second)
+	if err == nil {
+		c.Close()
+	}
+	return syserr.Refused(err) || errors.Is(err, fs.ErrNotExist)
+}
+
+func inUse(path string) error {
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("%s: another process listens on this socket", path), nil)
+}
+
+func bindFault(path string, err error) error {
+	var p *fs.PathError
+	why := err
+	if errors.As(err, &p) {
+		why = p.Err
+	}
+	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
+}
+
+// maxUnixPath returns what fits into the system's sockaddr_un, its final NUL
+// apart.
+func maxUnixPath() int {
+	if runtime.GOOS == "linux" {
+		return 107
+	}
+	return 103
+}
+
+// A unixListener removes its socket's name when it closes, if it still has it.
+type unixListener struct {
+	*net.UnixListener
+	path string
+	self fs.FileInfo
+	once sync.Once
+}
+
+func newUnixListener(l *net.UnixListener, path string) (net.Listener, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		l.Close()
+		return nil, bindFault(path, err)
+	}
+	return &unixListener{UnixListener: l, path: abs, self: info}, nil
+}
+
+// Close ends the listener and removes the socket.
+func (l *unixListener) Close() error {
+	l.once.Do(func() {
+		if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.self) {
+			os.Remove(l.path)
+		}
+	})
+	return l.UnixListener.Close()
+}

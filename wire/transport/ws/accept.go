@@ -1,0 +1,23 @@
+package ws
+
+import (
+	"net"
+	"net/http"
+
+	"github.com/coder/websocket"
+
+	"rpcx/wire/transport"
+)
+
+// acceptWS answers a request with an upgrade to WebSocket. under is its connection, which wrapWS has made, with or without
+// TLS. Where it fails, the request has been answered. Who may connect is for the caller to look at.
+func Accept(w http.ResponseWriter, r *http.Request, under net.Conn, c transport.Config) (*Conn, error) {
+	if dirs := watchFrames(c.Watch, r.RemoteAddr); dirs[0] != nil {
+		w = shownUpgrade{w, dirs}
+	}
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: c.Subprotocols, InsecureSkipVerify: true})
+	if err != nil {
+		return nil, err
+	}
+	return newWS(ws, underlying(under), c), nil
+}

@@ -1,0 +1,179 @@
+package ws
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// wsPair returns the two ends of a WebSocket.
+func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	c = c.WithDefaults()
+	accepted := make(chan *Conn, 1)
+	s := &http.Server{
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, t, c) },
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			conn, err := Accept(w, r, r.Context().Value(t).(net.Conn), c)
+			if err != nil {
+				t.Error(err)
+			}
+			accepted <- conn
+		}),
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(wrapping{l})
+	t.Cleanup(func() { s.Close() })
+	conn, err := Dial(t.Context(), transport.Address{Scheme: "ws", Host: l.Addr().String()}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, server = conn.(*Conn), <-accepted
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+// A wrapping is a listener whose connections can become WebSockets.
+type wrapping struct{ net.Listener }
+
+func (w wrapping) Accept() (net.Conn, error) {
+	conn, err := w.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return Wrap(conn, nil), nil
+}
+
+// Until the handshake is over, and where who reads has a buffer of its own, nothing is read ahead, and no memory is
+// there for it.
+func TestWSReadsAheadOnlyForItself(t *testing.T) {
+	for _, c := range []struct {
+		direct, begun bool
+		ahead         int
+	}{{false, false, 0}, {true, false, 0}, {true, true, 0}, {false, true, 3}} {
+		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, direct: c.direct, begun: c.begun}
+		b := make([]byte, 1)
+		if got, err := n.Read(b); err != nil || string(b[:got]) != "a" || len(n.in) != c.ahead || (n.buffer != nil) != (c.ahead > 0) {
+			t.Errorf("%+v: %q, %d bytes ahead, %v", c, b[:got], len(n.in), err)
+		}
+		if rest, err := io.ReadAll(n); err != nil || string(rest) != "bcd" {
+			t.Errorf("%+v: then %q, %v", c, rest, err)
+		}
+	}
+}
+
+type readOnly struct {
+	net.Conn
+	io.Reader
+}
+
+func (r readOnly) Read(b []byte) (int, error) { return r.Reader.Read(b) }
+
+// The buffer of a large message does not stay.
+func TestWSKeepsNoLargeBuffer(t *testing.T) {
+	w := &Conn{max: 32 << 20}
+	for i, n := range []int{20 << 20, 2, 2} {
+		if msg, err := w.read(bytes.NewReader(make([]byte, n))); err != nil || len(msg) != n {
+			t.Fatalf("%d bytes: %d, %v", n, len(msg), err)
+		}
+		if got := cap(w.buf); i > 1 && got > largeMessage {
+			t.Errorf("a buffer of %d bytes is kept", got)
+		}
+	}
+}
+
+// counting counts writes.
+type counting struct {
+	net.Conn
+	writes atomic.Int32
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+func TestWSBuffered(t *testing.T) {
+	c, far := wsPair(t, transport.Config{})
+	count := &counting{Conn: c.net.Conn}
+	c.net.Conn = count
+	for range 100 {
+		if err := c.SendBuffered([]byte(`{"jsonrpc":"2.0","method":"x"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count.writes.Load(); n != 0 {
+		t.Errorf("%d writes before Flush", n)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n := count.writes.Load(); n != 1 {
+		t.Errorf("100 small messages left in %d writes, want 1", n)
+	}
+	for range 100 {
+		if _, err := far.Recv(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A pong does not wait for anyone's Flush.
+	var wg sync.WaitGroup
+	wg.Go(func() { c.Recv() })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	wg.Go(func() { far.Recv() })
+	if err := far.ws.Ping(ctx); err != nil {
+		t.Errorf("ping: %v", err)
+	}
+	c.Close()
+	far.Close()
+	wg.Wait()
+}
+
+// Close ends a write that waits for a far side which reads nothing.
+func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
+	c, _ := wsPair(t, transport.Config{CloseTimeout: 200 * time.Millisecond})
+	got := make(chan error, 1)
+	go func() {
+		for {
+			if err := c.Send(make([]byte, 1<<20)); err != nil {
+				got <- err
+				return
+			}
+		}
+	}()
+	for c.net.writable() { // until a write waits for the far side
+		runtime.Gosched()
+	}
+	began := time.Now()
+	c.Close()
+	if took := time.Since(began); took > 4*time.Second { // the library waits 5 s
+		t.Errorf("Close took %v", took)
+	}
+	var ce *wire.CloseError
+	if err := <-got; !errors.As(err, &ce) || ce.Code != 0 || !ce.Clean {
+		t.Errorf("Send: %v", err)
+	}
+	if err := c.Send([]byte("1")); err == nil {
+		t.Error("Send works after Close")
+	}
+}

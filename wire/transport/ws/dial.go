@@ -1,0 +1,110 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
+)
+
+// dialWS dials ws, wss and ws+unix.
+func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	d, err := httpclient.NewDialer(a, c)
+	if err != nil {
+		return nil, err
+	}
+	client := d.Client(func(conn net.Conn) net.Conn { return Wrap(conn, nil) })
+	up := &upgrader{RoundTripper: client.Transport, watch: c.Watch, most: c.MaxMessage}
+	client.Transport = up
+	defer client.CloseIdleConnections()
+	if a.Scheme == "wss" {
+		c.WarnInsecure(d.Where)
+	}
+
+	bounded, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
+	defer cancel()
+	var under net.Conn
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) { under = i.Conn },
+	})
+	opts := &websocket.DialOptions{HTTPClient: client, HTTPHeader: d.Header, Host: d.HostHeader}
+	opts.Subprotocols = takeSubprotocols(d.Header, c.Subprotocols)
+	ws, resp, err := websocket.Dial(bounded, d.URL, opts)
+	if err != nil {
+		return nil, notUpgraded(ctx, d, c.ConnectTimeout, resp, err)
+	}
+	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
+		c.Warnf("%s: the far side picked none of the subprotocols offered: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
+	}
+	n := underlying(under)
+	n.direct = under == net.Conn(n)
+	w := newWS(ws, n, c)
+	w.frames = up.frames
+	return w, nil
+}
+
+// underlying finds our own connection below the layers of TLS.
+func underlying(c net.Conn) *wsNet {
+	for {
+		switch t := c.(type) {
+		case *wsNet:
+			return t
+		case interface{ NetConn() net.Conn }:
+			c = t.NetConn()
+		default:
+			panic(fmt.Sprintf("transport: a %T is not a connection of ours", c)) // every dial goes through httpDialer.dial
+		}
+	}
+}
+
+// takeSubprotocols moves what a --header offers to where the library looks for
+// it when it checks the far side's choice.
+func takeSubprotocols(h http.Header, offered []string) []string {
+	const name = "Sec-Websocket-Protocol"
+	for _, v := range h[name] {
+		for p := range strings.SplitSeq(v, ",") {
+			offered = append(offered[:len(offered):len(offered)], strings.TrimSpace(p))
+		}
+	}
+	delete(h, name)
+	return offered
+}
+
+// notUpgraded says why there is no WebSocket: no connection, an HTTP answer in
+// place of the upgrade, or an upgrade that breaks the protocol.
+func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration, resp *http.Response, err error) error {
+	switch {
+	case resp == nil || wire.AsFault(err) != nil:
+		return transport.DialFault(ctx, d.Where, limit, err)
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		what := err
+		for errors.Unwrap(what) != nil {
+			what = errors.Unwrap(what)
+		}
+		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.Where, what), err)
+	}
+	if f := d.Redirected(resp); f != nil {
+		return f
+	}
+	var body []byte
+	if resp.Body != nil {
+		body, _ = io.ReadAll(io.LimitReader(resp.Body, transport.MaxErrorBody))
+	}
+	f := transport.HttpFault(fmt.Sprintf("%s refused the upgrade to WebSocket", d.Where), resp, body)
+	switch resp.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.Unreached = true
+	}
+	return f
+}

@@ -1,0 +1,207 @@
+package ws
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"sync"
+
+	"rpcx/wire/transport"
+)
+
+// errMasked is that a server masks what it sends, which the library does not mind: "A
+// client MUST close a connection if it detects a masked frame" (RFC 6455, section 5.1).
+var errMasked = errors.New("the far side sent a masked frame, which a server must not")
+
+// errHuge is that one frame is announced as longer than a message may be. The library
+// would wait for as much of it as it takes.
+var errHuge = errors.New("a frame is longer than a message may be")
+
+// An upgrader puts a frameReader before what comes after an upgrade to WebSocket.
+type upgrader struct {
+	http.RoundTripper
+	watch  *transport.Watch
+	most   int          // bytes of a message
+	frames *frameReader // of the last upgrade
+}
+
+// RoundTrip implements http.RoundTripper.
+func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := u.RoundTripper.RoundTrip(req)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		if rwc, ok := resp.Body.(io.ReadWriteCloser); ok {
+			if dirs := watchFrames(u.watch, ""); dirs[0] != nil {
+				rwc = &shownFrames{rwc, dirs}
+			}
+			u.frames = &frameReader{ReadWriteCloser: rwc, most: uint64(u.most)}
+			resp.Body = u.frames
+		}
+	}
+	return resp, err
+}
+
+// CloseIdleConnections hands on to the transport.
+func (u *upgrader) CloseIdleConnections() {
+	if c, ok := u.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// A frameReader reads what a server sends after the upgrade. Nearly all of that is
+// messages of one frame each, which Message returns where they lie in its buffer. All
+// else (control frames, messages in pieces, long ones, whatever breaks the protocol) is
+// the library's, which reads it by Read: a frame at a time, so that between its messages
+// the library holds nothing back. Read fails at the first frame that is masked or too long.
+type frameReader struct {
+	io.ReadWriteCloser
+	most uint64 // bytes of a frame
+
+	mu   sync.Mutex // Recv reads, and so may the library's Close
+	buf  []byte
+	in   []byte // what was read into buf and not yet taken
+	lent bool   // who called Message still reads what it returned
+	head []byte // of the frame that Read is at, as far as it was taken
+	left uint64 // bytes of that frame's payload that are still to be taken
+	err  error  // why nothing more comes; what is in in counts first
+
+	writing sync.Mutex // held during a Write; what follows is guarded by it
+	out     []byte     // the frame that is written
+	goodbye bool       // the library has closed the WebSocket
+}
+
+// The first byte of a message that is one frame: the last of its message, with no
+// reserved bits.
+const (
+	wholeText   = 0x81
+	wholeBinary = 0x82
+)
+
+// Message returns the next message if that is one frame, of text (or binary, if
+// that is taken as well), which fits the buffer and is no longer than longest. It waits for
+// it. The bytes are valid until the next call.
+// If ok is false the library must read what comes next.
+func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lent = false
+	for {
+		msg, ok, plain := f.next(binary, longest)
+		if ok || !plain || f.err != nil || !f.fill() {
+			return msg, ok
+		}
+	}
+}
+
+// Buffered appends to msgs those that Message would return without waiting, until there are
+// most. The bytes are valid until the next Message.
+func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int) [][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(msgs) < most {
+		msg, ok, _ := f.next(binary, longest)
+		if !ok {
+			break
+		}
+		msgs = append(msgs, msg)
+	}
+	return msgs
+}
+
+// next takes the next message from what was read, if that is there as a whole; plain says
+// that it may be one for Message, as far as it is known.
+func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
+	if f.left > 0 || len(f.head) > 0 {
+		return nil, false, false
+	}
+	head, size, known := frameHead(f.in)
+	end := uint64(head) + size
+	switch {
+	case len(f.in) > 0 && f.in[0] != wholeText && !(binary && f.in[0] == wholeBinary):
+		return nil, false, false
+	case known && (f.in[1]&0x80 != 0 || size > uint64(longest) || end > wsBuffer):
+		return nil, false, false
+	case known && end <= uint64(len(f.in)):
+		msg, f.in = f.in[head:end:end], f.in[end:]
+		f.lent = true
+		return msg, true, true
+	}
+	return nil, false, true
+}
+
+// fill reads more, behind what is in the buffer. It reports whether anything came.
+func (f *frameReader) fill() bool {
+	if f.buf == nil || f.lent {
+		f.buf, f.lent = make([]byte, wsBuffer), false // what was lent must not be written over
+	}
+	kept := copy(f.buf, f.in)
+	n, err := f.ReadWriteCloser.Read(f.buf[kept:])
+	f.in, f.err = f.buf[:kept+n], err
+	return n > 0
+}
+
+// Read implements io.Reader. It returns nothing from behind the end of a frame.
+func (f *frameReader) Read(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.in) == 0 && f.err == nil {
+		f.fill()
+	}
+	if len(f.in) == 0 {
+		return 0, f.err
+	}
+	n := 0
+	for n < len(p) && len(f.in) > 0 {
+		if f.left == 0 { // the frame's head, a byte at a time
+			p[n] = f.in[0]
+			f.head, f.in = append(f.head, f.in[0]), f.in[1:]
+			n++
+			_, size, known := frameHead(f.head)
+			switch {
+			case len(f.head) > 1 && f.head[1]&0x80 != 0:
+				f.in, f.err = nil, errMasked
+				return 0, errMasked
+			case known && size > f.most && size <= math.MaxInt64: // the library refuses what is more
+				f.in, f.err = nil, errHuge
+				return 0, errHuge
+			}
+			if known {
+				f.left, f.head = size, f.head[:0]
+			}
+			if known && size == 0 {
+				break
+			}
+			continue
+		}
+		m := copy(p[n:], f.in[:min(f.left, uint64(len(f.in)))])
+		f.in = f.in[m:]
+		n += m
+		if f.left -= uint64(m); f.left == 0 {
+			break
+		}
+	}
+	return n, nil
+}
+
+// frameHead returns the length of the head of the frame that b begins with, and that of
+// its payload (RFC 6455, section 5.2); known is false if b is too short to tell. The
+// key of a mask is not counted.
+func frameHead(b []byte) (head int, size uint64, known bool) {
+	if len(b) < 2 {
+		return 0, 0, false
+	}
+	switch size = uint64(b[1] & 0x7f); size {
+	case 126:
+		if len(b) < 4 {
+			return 0, 0, false
+		}
+		return 4, uint64(binary.BigEndian.Uint16(b[2:])), true
+	case 127:
+		if len(b) < 10 {
+			return 0, 0, false
+		}
+		return 10, binary.BigEndian.Uint64(b[2:]), true
+	}
+	return 2, size, true
+}

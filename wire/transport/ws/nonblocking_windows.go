@@ -1,0 +1,7 @@
+package ws
+
+// nonblockingWrite is nothing here.
+type nonblockingWrite struct{}
+
+// writeNonblocking leaves everything to Flush.
+func (n *wsNet) writeNonblocking() {}

@@ -1,0 +1,128 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// The buffer of what is received begins small, and goes back to it after a
+// message that was much larger than those that follow it.
+const (
+	smallMessage = 64 << 10
+	largeMessage = 1 << 20
+)
+
+// Recv returns the next text message (and the next binary one, as the dialect
+// has it). An empty message is a message. The context is never a caller's: a
+// context that ends would end the connection.
+func (w *Conn) Recv() ([]byte, error) {
+	w.net.inRecv.Store(true)
+	defer w.net.inRecv.Store(false)
+	if w.framed() {
+		if msg, ok := w.frames.Message(w.binary == wire.BinaryAccept, w.max); ok {
+			if cap(w.buf) > largeMessage {
+				w.buf = nil
+			}
+			return w.heard(msg), nil
+		}
+	}
+	for {
+		typ, r, err := w.ws.Reader(context.Background())
+		if err != nil {
+			return nil, w.received(err)
+		}
+		msg, err := w.read(r)
+		if err != nil {
+			return nil, w.received(err)
+		}
+		if typ != websocket.MessageBinary || w.binary == wire.BinaryAccept {
+			return w.heard(msg), nil
+		}
+		if w.binary == wire.BinaryRefuse {
+			return nil, w.refuseBinary()
+		}
+	}
+}
+
+// Buffered implements wire.Buffered.
+func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
+	if !w.framed() {
+		return msgs
+	}
+	return w.frames.Buffered(msgs, most, w.binary == wire.BinaryAccept, w.max)
+}
+
+// framed reports whether messages may be had without the library.
+func (w *Conn) framed() bool { return w.frames != nil && !w.net.closing.Load() }
+
+// read reads one message into the buffer, which grows only as bytes come,
+// whatever length was announced.
+func (w *Conn) read(r io.Reader) ([]byte, error) {
+	if cap(w.buf) > largeMessage && w.last < cap(w.buf)/4 || w.buf == nil {
+		w.buf = make([]byte, 0, smallMessage)
+	}
+	b := w.buf[:0]
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			w.buf, w.last = b, len(b)
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(2*cap(b), w.max+1)), b...)
+		}
+	}
+}
+
+func (w *Conn) refuseBinary() error {
+	const why = "binary messages are not taken"
+	err := w.ended(wire.NewFault(wire.Protocol, "the far side sent a binary message, which this dialect does not have", nil))
+	w.CloseWith(int(websocket.StatusUnsupportedData), why)
+	return err
+}
+
+// ended keeps the first reason that was found, and returns it ever after.
+func (w *Conn) ended(err error) error {
+	w.end.CompareAndSwap(nil, &err)
+	return *w.end.Load()
+}
+
+// received turns the library's error into the end of the connection. When the
+// bytes below still come, it is the far side that broke the protocol.
+func (w *Conn) received(err error) error {
+	var ce websocket.CloseError
+	switch {
+	case w.end.Load() != nil:
+		return *w.end.Load()
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return w.ended(transport.TooLong(w.max))
+	case errors.Is(err, errHuge):
+		return w.ended(wire.NewFault(wire.Protocol, transport.TooLong(w.max).Error(), errHuge))
+	case errors.Is(err, errMasked):
+		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
+	case errors.As(err, &ce):
+		clean := ce.Code == websocket.StatusNormalClosure || ce.Code == websocket.StatusGoingAway ||
+			ce.Code == websocket.StatusNoStatusRcvd // a goodbye that gives no reason
+		return w.ended(&wire.CloseError{Code: int(ce.Code), Reason: ce.Reason, Clean: clean})
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return w.ended(&wire.CloseError{Err: errHungUp})
+	case errors.Is(err, net.ErrClosed):
+		return w.ended(&wire.CloseError{Err: errNotRead}) // the library gave up, not we
+	case w.net.failed() != nil:
+		return w.ended(&wire.CloseError{Err: w.net.failed()})
+	}
+	what := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "failed to get reader: "), "failed to read: ")
+	return w.ended(wire.NewFault(wire.Protocol, "broken WebSocket message: "+what, err))
+}

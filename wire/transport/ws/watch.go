@@ -1,0 +1,194 @@
+package ws
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/transport"
+)
+
+// watchFrames returns what shows the frames of one WebSocket, by direction; nil, nil: nobody looks.
+func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
+	if w == nil || w.Piece == nil {
+		return dirs
+	}
+	for _, d := range []wire.Direction{wire.Send, wire.Recv} {
+		dirs[d] = &frames{tell: func(p wire.Piece) { p.Who, p.Dir = who, d; w.Piece(p) }}
+	}
+	return dirs
+}
+
+// A frames shows the frames in one direction of a WebSocket (RFC 6455, section 5.2), each when it is whole.
+type frames struct {
+	tell    func(wire.Piece)
+	head    []byte        // of the frame that begins, as far as it has come
+	went    bool          // its head is whole
+	size    uint64        // of its payload
+	came    uint64        // of its payload, so far
+	shown   []byte        // of its payload, so far
+	message redact.Stream // that its payload is part of
+}
+
+// opcodes are the names of frames.
+var opcodes = map[byte]string{0: "continuation", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
+
+// take takes what comes next.
+func (f *frames) take(b []byte) {
+	for len(b) > 0 {
+		if !f.went {
+			f.head = append(f.head, b[0])
+			b = b[1:]
+			f.begin()
+		} else {
+			n := min(f.size-f.came, uint64(len(b)))
+			f.payload(b[:n])
+			b = b[n:]
+		}
+		if f.went && f.came == f.size {
+			f.end("")
+		}
+	}
+}
+
+// begin looks whether the head is whole, and takes it apart.
+func (f *frames) begin() {
+	if len(f.head) < 2 {
+		return
+	}
+	size, need := uint64(f.head[1]&0x7f), 2
+	switch size {
+	case 126:
+		need = 4
+	case 127:
+		need = 10
+	}
+	whole := need
+	if f.head[1]&0x80 != 0 {
+		whole += 4
+	}
+	if len(f.head) < whole {
+		return
+	}
+	switch need {
+	case 4:
+		size = uint64(binary.BigEndian.Uint16(f.head[2:]))
+	case 10:
+		size = binary.BigEndian.Uint64(f.head[2:])
+	}
+	f.went, f.size, f.came, f.shown = true, size, 0, f.shown[:0]
+	if op := f.head[0] & 0x0f; op == 1 || op == 2 {
+		f.message = redact.Stream{}
+	}
+}
+
+// payload takes bytes of the payload.
+func (f *frames) payload(b []byte) {
+	plain := append([]byte{}, b...)
+	if f.head[1]&0x80 != 0 {
+		mask := f.head[len(f.head)-4:]
+		for i := range plain {
+			plain[i] ^= mask[(f.came+uint64(i))%4]
+		}
+	}
+	f.came += uint64(len(b))
+	if f.head[0]&0x08 != 0 { // a control frame, which may stand between the frames of a message
+		f.shown = append(f.shown, plain[:min(len(plain), max(transport.PieceShown-len(f.shown), 0))]...)
+		return
+	}
+	shown := f.message.Append(nil, plain)
+	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
+}
+
+// end shows the frame; more is what there is to say of its end.
+func (f *frames) end(more string) {
+	op := f.head[0] & 0x0f
+	name := opcodes[op]
+	if name == "" {
+		name = fmt.Sprintf("reserved (opcode %d)", op)
+	}
+	text := name + " frame"
+	if f.head[0]&0x80 == 0 {
+		text += ", not the last of its message"
+	}
+	if f.head[0]&0x70 != 0 {
+		text += fmt.Sprintf(", reserved bits %03b", f.head[0]>>4&7)
+	}
+	if f.head[1]&0x80 != 0 {
+		text += ", masked"
+	}
+	shown := f.shown
+	if op == 8 && len(shown) >= 2 {
+		text += fmt.Sprintf(", code %d", binary.BigEndian.Uint16(shown))
+		shown = shown[2:]
+	}
+	if op >= 8 {
+		shown = redact.Text(shown)
+	}
+	f.tell(wire.Piece{Frame: text + more, Size: int(min(f.size, 1<<62)), Shown: shown})
+	f.head, f.went, f.shown = f.head[:0], false, f.shown[:0]
+}
+
+// cutOff shows what came of a frame that is not whole.
+func (f *frames) cutOff() {
+	switch {
+	case f.went:
+		f.end(fmt.Sprintf(", cut off after %d bytes", f.came))
+	case len(f.head) > 0:
+		f.tell(wire.Piece{Frame: "the head of a frame, cut off", Size: len(f.head), Shown: f.head})
+		f.head = f.head[:0]
+	}
+}
+
+// A shownFrames shows the frames of a WebSocket that pass through it.
+type shownFrames struct {
+	io.ReadWriteCloser
+	dirs [2]*frames
+}
+
+func (s *shownFrames) Read(p []byte) (int, error) {
+	n, err := s.ReadWriteCloser.Read(p)
+	s.dirs[wire.Recv].take(p[:n])
+	if err != nil {
+		s.dirs[wire.Recv].cutOff()
+	}
+	return n, err
+}
+
+func (s *shownFrames) Write(p []byte) (int, error) {
+	s.dirs[wire.Send].take(p)
+	return s.ReadWriteCloser.Write(p)
+}
+
+// A shownUpgrade is a ResponseWriter whose connection, once it is a WebSocket, shows its frames.
+type shownUpgrade struct {
+	http.ResponseWriter
+	dirs [2]*frames
+}
+
+// Hijack implements http.Hijacker.
+func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(s.ResponseWriter).Hijack()
+	if err != nil {
+		return conn, rw, err
+	}
+	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client has said since its request
+	s.dirs[wire.Recv].take(came)
+	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
+	rw.Writer.Reset(shown)
+	return shown, rw, nil
+}
+
+// A shownConn is the connection under a WebSocket of a listener.
+type shownConn struct {
+	net.Conn
+	frames shownFrames // of Conn
+}
+
+func (s *shownConn) Read(p []byte) (int, error)  { return s.frames.Read(p) }
+func (s *shownConn) Write(p []byte) (int, error) { return s.frames.Write(p) }

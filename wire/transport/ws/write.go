@@ -1,0 +1,113 @@
+package ws
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/coder/websocket"
+)
+
+// ownFrame is the longest message that a client puts into a frame by itself; the library
+// writes longer ones, in many pieces.
+const ownFrame = 16 << 10
+
+// SendBuffered is Send without the last write to the system.
+func (w *Conn) SendBuffered(msg []byte) error {
+	w.net.hold.Add(1)
+	defer w.net.hold.Add(-1)
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if w.frames != nil && len(msg) <= ownFrame && w.end.Load() == nil {
+		if ours, err := w.frames.writeText(msg); ours {
+			return w.sent(err)
+		}
+	}
+	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
+}
+
+// SendRun is SendBuffered for messages that lie one after the other in all, the first from
+// start, and end at ends. It returns how many it took: one that is long, and all when a
+// goodbye was said, are left to SendBuffered.
+func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
+	if w.frames == nil || w.end.Load() != nil {
+		return 0, nil
+	}
+	w.net.hold.Add(1)
+	defer w.net.hold.Add(-1)
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	taken, err = w.frames.writeTexts(all, start, ends)
+	return taken, w.sent(err)
+}
+
+// writeTexts writes text messages as a frame each, up to one that is long.
+func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.goodbye {
+		return 0, nil
+	}
+	f.out = f.out[:0]
+	for ; n < len(ends) && ends[n]-start <= ownFrame; n++ {
+		f.out = appendMasked(f.out, all[start:ends[n]], rand.Uint32())
+		start = ends[n]
+	}
+	_, err = f.ReadWriteCloser.Write(f.out)
+	if cap(f.out) > wsBuffer {
+		f.out = nil
+	}
+	return n, err
+}
+
+// writeText writes a text message as one frame; false: the library has said goodbye, after
+// which there are no messages, and says so.
+func (f *frameReader) writeText(msg []byte) (ours bool, err error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.goodbye {
+		return false, nil
+	}
+	f.out = appendMasked(f.out[:0], msg, rand.Uint32())
+	_, err = f.ReadWriteCloser.Write(f.out)
+	return true, err
+}
+
+// Write implements io.Writer, for the library: its control frames, each of which is one
+// Write, and its long messages.
+func (f *frameReader) Write(p []byte) (int, error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if len(p) > 0 && p[0] == wholeClose { // part of a message may begin so, too: then the library writes what follows
+		f.goodbye = true
+	}
+	return f.ReadWriteCloser.Write(p)
+}
+
+// wholeClose is the first byte of a frame that closes.
+const wholeClose = 0x88
+
+// appendMasked appends a text message of one frame, as a client sends it (RFC 6455,
+// sections 5.2 and 5.3).
+func appendMasked(b, msg []byte, key uint32) []byte {
+	const masked = 0x80
+	switch n := len(msg); {
+	case n < 126:
+		b = append(b, wholeText, masked|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, wholeText, masked|126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, wholeText, masked|127), uint64(n))
+	}
+	b = binary.LittleEndian.AppendUint32(b, key)
+	start := len(b)
+	b = append(b, msg...)
+	rest, twice := b[start:], uint64(key)<<32|uint64(key)
+	for ; len(rest) >= 8; rest = rest[8:] {
+		binary.LittleEndian.PutUint64(rest, binary.LittleEndian.Uint64(rest)^twice)
+	}
+	for i := range rest {
+		rest[i] ^= byte(key >> (8 * (i & 3)))
+	}
+	return b
+}
