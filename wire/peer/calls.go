@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/early"
 )
 
 // calls is the part of a Peer that knows what we have asked: it finds the call that a response, an
@@ -39,11 +40,15 @@ type calls struct {
 	behind       *stream            // the stream with so many queued messages that the reader may wait a moment for its consumer; nil: none
 	unshaped     []*stream          // messages of the user's own, in order, whose answers may come without an id
 	loose        int                // how many of them without an id there have been
-	early        earlyItems
-	endedStreams recent
+	early        early.Items
+	endedStreams early.Recent
 	abandoned    map[string]*stream
 	greetings    []wire.Message // sent by the peer unprompted; at most maxGreetings
+	unsolicited  bool           // the peer opens streams that no call of ours asked for
 }
+
+// maxAbandoned bounds the calls in abandoned.
+const maxAbandoned = 1024
 
 // maxGreetings bounds the greetings that are kept for watches that are opened
 // later.
@@ -91,20 +96,6 @@ func (c *calls) setWaiting(s *stream, on bool) {
 	}
 }
 
-// name puts s into byToken under the stream's token.
-func (c *calls) name(s *stream, token wire.ID) {
-	s.token, s.named = string(token), true
-	c.byToken[s.token], c.latest = s, s
-}
-
-// named returns the stream with that token, or nil.
-func (c *calls) named(token wire.ID) *stream {
-	if c.latest == nil || c.latest.token != string(token) {
-		c.latest = c.byToken[string(token)]
-	}
-	return c.latest
-}
-
 // remove takes s, which has ended, out of every table.
 func (c *calls) remove(s *stream) {
 	c.setWaiting(s, false)
@@ -113,7 +104,7 @@ func (c *calls) remove(s *stream) {
 		delete(c.byID, s.id)
 	}
 	if s.named {
-		c.endedStreams.add(s.token)
+		c.endedStreams.Add(s.token)
 		if c.byToken[s.token] == s {
 			delete(c.byToken, s.token)
 		}
@@ -149,7 +140,7 @@ func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
 	}
-	if len(c.abandoned) >= maxRecent {
+	if len(c.abandoned) >= maxAbandoned {
 		for id := range c.abandoned { // any one will do: most will never be answered
 			delete(c.abandoned, id)
 			break
@@ -161,7 +152,7 @@ func (c *calls) abandon(s *stream) {
 // taken reports whether a response with this id may still come for a request of
 // ours.
 func (c *calls) taken(id wire.ID) bool {
-	return c.byID[string(id)] != nil || c.pipeline.has(id) || c.abandoned[string(id)] != nil
+	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
 
 // promoteAllLocked gives all calls of the pipeline a stream.
@@ -172,29 +163,9 @@ func (c *calls) promoteAllLocked() {
 	}
 	for i := range l.ring {
 		if at := &l.ring[i]; at.call != nil {
-			l.promoteLocked(at)
+			l.promote(at)
 		}
 	}
-}
-
-// find returns the call with that id; nil: there is none.
-func (c *calls) find(id wire.ID) *stream {
-	if s := c.byID[string(id)]; s != nil || !c.pipeline.has(id) {
-		return s
-	}
-	n, _ := number(id)
-	return c.pipeline.promoteLocked(c.pipeline.place(n))
-}
-
-// onlyOpen returns the only pending call that a stream may answer; any one of them if there are
-// several, nil if there is none.
-func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may be answered by a stream
-	for _, s := range c.byID {
-		if s.waiting && !s.oneAnswer {
-			return s
-		}
-	}
-	return nil
 }
 
 // unclaimed removes and returns the early items if no pending response can name their streams any
@@ -203,9 +174,7 @@ func (c *calls) unclaimed() []wire.Message {
 	if c.awaiting > 0 {
 		return nil
 	}
-	items := c.early.items
-	c.early = earlyItems{}
-	return items
+	return c.early.Clear()
 }
 
 // greet keeps a message that the peer has sent before it was asked anything.
@@ -240,37 +209,4 @@ func (c *calls) count() int {
 		}
 	}
 	return n
-}
-
-// refused returns the calls that fail with an error that has no id: those in the exchange that
-// brought it, else the only message that waits for a response. That message is one call, or a batch
-// of which nothing has been answered: a server that does not accept batches answers the whole of it
-// with one error. alone says that the error was not an element of an array; the elements of an
-// array answer those of the batch one by one.
-func (c *calls) refused(in *stream, alone bool) []*stream {
-	switch {
-	case in != nil && in.batch != nil:
-		if alone && in.batch.unanswered() {
-			return in.batch.sent
-		}
-		return nil
-	case in != nil:
-		if in.waiting {
-			return []*stream{in}
-		}
-		return nil
-	}
-	c.promoteAllLocked()
-	for _, s := range c.byID {
-		switch {
-		case !s.waiting:
-		case c.waiting == 1:
-			return []*stream{s}
-		case alone && s.batch != nil && len(s.batch.sent) == c.waiting && s.batch.unanswered():
-			return s.batch.sent
-		default:
-			return nil
-		}
-	}
-	return nil
 }

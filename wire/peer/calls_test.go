@@ -38,25 +38,25 @@ func TestCallsRememberEndedStreams(t *testing.T) {
 	c := newCalls()
 	s := newCall(&c, "1")
 	c.name(s, wire.ID(`"a"`))
-	if c.byToken[`"a"`] != s || c.endedStreams.has([]byte(`"a"`)) {
+	if c.byToken[`"a"`] != s || c.endedStreams.Has([]byte(`"a"`)) {
 		t.Fatal("a stream that is open is not known, or is known as ended")
 	}
 	c.remove(s)
-	if c.byToken[`"a"`] != nil || !c.endedStreams.has([]byte(`"a"`)) {
+	if c.byToken[`"a"`] != nil || !c.endedStreams.Has([]byte(`"a"`)) {
 		t.Error("a stream that has ended is known as open, or not as ended")
 	}
 }
 
 func TestCallsAbandonIsBounded(t *testing.T) {
 	c := newCalls()
-	for i := range maxRecent + 10 {
-		c.abandon(&stream{request: request{id: string(rune('A' + i))}})
+	for i := range maxAbandoned + 10 {
+		c.abandon(&stream{id: string(rune('A' + i))})
 	}
 	c.abandon(&stream{}) // sent without an id
-	if len(c.abandoned) != maxRecent {
+	if len(c.abandoned) != maxAbandoned {
 		t.Errorf("%d abandoned calls are kept", len(c.abandoned))
 	}
-	s := &stream{request: request{id: "7"}}
+	s := &stream{id: "7"}
 	if c.taken(wire.ID("7")) {
 		t.Error("an id is taken that nothing has")
 	}
@@ -68,7 +68,7 @@ func TestCallsAbandonIsBounded(t *testing.T) {
 func TestCallsKeepEarlyItemsWhileSomebodyMayWantThem(t *testing.T) {
 	c := newCalls()
 	s := newCall(&c, "1")
-	c.early.keep(&wire.Message{Stream: wire.ID("9"), Raw: []byte("{}")}, 1<<20)
+	c.early.Keep(&wire.Message{Stream: wire.ID("9"), Raw: []byte("{}")}, 1<<20)
 	if items := c.unclaimed(); items != nil {
 		t.Fatalf("%d items are unclaimed while a call waits", len(items))
 	}
@@ -83,23 +83,23 @@ func TestCallsKeepEarlyItemsWhileSomebodyMayWantThem(t *testing.T) {
 
 func TestCallsAnErrorWithoutIDIsTheOnlyWaitingCalls(t *testing.T) {
 	c := newCalls()
-	if got := c.refused(nil, true); got != nil {
+	if got := c.refused(nil, true); got.call != nil {
 		t.Fatal("it belongs to a call, of none")
 	}
 	s := newCall(&c, "1")
-	if got := c.refused(nil, true); len(got) != 1 || got[0] != s {
+	if got := c.refused(nil, true); got.call != s || got.others() != nil {
 		t.Fatal("it does not belong to the only call")
 	}
 	other := newCall(&c, "2")
-	if got := c.refused(nil, true); got != nil {
+	if got := c.refused(nil, true); got.call != nil {
 		t.Error("it belongs to one of two")
 	}
 	b := &rawBatch{sent: []*stream{s, other}}
 	s.batch, other.batch = b, b
-	if got := c.refused(nil, true); len(got) != 2 {
+	if got := c.refused(nil, true); len(got.others()) != 1 {
 		t.Error("it does not belong to the batch")
 	}
-	if got := c.refused(nil, false); got != nil {
+	if got := c.refused(nil, false); got.call != nil {
 		t.Error("an error among others belongs to the batch")
 	}
 }

@@ -64,7 +64,7 @@ func (p *Peer) leave() {
 }
 
 // quietLocked reports whether no handler runs and all their answers have been sent.
-func (p *Peer) quietLocked() bool { return len(p.inflight.active) == 0 && !p.notifications.running }
+func (p *Peer) quietLocked() bool { return p.requests.Idle() && !p.notifications.Running }
 
 // enterLocked moves to a later state.
 func (p *Peer) enterLocked(s state) {
@@ -106,13 +106,13 @@ func (p *Peer) Settle(ctx context.Context) error {
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(interface{ CloseRead() error })
 	ok = ok && c.CloseRead() == nil
-	return p.until(ctx, func() bool { return !p.notifications.running && (p.state != open || !ok) })
+	return p.until(ctx, func() bool { return !p.notifications.Running && (p.state != open || !ok) })
 }
 
 // WaitNotified waits until every notification that has come was handled, or until ctx or the
 // connection ends.
 func (p *Peer) WaitNotified(ctx context.Context) error {
-	return p.until(ctx, func() bool { return !p.notifications.running })
+	return p.until(ctx, func() bool { return !p.notifications.Running })
 }
 
 // until waits until ok returns true, or until ctx or the connection ends. ok is called with the

@@ -47,7 +47,7 @@ func (p *Peer) read() {
 	p.wg.Wait()
 	p.mu.Lock()
 	p.holdLocked(-p.held)
-	if n := p.notifications.lost; n > 0 {
+	if n := p.notifications.Lost; n > 0 {
 		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications that were lost, in all: %d", n)})
 	}
 	p.unlockAndTell()
@@ -69,7 +69,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	select {
 	case <-gone:
 		p.mu.Lock()
-		p.inflight.cancelAll()
+		p.requests.EndAll()
 		p.mu.Unlock()
 	default:
 	}
@@ -151,7 +151,7 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	}
 	p.mu.Lock()
 	err := p.waitForLocked(ctx, &p.change, func() bool {
-		return p.state != eof || p.abort != nil || p.quietLocked() && len(p.inflight.taken) == 0
+		return p.state != eof || p.abort != nil || !p.notifications.Running && p.requests.Len() == 0
 	})
 	p.mu.Unlock()
 	if err != nil {
@@ -244,9 +244,9 @@ func isBroken(err error) bool {
 // any more, so the contexts of their handlers are ended.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
-	p.inflight.cancelAll()
+	p.requests.EndAll()
 	p.mu.Unlock()
-	p.settle(p.o.Drain, func() bool { return !p.notifications.running })
+	p.settle(p.o.Drain, func() bool { return !p.notifications.Running })
 }
 
 // closeCode returns the code and reason with which a WebSocket is closed after err.

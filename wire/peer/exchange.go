@@ -30,7 +30,8 @@ func (p *Peer) exchange(o outgoing) {
 		}
 	}
 	if in == nil {
-		in = &stream{p: p, request: request{batch: o.from}, exchanged: exchanged{answers: answers}, streamEnd: streamEnd{ended: true}} // what comes back belongs to no one call
+		in = &stream{p: p, batch: o.from, exchange: &exchange{answers: answers}}
+		in.box.End(io.EOF) // what comes back belongs to no one call
 	}
 	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
@@ -50,7 +51,9 @@ func (p *Peer) exchange(o outgoing) {
 	case o.done != nil:
 		o.done <- err
 	case o.call != nil:
-		o.call.stop()
+		if stop := o.call.exchange.stop; stop != nil {
+			stop()
+		}
 		p.exchanged(o.call, err)
 	case err != nil && ctx.Err() == nil:
 		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
@@ -78,7 +81,7 @@ func (p *Peer) crowded() bool {
 }
 
 func (p *Peer) crowdedLocked() bool {
-	return p.outbox.posting > maxPosts || len(p.inflight.queue) > 0
+	return p.outbox.posting > maxPosts || p.requests.Queued()
 }
 
 // exchangeContext returns a context that ends with ctx, and when the peer is closed.
@@ -96,7 +99,7 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 func (p *Peer) exchanged(s *stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.ended {
+	if s.ended() {
 		return
 	}
 	var f *wire.Fault
@@ -107,13 +110,13 @@ func (p *Peer) exchanged(s *stream, err error) {
 		c := *f
 		err = withMethod(&c, s.op.Method)
 	case err != nil:
-	case s.optional:
+	case s.exchange.optional:
 		err = io.EOF
 	case !s.waiting && s.named && p.regreet.reads:
-		s.outside = true // its items come on the standing event stream
+		s.exchange.over = true // its items come on the standing event stream
 		return
-	case s.waiting && s.malformed != "":
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer, but " + s.malformed}
+	case s.waiting && s.exchange.malformed != "":
+		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer, but " + s.exchange.malformed}
 	case s.waiting:
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer"}
 	default:
@@ -281,7 +284,7 @@ func (s renewableSession) ReadEvents(over func()) {
 // endStreamsLocked ends all streams, except s, that go on outside of their exchange.
 func (p *Peer) endStreamsLocked(s *stream, why string) {
 	for _, other := range p.calls.byToken {
-		if other != s && other.outside {
+		if other != s && other.exchange != nil && other.exchange.over {
 			p.forgetLocked(other, wire.NewFault(wire.Closed, why, nil))
 		}
 	}

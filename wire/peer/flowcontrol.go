@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/peer/inbound"
 )
 
 // A Budget bounds the bytes that wait to be sent on all the connections that share it,
@@ -80,8 +81,8 @@ const (
 )
 
 // turnLocked reports whether the handler of in may begin while the Budget is exceeded.
-func (p *Peer) turnLocked(in *inbound) bool {
-	if in.begun || p.lastAnswer > 0 && p.lastAnswer <= smallAnswer {
+func (p *Peer) turnLocked(in *inbound.Request) bool {
+	if in.Begun || p.lastAnswer > 0 && p.lastAnswer <= smallAnswer {
 		return true
 	}
 	if wait := turnEvery - time.Since(p.begunAt); wait > 0 {
@@ -91,7 +92,7 @@ func (p *Peer) turnLocked(in *inbound) bool {
 		}
 		return false
 	}
-	p.begunAt, in.begun = time.Now(), true
+	p.begunAt, in.Begun = time.Now(), true
 	return true
 }
 
@@ -122,11 +123,8 @@ func (p *Peer) holdLocked(n int) {
 // holdsTooMuchLocked reports whether the answer to in must wait until the far side has
 // read more. If so, outbox.room is passed when that may have changed. The other answers to
 // the array that in came in are not counted: they are sent only with the answer to in.
-func (p *Peer) holdsTooMuchLocked(in *inbound) bool {
-	held := p.held
-	if in.group != nil && !in.group.sent {
-		held -= in.group.bytes
-	}
+func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
+	held := p.held - in.Array.Bytes()
 	if held > floodBytes {
 		return true
 	}
@@ -169,7 +167,7 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 // flowControl is the dialect.FlowControl of one request.
 type flowControl struct {
 	p  *Peer
-	in *inbound
+	in *inbound.Request
 }
 
 // Await waits while too many bytes of answers wait for the far side to read them. The error
@@ -178,8 +176,8 @@ func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
 	defer p.unlockAndTell()
-	_ = p.waitForLocked(in.ctx, &p.outbox.room, func() bool { return p.state >= closing || !p.holdsTooMuchLocked(in) || in.overlong(p.o) })
-	if in.overlong(p.o) {
+	_ = p.waitForLocked(in.Ctx, &p.outbox.room, func() bool { return p.state >= closing || !p.holdsTooMuchLocked(in) || p.o.overlong(in) })
+	if p.o.overlong(in) {
 		return wire.Errorf(wire.CodeServer, "the answers to this array take too much room: ask for less at once")
 	}
 	return nil
@@ -189,7 +187,7 @@ func (r flowControl) Await() error {
 func (r flowControl) Free() bool {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	return r.p.state >= closing || !r.p.holdsTooMuchLocked(r.in) && !r.in.overlong(r.p.o)
+	return r.p.state >= closing || !r.p.holdsTooMuchLocked(r.in) && !r.p.o.overlong(r.in)
 }
 
 // Request returns the id of the request that is being answered.
@@ -197,10 +195,7 @@ func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
 // overlong reports whether the answers to the array that in came in, which are sent
 // together, are already longer than a message may be, or than the exceeded Budget allows.
-func (in *inbound) overlong(o Options) bool {
-	g := in.group
-	if g == nil || g.sent {
-		return false
-	}
-	return g.bytes > o.MaxMessage || g.bytes > roomBytes && o.Budget != nil && o.Budget.spent() != nil
+func (o *Options) overlong(in *inbound.Request) bool {
+	n := in.Array.Bytes()
+	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.spent() != nil
 }

@@ -6,49 +6,34 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/inbound"
 )
 
 const (
-	floodBytes = 16 << 20  // bytes of unsent answers at which the reader stops
-	maxPosts   = 64        // answers that may be posted at once; the reader stops when more wait
-	heldBytes  = 128 << 20 // bytes of requests in flight at which further ones are refused, as with MaxInbound
-	codeCancel = -32800    // the code with which a cancelled request is answered
+	floodBytes = 16 << 20 // bytes of unsent answers at which the reader stops
+	maxPosts   = 64       // answers that may be posted at once; the reader stops when more wait
+	codeCancel = -32800   // the code with which a cancelled request is answered
 )
 
-// inbound is one request or notification of the far side.
-type inbound struct {
-	dialect.Inbound
-	ctx       context.Context
-	cancel    context.CancelFunc
-	group     *group // of the batch that it came in; nil: none
-	index     int    // its place in the batch
-	answered  bool   // its first answer is out
-	closed    bool   // Handle has returned: nothing more may be emitted
-	cancelled bool   // by the far side
-	stream    bool   // it has been answered, and more answers follow
-	begun     bool   // its handler was allowed to begin although the Budget is exceeded
-}
-
 // requestLocked dispatches a request.
-func (p *Peer) requestLocked(m *wire.Message, g *group) {
+func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	if p.state >= closing {
 		return
 	}
-	in := &inbound{group: g}
-	in.Msg, in.Order = m.Clone(), p.inflight.arrive()
-	if g != nil {
-		in.index = g.owe()
-	}
-	p.inflight.unanswered++
-	full := p.inflight.full(len(m.Raw), p.o.MaxInbound)
-	if !full && p.o.Incoming != nil && p.takesLocked(in) {
-		return
+	in := p.requests.Arrive(m, g)
+	full := p.requests.Full(len(m.Raw))
+	if !full && p.o.Incoming != nil {
+		p.requests.Take(in) // it may be answered meanwhile
+		if p.incomingLocked(&in.Msg) {
+			return
+		}
+		p.untakeLocked(in)
 	}
 	switch {
-	case full && p.waitsLocked(g) && p.inflight.later(in):
+	case full && p.waitsLocked(g) && p.requests.Later(in):
 	case full:
-		if !p.inflight.toldBusy { // told once: whoever floods us must not flood our user
-			p.inflight.toldBusy = true
+		if !p.toldBusy { // told once: whoever floods us must not flood our user
+			p.toldBusy = true
 			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
 		}
 		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
@@ -63,26 +48,26 @@ func (p *Peer) requestLocked(m *wire.Message, g *group) {
 // waitsLocked reports whether a request over the limit may wait: it came in an array with others,
 // or is the last before the reader stops. Exchanges are read concurrently, so none of theirs may
 // wait.
-func (p *Peer) waitsLocked(g *group) bool {
-	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && p.inflight.streams == 0)
+func (p *Peer) waitsLocked(g *inbound.Array) bool {
+	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
 
 // startLocked runs the handler of in.
-func (p *Peer) startLocked(in *inbound) {
-	in.ctx, in.cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
+func (p *Peer) startLocked(in *inbound.Request) {
+	in.Ctx, in.Cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
-	p.inflight.start(in)
-	if in.cancelled {
-		in.cancel()
+	p.requests.Start(in)
+	if in.Cancelled {
+		in.Cancel()
 	}
 	p.wg.Go(func() { p.serve(in) })
 }
 
 // finishLocked frees the place of in, and starts the next request that waits for one.
-func (p *Peer) finishLocked(in *inbound) {
-	p.inflight.finish(in)
+func (p *Peer) finishLocked(in *inbound.Request) {
+	p.requests.Finish(in)
 	for p.state < closing {
-		next := p.inflight.next(p.o.MaxInbound)
+		next := p.requests.Next()
 		if next == nil {
 			break
 		}
@@ -96,55 +81,19 @@ func (p *Peer) finishLocked(in *inbound) {
 }
 
 // refuseLocked answers in with e at once.
-func (p *Peer) refuseLocked(in *inbound, e *wire.Error) {
+func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 	_ = p.replyLocked(in, failure(e))
 	p.owesNothingLocked(in)
 }
 
-// takesLocked offers in to Incoming and reports whether that took it; it may be answered meanwhile.
-func (p *Peer) takesLocked(in *inbound) bool {
-	p.inflight.take(in)
-	if p.incomingLocked(&in.Msg) {
-		return true
-	}
-	p.untakeLocked(in)
-	return false
-}
-
-func (p *Peer) untakeLocked(in *inbound) {
-	if !p.inflight.untake(in) {
-		return
-	}
+// untakeLocked removes a request that Incoming was offered.
+func (p *Peer) untakeLocked(in *inbound.Request) {
+	p.requests.Untake(in)
 	p.change.pass()
 }
 
-// incomingLocked shows m to Incoming, without the lock.
-func (p *Peer) incomingLocked(m *wire.Message) bool {
-	if p.o.Incoming == nil {
-		return false
-	}
-	c := m.Clone()
-	p.wakeDirtyLocked() // because Incoming may block
-	p.unlockAndTell()
-	defer p.mu.Lock()
-	return p.o.Incoming(c)
-}
-
-// answerToLocked passes an answer to a Raw operation to take, else to Incoming, without the lock.
-func (p *Peer) answerToLocked(take func(wire.Message), m *wire.Message) {
-	if take == nil {
-		p.incomingLocked(m)
-		return
-	}
-	c := m.Clone()
-	p.wakeDirtyLocked()
-	p.unlockAndTell()
-	defer p.mu.Lock()
-	take(c)
-}
-
 // serve runs the handler of one request and answers with what it returns.
-func (p *Peer) serve(in *inbound) {
+func (p *Peer) serve(in *inbound.Request) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
 	defer func() { // also if the handler ends its goroutine
@@ -164,11 +113,11 @@ func (p *Peer) serve(in *inbound) {
 // served sends the last answer of in and frees its place. It lets go of the data that the answer
 // was made from first: if the peer does not read, the place may stay taken as long as the answer
 // waits.
-func (p *Peer) served(in *inbound, ev *wire.Event) {
-	defer in.cancel()
+func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
+	defer in.Cancel()
 	p.mu.Lock()
 	defer p.unlockAndTell()
-	in.closed = true
+	in.Closed = true
 	if !in.Answered {
 		_ = p.replyLocked(in, *ev)
 	}
@@ -182,19 +131,19 @@ func (p *Peer) served(in *inbound, ev *wire.Event) {
 }
 
 // run calls the handler. A panic becomes an internal error.
-func (p *Peer) run(in *inbound) (ev wire.Event) {
+func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	defer func() {
 		if v := recover(); v != nil {
 			ev = internalError()
 			p.note(Note{Kind: NotePanic, Method: in.Msg.Method, Text: panicText(v)})
 		}
 	}()
-	result, err := p.handler.Handle(in.ctx, &in.Inbound)
+	result, err := p.handler.Handle(in.Ctx, &in.Inbound)
 	if err == nil {
 		return wire.Event{Kind: wire.Data, Final: true, Data: result}
 	}
 	e := wire.AsError(err)
-	if p.wasCancelled(in) && in.ctx.Err() != nil && !isRPC(err) {
+	if p.wasCancelled(in) && in.Ctx.Err() != nil && !isRPC(err) {
 		e = wire.NewError(codeCancel, "request cancelled")
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
@@ -205,10 +154,10 @@ func (p *Peer) run(in *inbound) (ev wire.Event) {
 	return failure(e)
 }
 
-func (p *Peer) wasCancelled(in *inbound) bool {
+func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return in.cancelled
+	return in.Cancelled
 }
 
 // isRPC reports whether err is an error of the protocol, to be answered as it
@@ -219,37 +168,37 @@ func isRPC(err error) bool {
 }
 
 // emit sends one event of an answer.
-func (p *Peer) emit(in *inbound, ev wire.Event) error {
+func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	p.mu.Lock()
 	defer p.unlockAndTell()
-	if err := p.waitRoomLocked(in.ctx); err != nil {
+	if err := p.waitRoomLocked(in.Ctx); err != nil {
 		return err
 	}
 	// Items are sent after the response that names their stream.
-	err := p.waitForLocked(in.ctx, &p.change, func() bool { return in.group == nil || !in.answered || in.group.sent })
+	err := p.waitForLocked(in.Ctx, &p.change, func() bool { return !in.Replied || !in.Array.Waiting() })
 	if err != nil {
 		return err
 	}
 	switch {
-	case in.closed:
+	case in.Closed:
 		return errors.New("the request has been answered")
 	case p.state == ended:
 		return p.noMoreLocked(nil, nil)
-	case p.sendClosed != nil && in.answered:
+	case p.sendClosed != nil && in.Replied:
 		return p.sendClosed
 	}
 	if !ev.Final && in.Msg.Kind == wire.Request {
-		p.inflight.goesOn(in)
+		p.requests.GoesOn(in)
 	}
 	return p.replyLocked(in, ev)
 }
 
 // replyLocked sends the messages into which the dialect turns ev.
-func (p *Peer) replyLocked(in *inbound, ev wire.Event) error {
+func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
 		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "an answer could not be written: " + err.Error()})
-		if in.answered || ev.Kind == wire.Failure {
+		if in.Replied || ev.Kind == wire.Failure {
 			return err
 		}
 		msgs, _ = p.codec.Reply(in.Msg, internalError())
@@ -260,15 +209,13 @@ func (p *Peer) replyLocked(in *inbound, ev wire.Event) error {
 	return err
 }
 
-func (p *Peer) replyRawLocked(in *inbound, msg []byte) {
-	first := !in.answered
-	if first && in.Msg.Kind == wire.Request {
-		in.answered = true
-		p.inflight.unanswered--
+func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
+	first := p.requests.Answered(in)
+	if first {
 		p.change.pass()
 	}
-	if first && in.group != nil {
-		p.putLocked(in.group, in.index, msg)
+	if first && in.Array != nil {
+		p.putLocked(in, msg)
 		return
 	}
 	p.sendLocked(outgoing{msg: msg})
@@ -276,24 +223,36 @@ func (p *Peer) replyRawLocked(in *inbound, msg []byte) {
 }
 
 // owesNothingLocked notes that in will get no more answers.
-func (p *Peer) owesNothingLocked(in *inbound) {
-	if in.answered || in.Msg.Kind != wire.Request {
+func (p *Peer) owesNothingLocked(in *inbound.Request) {
+	if !p.requests.Answered(in) {
 		return
 	}
-	in.answered = true
-	p.inflight.unanswered--
-	if in.group != nil {
-		p.putLocked(in.group, in.index, nil)
+	if in.Array != nil {
+		p.putLocked(in, nil)
 	}
-	if p.router != nil {
+	if p.router != nil && in.Msg.Kind == wire.Request {
 		p.sendLocked(outgoing{about: in.Msg.ID})
 	}
 }
 
-// cancelledLocked ends the context of the request that m names; without one, m is a notification.
-func (p *Peer) cancelledLocked(m *wire.Message) {
-	if !p.inflight.cancel(m.Target) {
-		m.Kind = wire.Notification
-		p.notificationLocked(m)
+// putLocked stores the answer to in among those to its array; nil: there is none.
+func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
+	in.Array.Put(in, msg)
+	p.holdLocked(len(msg))
+	p.sendArrayLocked(in.Array)
+}
+
+// sendArrayLocked sends the answers to an array once all are there. If there is none, nothing is
+// sent.
+func (p *Peer) sendArrayLocked(a *inbound.Array) {
+	n := a.Bytes()
+	replies, ok := a.Send()
+	if !ok {
+		return
+	}
+	p.change.pass()
+	p.holdLocked(-n)
+	if len(replies) > 0 {
+		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
 	}
 }

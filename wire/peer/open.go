@@ -16,58 +16,65 @@ func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if op.Kind == dialect.Watch {
+	switch {
+	case op.Kind == dialect.Watch:
 		return p.watch(op)
-	}
-	if p.isBatch(op) {
+	case p.isBatch(op):
 		return p.openBatch(ctx, op)
-	}
-	if op.Kind == dialect.Eval && p.can.Prepare != nil {
+	case op.Kind == dialect.Eval && p.can.Prepare != nil:
 		if err := p.can.Prepare(ctx, p, op); err != nil {
 			return nil, err
 		}
 	}
 	s := newStream(p, op)
 	p.mu.Lock()
-	msg, err := p.encodeLocked(ctx, op, s)
-	if err != nil {
+	o, err := p.beginLocked(ctx, s)
+	switch {
+	case err != nil:
 		p.mu.Unlock()
 		return nil, err
+	case o.msg != nil && o.call == nil:
+		return s, p.sendAndUnlock(ctx, o)
+	case o.msg != nil:
+		p.sendLocked(o)
+	}
+	p.mu.Unlock()
+	return s, nil
+}
+
+// beginLocked puts s into the tables and returns its message, which may be empty. Without a call in the message, s is over once that
+// is sent.
+func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
+	msg, err := p.encodeLocked(ctx, s)
+	if err != nil {
+		return outgoing{}, err
 	}
 	if msg.Raw == nil && msg.Stream != nil {
-		defer p.mu.Unlock()
-		return p.followLocked(s, msg.Stream)
+		return outgoing{}, p.followLocked(s, msg.Stream)
 	}
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
 		p.forgetLocked(ends, io.EOF) // no more of its messages will come
 	}
-	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)}
-	unshaped := isUnshaped(msg)
-	if len(msg.ID) == 0 && !unshaped && !p.repliesLocked(op) {
-		s.ended, s.err = true, io.EOF
-		return s, p.sendAndUnlock(ctx, o)
-	}
-	if p.state == eof && !p.asksInExchange() {
-		p.mu.Unlock()
-		return nil, p.noMoreLocked(s, io.EOF)
-	}
-	if p.exchanger != nil {
-		o.ctx, s.stop = context.WithCancel(ctx)
-	}
-	if len(msg.ID) == 0 {
-		p.calls.addUnshaped(s)
-		s.optional = !unshaped
-		p.change.pass()
-	} else {
-		p.registerLocked(s, msg)
-		if op.Kind == dialect.Raw && op.Answer == nil {
-			p.calls.unshaped = append(p.calls.unshaped, s)
-		}
+	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &s.op)}
+	expects, optional := p.expectsLocked(&s.op, &msg)
+	switch {
+	case !expects:
+		s.box.End(io.EOF)
+		return o, nil
+	case p.state == eof && !p.asksInExchange():
+		return o, p.noMoreLocked(s, io.EOF)
+	case p.exchanger != nil:
+		o.ctx, s.exchange.stop = context.WithCancel(ctx)
 	}
 	o.call = s
-	p.sendLocked(o)
-	p.mu.Unlock()
-	return s, nil
+	p.registerLocked(s, msg)
+	if s.exchange != nil {
+		s.exchange.optional = optional
+	}
+	if len(msg.ID) > 0 && s.op.Kind == dialect.Raw && s.op.Answer == nil {
+		p.calls.unshaped = append(p.calls.unshaped, s)
+	}
+	return o, nil
 }
 
 // Preview returns the message that Open would send for op, without sending it. Its id is used up.
@@ -82,7 +89,7 @@ func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	p.mu.Lock()
-	msg, err := p.encodeLocked(ctx, op, s)
+	msg, err := p.encodeLocked(ctx, s)
 	if err != nil {
 		p.mu.Unlock()
 		return err
@@ -94,28 +101,32 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})
 }
 
-// encodeLocked waits for room in the outbox and encodes op with an id that is not in use. The mutex
+// encodeLocked waits for room in the outbox and encodes the operation of s with an id that is not in use. The mutex
 // is released while it waits.
-func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire.Message, error) {
+func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error) {
 	if err := p.waitRoomLocked(ctx); err != nil {
 		return wire.Message{}, err
 	}
 	if p.state >= closing {
 		return wire.Message{}, p.noMoreLocked(s, nil)
 	}
-	msg, err := p.codec.Encode(op)
+	msg, err := p.codec.Encode(s.op)
 	if s.op.Method == "" {
 		s.op.Method = msg.Method
 	}
 	for err == nil && len(msg.ID) > 0 && p.calls.taken(msg.ID) {
-		if op.Kind != dialect.Raw {
-			msg, err = p.codec.Encode(op)
+		if s.op.Kind != dialect.Raw {
+			msg, err = p.codec.Encode(s.op)
 			continue
 		}
 		var fresh wire.Message
 		if fresh, err = p.codec.Encode(dialect.Op{Kind: dialect.Call, Method: dialect.FreshID}); err == nil {
-			if s.own == nil {
-				s.own = msg.ID.Clone()
+			if s.restore == nil {
+				own := msg.ID.Clone()
+				s.restore = func(m wire.Message) *wire.Message {
+					m.Raw, m.ID = scan.Splice(m.Raw, p.can.AnswerID, own), own
+					return &m
+				}
 			}
 			msg.Raw = scan.Splice(msg.Raw, p.can.RequestID, fresh.ID)
 			msg.ID = fresh.ID
@@ -127,15 +138,20 @@ func (p *Peer) encodeLocked(ctx context.Context, op dialect.Op, s *stream) (wire
 	return msg, err
 }
 
-// restored returns the answer m with the id that the user gave.
-func (p *Peer) restored(m *wire.Message, own wire.ID) *wire.Message {
-	if own == nil {
-		return m
+// isUnshaped reports whether m, which the user has written, is no message of the dialect and has no
+// id, so that its answer cannot be recognised.
+func isUnshaped(m *wire.Message) bool {
+	return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0
+}
+
+// expectsLocked reports whether msg, the message of op, may get an answer. A Raw message over HTTP gets a reply though it asks for
+// none; that is optional.
+func (p *Peer) expectsLocked(op *dialect.Op, msg *wire.Message) (expects, optional bool) {
+	if len(msg.ID) > 0 || isUnshaped(msg) {
+		return true, false
 	}
-	c := *m
-	c.Raw = scan.Splice(m.Raw, p.can.AnswerID, own)
-	c.ID = own
-	return &c
+	optional = op.Kind == dialect.Raw && op.Answer == nil && p.exchanger != nil
+	return optional, optional
 }
 
 // noMoreLocked returns the reason why s will not be answered: why the connection has ended, if that

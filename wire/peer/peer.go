@@ -22,6 +22,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/inbound"
 )
 
 // The defaults of Options.
@@ -111,12 +112,12 @@ func (o Options) withDefaults() Options {
 
 // A Peer is one end of a connection. All its methods may be called from any goroutine.
 //
-// One mutex guards all that changes. The parts (calls, outbox, inflight, notifications) are data
+// One mutex guards all that changes. The parts (calls, outbox, requests, notifications) are data
 // under that mutex: they have neither locks nor goroutines of their own. A method whose name ends
 // in Locked must be called with the mutex held.
 type Peer struct {
 	link
-	answering
+	handler dialect.Handler // of the far side's requests and notifications; without Handle: nobody
 	lifetime
 	codec  dialect.Codec
 	can    dialect.Abilities // codec's
@@ -133,8 +134,9 @@ type Peer struct {
 	regreet       sessionRenewal
 	calls         calls
 	outbox        outbox
-	inflight      inflight
-	notifications notifications
+	requests      inbound.Requests
+	toldBusy      bool // the user was told that requests are refused
+	notifications inbound.Notifications
 }
 
 // A link is the connection with the optional interfaces that it implements.
@@ -190,8 +192,8 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 		codec:    codec,
 		o:        o.withDefaults(),
 		calls:    newCalls(),
-		inflight: newInflight(),
 	}
+	p.requests = inbound.NewRequests(p.o.MaxInbound)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.xctx, p.xcancel = context.WithCancel(context.Background())
 	p.exchanger, _ = conn.(wire.Exchanger)
@@ -204,6 +206,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	_, p.oneShot = conn.(wire.OneShot)
 	p.can = codec.Abilities()
 	p.can.RequestID, p.can.AnswerID = cmp.Or(p.can.RequestID, "id"), cmp.Or(p.can.AnswerID, "id")
+	p.calls.unsolicited = p.can.Unsolicited
 	if idler, ok := conn.(wire.Idler); ok {
 		p.idler = true
 		idler.OnIdle(p.wakeAll)

@@ -226,16 +226,16 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 		return
 	}
 	if i := slices.IndexFunc(l.ring, func(at pipelineSlot) bool { return at.call == c }); i >= 0 {
-		l.promoteLocked(&l.ring[i])
+		l.promote(&l.ring[i])
 	}
 }
 
-// promoteLocked gives the call in a slot a stream, which it returns.
-func (l *callPipeline) promoteLocked(at *pipelineSlot) *stream {
-	was := *at
-	*at = pipelineSlot{}
-	l.open--
-	l.p.calls.waiting--
+// promote gives the call in a slot a stream, which it returns; nil for no slot.
+func (l *callPipeline) promote(at *pipelineSlot) *stream {
+	if at == nil {
+		return nil
+	}
+	was := l.free(at)
 	s := newStream(l.p, *was.op)
 	s.oneAnswer = true
 	l.p.calls.add(s, strconv.AppendInt(nil, was.id, 10))
@@ -243,44 +243,37 @@ func (l *callPipeline) promoteLocked(at *pipelineSlot) *stream {
 	return s
 }
 
-// answerLocked gives the answer m to the pipelined call that it belongs to. It returns false if there is no such call, or
-// if the call needs a stream for this answer.
-func (l *callPipeline) answerLocked(m *wire.Message) bool {
-	if l == nil || m.Kind != wire.Response || !l.has(m.ID) {
-		return false
-	}
-	id, _ := number(m.ID)
-	at, was := l.place(id), m.Final
+// answer gives the answer m to the call in a slot. If the call needs a stream for this answer, answer returns the stream.
+func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
+	was := m.Final
 	m.Final = true
-	if !at.call.Answered(m) {
-		m.Final = was
-		l.promoteLocked(at)
-		return false
+	if at.call.Answered(m) {
+		l.free(at)
+		return nil
 	}
+	m.Final = was
+	return l.promote(at)
+}
+
+// free empties a slot and returns what was in it.
+func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
+	was := *at
 	*at = pipelineSlot{}
 	l.open--
 	l.p.calls.waiting--
-	return true
+	return was
 }
 
-// has reports whether a call with that id is in the ring.
-func (l *callPipeline) has(id wire.ID) bool {
+// slot returns the slot of the call with that id; nil: there is none.
+func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	if l == nil || l.open == 0 {
-		return false
+		return nil
 	}
 	n, ok := number(id)
-	at := l.place(n)
-	return ok && at.call != nil && at.id == n
-}
-
-// pipelineReadyLocked calls the ready function of the pipeline, as answers may have come. The
-// mutex is released meanwhile.
-func (p *Peer) pipelineReadyLocked() {
-	if l := p.calls.pipeline; l != nil {
-		p.mu.Unlock()
-		l.ready()
-		p.mu.Lock()
+	if at := l.place(n); ok && at.call != nil && at.id == n {
+		return at
 	}
+	return nil
 }
 
 // number returns the value of an id, if AppendCall can have written it.

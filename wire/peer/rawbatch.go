@@ -33,18 +33,17 @@ func (p *Peer) isBatch(op dialect.Op) bool {
 // use.
 func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
-	whole, err := p.encodeLocked(ctx, op, newStream(p, op))
+	whole, err := p.encodeLocked(ctx, newStream(p, op))
 	if err != nil {
 		p.mu.Unlock()
 		return nil, err
 	}
 	b := &rawBatch{}
 	var msg scan.Array
-	changed, empty := false, true
+	changed := false
 	for val := range scan.Elements(op.Params) {
-		part := dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer}
-		s := newStream(p, part)
-		m, err := p.encodeLocked(ctx, part, s)
+		s := newStream(p, dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer})
+		m, err := p.encodeLocked(ctx, s)
 		if err == nil && len(m.ID) > 0 && p.state == eof {
 			err = p.noMoreLocked(s, io.EOF)
 		}
@@ -53,27 +52,18 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 			p.mu.Unlock()
 			return nil, err
 		}
-		switch {
-		case len(m.ID) > 0:
+		if len(m.ID) > 0 || isUnshaped(&m) {
 			p.registerLocked(s, m)
-		case isUnshaped(m):
-			p.calls.addUnshaped(s)
-		default:
-			s = nil
-		}
-		if s != nil {
-			s.batch = b
 			b.sent = append(b.sent, s)
 		}
-		changed = changed || s != nil && s.own != nil
-		empty = false
+		s.batch = b
+		changed = changed || s.restore != nil
 		msg.Add(m.Raw)
 	}
-	if empty { // an empty array is no batch
+	if scan.Count(op.Params) == 0 { // an empty array is no batch
 		s := newStream(p, op)
-		p.calls.addUnshaped(s)
-		s.batch = b
-		b.sent = append(b.sent, s)
+		p.registerLocked(s, wire.Message{})
+		s.batch, b.sent = b, []*stream{s}
 	}
 	if changed {
 		whole.Raw = msg.End()
@@ -111,6 +101,11 @@ func (b *rawBatch) unanswered() bool {
 	return len(b.sent) > 0
 }
 
+// owner returns the owner of a message that answers b as a whole.
+func (b *rawBatch) owner() owner {
+	return owner{as: answer, call: b.sent[0], whole: len(b.sent) > 1}
+}
+
 // Next returns the next answer.
 func (b *rawBatch) Next(ctx context.Context) (wire.Message, error) {
 	for len(b.calls) > 0 {
@@ -137,63 +132,4 @@ func (b *rawBatch) Cancel(ctx context.Context) error {
 		err = errors.Join(err, s.Cancel(ctx))
 	}
 	return err
-}
-
-// A group collects the answers to one batch of the peer.
-type group struct {
-	replies  [][]byte
-	bytes    int  // of replies
-	left     int  // answers that are still owed
-	complete bool // all messages of the batch have been routed
-	sent     bool
-}
-
-// owe reserves a place for one more answer.
-func (g *group) owe() (index int) {
-	g.replies = append(g.replies, nil)
-	g.left++
-	return len(g.replies) - 1
-}
-
-// putLocked stores one answer at its place in the group.
-func (p *Peer) putLocked(g *group, index int, msg []byte) {
-	g.replies[index] = msg
-	g.bytes += len(msg)
-	p.holdLocked(len(msg))
-	g.left--
-	p.sendGroupLocked(g)
-}
-
-// sendGroupLocked sends the answers to a batch once all are there. If there is none, nothing is
-// sent.
-func (p *Peer) sendGroupLocked(g *group) {
-	if !g.complete || g.left > 0 || g.sent {
-		return
-	}
-	g.sent = true
-	p.change.pass()
-	p.holdLocked(-g.bytes)
-	replies := slices.DeleteFunc(g.replies, func(r []byte) bool { return r == nil })
-	if len(replies) > 0 {
-		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
-	}
-}
-
-// answerInvalidLocked answers something that was no message with an error.
-func (p *Peer) answerInvalidLocked(m *wire.Message, g *group) {
-	if p.state >= closing {
-		return
-	}
-	in := &inbound{group: g}
-	in.Msg = m.Clone()
-	if g == nil {
-		_ = p.replyLocked(in, failure(m.Err))
-		return
-	}
-	in.index = g.owe()
-	msgs, err := p.codec.Reply(in.Msg, failure(m.Err))
-	if err != nil || len(msgs) == 0 {
-		msgs = [][]byte{nil}
-	}
-	p.putLocked(g, in.index, msgs[0])
 }

@@ -3,43 +3,22 @@ package peer
 import (
 	"context"
 	"io"
-	"slices"
-	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/early"
+	"rpcx/wire/peer/mailbox"
 )
 
-// wakeBytes is how many bytes may wait in a stream before its consumer is woken although more
-// messages can be read at once.
-const wakeBytes = 64 << 10
-
-// stream is one operation of ours and the messages that answer it. It is in the
+// A stream is one operation of ours and the messages that answer it. It is in the
 // tables of calls from before its message is sent until its final message, its
 // failure or Cancel.
 type stream struct {
-	p *Peer
-	request
-	exchanged
+	p   *Peer
+	box mailbox.Box // what has come for the consumer
 
-	queue
-	streamEnd
-	asks  bool          // the consumer waits for wake
-	dirty bool          // in calls.dirty
-	wake  chan struct{} // receives a value when there is something for the consumer
-
-	dropped atomic.Bool // Cancel was called: messages that the consumer still holds are dropped
-
-	current *chunk // the consumer's; read without the mutex
-	pos     int    // the next message in current
-}
-
-// A request holds the message that a stream sent, and the ids under which its
-// answers come.
-type request struct {
 	op        dialect.Op
 	id        string        // of the request; "": none
-	own       wire.ID       // the id that the user gave, if ours replaced it; else nil
 	token     string        // of the stream that the answer opened; "": none
 	named     bool          // token counts
 	follows   bool          // it is a watch of the stream token, and sent nothing
@@ -47,65 +26,60 @@ type request struct {
 	waiting   bool          // for its first response
 	batch     *rawBatch     // the batch that it was sent in; nil: it was sent by itself
 	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
+	exchange  *exchange     // in which it was sent; nil: the connection carries messages in both directions
+
+	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil: it has that
+
+	overfull bool // it queues more than it should
+	stuck    bool // the reader has waited in vain for its consumer, which has taken nothing since
+	cut      bool // it ended because the connection did
 }
 
-// An exchanged is the part of a stream that belongs to its exchange, on a wire.Exchanger.
-type exchanged struct {
-	stop      context.CancelFunc // ends the exchange
+// An exchange is what belongs to the exchange of a call, on a wire.Exchanger.
+type exchange struct {
+	stop      context.CancelFunc // ends it; nil: it carries no call
 	answers   bool               // it carries an answer of ours, and is no call
-	early     earlyItems         // as calls.early, of this exchange
+	early     early.Items        // as calls.early, of this exchange
 	optional  bool               // it may end without an answer
 	malformed string             // text that came in it and was no message
-	outside   bool               // the exchange has ended, and further items come outside of it
-}
-
-// A streamEnd records which messages a stream's consumer missed, and how the stream
-// ended.
-type streamEnd struct {
-	lost     int64 // messages that were dropped without telling the consumer yet
-	overfull bool  // it queues more than it should
-	stuck    bool  // the reader has waited in vain for its consumer, which has taken nothing since
-	ended    bool  // nothing more is queued
-	err      error // io.EOF after the final message, else why it failed
-	cut      bool  // it ended because the connection did
+	over      bool               // it has ended, and further items come outside of it
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {
-	return &stream{p: p, request: request{op: op}, wake: make(chan struct{}, 1)}
+	s := &stream{p: p, op: op}
+	s.box.Init()
+	if p != nil && p.exchanger != nil {
+		s.exchange = &exchange{}
+	}
+	return s
 }
+
+// ended reports whether nothing more is queued.
+func (s *stream) ended() bool { return s.box.Err() != nil }
 
 // Next returns the next message. It allocates nothing when one is queued. Only
 // one goroutine may be in Next. The first message of a Subscribe is its
 // response, of Kind Response, and not an item.
 func (s *stream) Next(ctx context.Context) (wire.Message, error) {
-	if c := s.current; c != nil && s.pos < len(c.msgs) && !s.dropped.Load() {
-		s.pos++
-		return c.msgs[s.pos-1], nil
+	if m := s.box.Next(); m != nil {
+		return *m, nil
 	}
 	return s.refill(ctx)
 }
 
 // Queued returns further messages that can be had without the lock, and removes them. They are
 // valid until the next call of Next.
-func (s *stream) Queued() []wire.Message {
-	c := s.current
-	if c == nil || s.dropped.Load() {
-		return nil
-	}
-	rest := c.msgs[s.pos:]
-	s.pos = len(c.msgs)
-	return rest
-}
+func (s *stream) Queued() []wire.Message { return s.box.Queued() }
 
 // Waiting reports whether Next would return at once, with a message or because the stream itself
 // has ended.
 func (s *stream) Waiting() bool {
-	if c := s.current; c != nil && s.pos < len(c.msgs) {
+	if s.box.Peek() {
 		return true
 	}
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	return s.first != nil && (s.ended || s.due()) || s.ended && !s.cut
+	return s.box.Ready() || s.ended() && !s.cut
 }
 
 // Severed reports that the stream ended because the connection did, before its own end came.
@@ -115,63 +89,27 @@ func (s *stream) Severed() bool {
 	return s.cut
 }
 
-// due reports whether the consumer should be woken for what is queued: there is much, or no further
-// message can be read at once. If it were woken for each message, reader and consumer would contend
-// for the lock.
-func (s *stream) due() bool { return !s.dirty || s.size >= wakeBytes }
-
-// refill waits for the next chunk and takes it. Messages that were queued before the stream ended
-// can be read even after ctx has ended; those of a live stream cannot, so that a stream that never
-// pauses can be left.
+// refill waits for messages and takes them. Those that were queued before the stream ended
+// can be read even after ctx has ended; those of a live stream cannot.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
-	p := s.p
 	for {
-		p.mu.Lock()
-		s.recycle(s.current)
-		s.current, s.pos = nil, 0
-		if s.lost > 0 && s.first != nil {
-			gap := wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: s.lost}}
-			s.lost = 0
-			p.mu.Unlock()
-			return gap, nil
+		s.p.mu.Lock()
+		m, err := s.box.Take(ctx.Err() == nil)
+		if m != nil {
+			s.p.resumeReadingLocked(s)
 		}
-		if s.ended || ctx.Err() == nil && s.due() {
-			s.current = s.take()
-		}
-		if s.current != nil {
-			s.pos = 1
-			p.resumeReadingLocked(s)
-			p.mu.Unlock()
-			return s.current.msgs[0], nil
-		}
-		if s.ended {
-			p.mu.Unlock()
-			return wire.Message{}, s.err
-		}
-		if err := ctx.Err(); err != nil {
-			p.mu.Unlock()
+		s.p.mu.Unlock()
+		switch {
+		case m != nil:
+			return *m, nil
+		case err != nil:
 			return wire.Message{}, err
+		case ctx.Err() != nil:
+			return wire.Message{}, ctx.Err()
 		}
-		s.asks = true
-		p.mu.Unlock()
 		select {
-		case <-s.wake:
+		case <-s.box.C():
 		case <-ctx.Done():
-		}
-	}
-}
-
-// firstItemLocked treats the answer m of s as the first item of what the user waits for: of s
-// itself, or of the watches that belong to s.
-func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
-	item := *m
-	item.Kind, item.ID, item.Final = wire.Item, nil, false
-	if shown {
-		p.deliverLocked(s, &item)
-	}
-	for _, w := range slices.Clone(p.calls.watches) {
-		if s.op.Beside != "" && w.op.Beside == s.op.Beside {
-			p.deliverLocked(w, &item)
 		}
 	}
 }
@@ -182,16 +120,15 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
-	if s.ended {
+	if s.ended() {
 		p.mu.Unlock()
 		return nil
 	}
-	s.dropped.Store(true)
+	s.box.Drop()
 	goodbye := p.leaveStreamLocked(s, io.EOF, true)
 	if s.op.Kind == dialect.Subscribe && s.id != "" && p.calls.abandoned[s.id] == s {
 		s.late = make(chan struct{})
 	}
-	s.drop()
 	p.mu.Unlock()
 	if s.late != nil {
 		select {
@@ -230,11 +167,11 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	switch {
 	case s.isWatch():
 		return nil
-	case s.stop != nil: // ending the exchange ends the call
+	case s.exchange != nil && s.exchange.stop != nil: // ending the exchange ends the call
 		if p.can.SendsCancel && unanswered {
 			p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
 		}
-		s.stop()
+		s.exchange.stop()
 		return nil
 	case unanswered && s.isLoose():
 		return nil

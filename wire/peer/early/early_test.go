@@ -1,4 +1,4 @@
-package peer
+package early
 
 import (
 	"fmt"
@@ -9,33 +9,33 @@ import (
 
 // The memory of ended streams is bounded, and forgets the oldest first.
 func TestRecent(t *testing.T) {
-	var r recent
+	var r Recent
 	for i := range 3 * maxRecent {
-		r.add(fmt.Sprint(i))
-		r.add("again")
+		r.Add(fmt.Sprint(i))
+		r.Add("again")
 	}
-	r.add(string(make([]byte, maxRecentLength+1)))
+	r.Add(string(make([]byte, maxRecentLength+1)))
 	if len(r.in) > maxRecent || len(r.order) != maxRecent {
 		t.Error(len(r.in), len(r.order))
 	}
-	if !r.has([]byte("again")) || !r.has(fmt.Append(nil, 3*maxRecent-1)) || r.has([]byte("0")) {
+	if !r.Has([]byte("again")) || !r.Has(fmt.Append(nil, 3*maxRecent-1)) || r.Has([]byte("0")) {
 		t.Error("the wrong ones are remembered")
 	}
 }
 
 func TestEarlyIsBounded(t *testing.T) {
-	var e earlyItems
+	var e Items
 	m := wire.Message{Stream: wire.ID("1"), Raw: make([]byte, 1000)}
 	n := 0
-	for ; e.keep(&m, 10_000); n++ {
+	for ; e.Keep(&m, 10_000); n++ {
 	}
 	if n < 5 || n > 10 {
 		t.Error(n)
 	}
-	if e.keep(&wire.Message{Stream: wire.ID("1"), Raw: []byte("{}")}, 10_000) || e.missing(wire.ID("1")) != 2 || e.missing(wire.ID("2")) != 0 {
+	if e.Keep(&wire.Message{Stream: wire.ID("1"), Raw: []byte("{}")}, 10_000) || e.Missing(wire.ID("1")) != 2 || e.Missing(wire.ID("2")) != 0 {
 		t.Error("a hole, or a wrong count", e.lost)
 	}
-	if got := e.take(wire.ID("1")); len(got) != n || e.size != 0 || len(e.items) != 0 {
+	if got := e.Take(wire.ID("1")); len(got) != n || e.size != 0 || len(e.items) != 0 {
 		t.Error(len(got), e.size)
 	}
 }
@@ -43,27 +43,27 @@ func TestEarlyIsBounded(t *testing.T) {
 // What is lost is counted for each stream, as far as there is room for counts; streams beyond that share one, so that none
 // is told that nothing of it is missing.
 func TestLostItemsAreCounted(t *testing.T) {
-	var e earlyItems
+	var e Items
 	for i := range maxRecent {
 		e.lose(fmt.Sprint(i))
 	}
 	e.lose("0")
-	if got := []int64{e.missing(wire.ID("0")), e.missing(wire.ID("1")), e.missing(wire.ID("other"))}; got[0] != 2 || got[1] != 1 || got[2] != 0 {
+	if got := []int64{e.Missing(wire.ID("0")), e.Missing(wire.ID("1")), e.Missing(wire.ID("other"))}; got[0] != 2 || got[1] != 1 || got[2] != 0 {
 		t.Error("as long as there is room:", got)
 	}
 	e.lose("other")
 	e.lose("0")
 	e.lose("another")
-	if got := []int64{e.missing(wire.ID("0")), e.missing(wire.ID("1")), e.missing(wire.ID("other")), e.missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
+	if got := []int64{e.Missing(wire.ID("0")), e.Missing(wire.ID("1")), e.Missing(wire.ID("other")), e.Missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
 		t.Error("beyond:", got)
 	}
 	if len(e.lost) != maxRecent+1 {
 		t.Error(len(e.lost), "counts")
 	}
-	var long earlyItems
+	var long Items
 	long.lose(string(make([]byte, maxRecentLength)))
 	long.lose(string(make([]byte, maxRecentLength+1)))
-	if long.missing(wire.ID(make([]byte, maxRecentLength))) != 2 || long.missing(wire.ID("x")) != 1 {
+	if long.Missing(wire.ID(make([]byte, maxRecentLength))) != 2 || long.Missing(wire.ID("x")) != 1 {
 		t.Error("long ids:", long.lost)
 	}
 }

@@ -1,4 +1,4 @@
-package peer
+package mailbox
 
 import "rpcx/wire"
 
@@ -6,9 +6,11 @@ import "rpcx/wire"
 const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
-	maxSpareBytes = 16  // empty chunks that a queue keeps
-	overhead      = 192 // the bytes that a queued message costs beside its own
+	maxSpareBytes = 16 // empty chunks that a queue keeps
 )
+
+// Overhead is how many bytes a message that waits costs beside its own.
+const Overhead = 192
 
 // chunk is a run of messages whose bytes lie in one buffer. It is filled by the
 // reader, then read by the consumer without a lock, then filled again.
@@ -40,7 +42,7 @@ func (q *queue) push(m *wire.Message) {
 	at := len(c.msgs) // there is room for it, as grow has made sure
 	c.msgs = c.msgs[:at+1]
 	c.buf = c.msgs[at].CopyOf(m, c.buf)
-	n := len(m.Raw) + overhead
+	n := len(m.Raw) + Overhead
 	c.size += n
 	q.size += n
 }

@@ -1,0 +1,116 @@
+// Package early keeps the items of streams that no response has named yet, and remembers the streams that are over, both
+// within bounds.
+package early
+
+import (
+	"bytes"
+
+	"rpcx/wire"
+	"rpcx/wire/peer/mailbox"
+)
+
+// Items keeps the items of streams that no response has named yet, in order,
+// while a call waits for its first response.
+type Items struct {
+	items []wire.Message
+	size  int
+	lost  map[string]int64 // the number of items by stream that were not kept; at most maxRecent streams
+}
+
+// Keep stores a copy of m. It refuses m, and counts it, if more than limit bytes would be kept in
+// all, or if an item of the same stream was refused before: the kept items of a stream have no
+// gaps.
+func (e *Items) Keep(m *wire.Message, limit int) bool {
+	n := len(m.Raw) + mailbox.Overhead
+	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
+		e.lose(string(m.Stream))
+		return false
+	}
+	e.items = append(e.items, m.Clone())
+	e.size += n
+	return true
+}
+
+// otherStreams is the key in lost for all streams that have no count of their own.
+const otherStreams = ""
+
+// lose counts an item that was not kept.
+func (e *Items) lose(stream string) {
+	if e.lost == nil {
+		e.lost = map[string]int64{}
+	}
+	if len(e.lost) >= maxRecent && e.lost[stream] == 0 || len(stream) > maxRecentLength {
+		stream = otherStreams
+	}
+	e.lost[stream]++
+}
+
+// Missing returns how many items of a stream were refused, or a lower bound of that.
+func (e *Items) Missing(stream wire.ID) int64 {
+	return e.lost[string(stream)] + e.lost[otherStreams]
+}
+
+// Take removes and returns the items of one stream, in the order in which they
+// came.
+func (e *Items) Take(stream wire.ID) []wire.Message {
+	var theirs []wire.Message
+	rest := e.items[:0]
+	for _, m := range e.items {
+		if bytes.Equal(m.Stream, stream) {
+			theirs = append(theirs, m)
+			e.size -= len(m.Raw) + mailbox.Overhead
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	clear(e.items[len(rest):])
+	e.items = rest
+	return theirs
+}
+
+// Clear removes and returns all items, and forgets what was refused.
+func (e *Items) Clear() []wire.Message {
+	items := e.items
+	*e = Items{}
+	return items
+}
+
+// The bounds of a Recent set: how many tokens, and how long they may be.
+const (
+	maxRecent       = 1024
+	maxRecentLength = 4096
+)
+
+// Recent is a set of the last maxRecent tokens that were added to it.
+type Recent struct {
+	in    map[string]int // token → how often it is in order
+	order []string
+	next  int // the place of the oldest, once order is full
+}
+
+// Add adds token, unless it is longer than maxRecentLength.
+func (r *Recent) Add(token string) {
+	if len(token) > maxRecentLength {
+		return
+	}
+	if r.in == nil {
+		r.in = map[string]int{}
+	}
+	r.in[token]++
+	if len(r.order) < maxRecent {
+		r.order = append(r.order, token)
+		return
+	}
+	old := r.order[r.next]
+	if r.in[old]--; r.in[old] <= 0 {
+		delete(r.in, old)
+	}
+	r.order[r.next] = token
+	r.next = (r.next + 1) % maxRecent
+}
+
+// Has reports whether token is in the set.
+func (r *Recent) Has(token []byte) bool {
+	_, ok := r.in[string(token)]
+	return ok
+}

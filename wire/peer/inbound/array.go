@@ -1,0 +1,53 @@
+package inbound
+
+import "slices"
+
+// An Array collects the answers to one array of the peer's requests. Those of its requests are kept until all are
+// there, as they are sent as one message. A nil Array holds nothing.
+type Array struct {
+	replies  [][]byte
+	bytes    int  // of replies
+	left     int  // answers that are still owed
+	complete bool // all messages of the array have been routed
+	sent     bool
+}
+
+// owe reserves a place for one more answer.
+func (a *Array) owe() (index int) {
+	if a == nil {
+		return 0
+	}
+	a.replies = append(a.replies, nil)
+	a.left++
+	return len(a.replies) - 1
+}
+
+// Put stores the first answer to r, which came in a; nil: it gets none.
+func (a *Array) Put(r *Request, msg []byte) {
+	a.replies[r.index] = msg
+	a.bytes += len(msg)
+	a.left--
+}
+
+// Complete says that no more requests belong to a.
+func (a *Array) Complete() { a.complete = true }
+
+// Send returns the answers once all are there; ok: they were not returned before. There may be none.
+func (a *Array) Send() (replies [][]byte, ok bool) {
+	if !a.complete || a.left > 0 || a.sent {
+		return nil, false
+	}
+	a.sent = true
+	return slices.DeleteFunc(a.replies, func(r []byte) bool { return r == nil }), true
+}
+
+// Waiting reports whether answers wait in a.
+func (a *Array) Waiting() bool { return a != nil && !a.sent }
+
+// Bytes returns the size of the answers that wait in a.
+func (a *Array) Bytes() int {
+	if !a.Waiting() {
+		return 0
+	}
+	return a.bytes
+}

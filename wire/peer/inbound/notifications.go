@@ -1,0 +1,60 @@
+package inbound
+
+import (
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// The limits of the notifications that wait for the handler.
+const (
+	maxQueued          = 1024      // so many may wait before the reader stops
+	maxQueuedBytes     = 8 << 20   // the same in bytes
+	maxUnreadable      = 8 * 1024  // so many may wait if the reader must not stop; beyond, the oldest are lost
+	maxUnreadableBytes = 128 << 20 // the same in bytes
+)
+
+// Notifications are those that wait for the handler.
+//
+// Its rules:
+//   - They are handled one after another, in the order in which they came, by
+//     one goroutine that runs only while there are any (Running).
+//   - The reader stops while Full reports true, unless a call waits for an answer
+//     that is still to be read. Then the queue grows up to further limits, beyond
+//     which the oldest are dropped, with a note to the user.
+type Notifications struct {
+	Running bool
+	Lost    int64 // in all
+	queue   []dialect.Inbound
+	bytes   int
+}
+
+// Put queues a copy of m; order is its number among all that came. It reports whether it has
+// dropped notifications for the first time on this connection.
+func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
+	before := n.Lost
+	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})
+	n.bytes += len(m.Raw)
+	for len(n.queue) > maxUnreadable || n.bytes > maxUnreadableBytes && len(n.queue) > 1 {
+		n.Next()
+		n.Lost++
+	}
+	return before == 0 && n.Lost > 0
+}
+
+// Full reports whether the reader should stop.
+func (n *Notifications) Full() bool { return len(n.queue) >= maxQueued || n.bytes >= maxQueuedBytes }
+
+// Empty reports whether none wait.
+func (n *Notifications) Empty() bool { return len(n.queue) == 0 }
+
+// Next removes and returns the oldest notification; there must be one.
+func (n *Notifications) Next() dialect.Inbound {
+	in := n.queue[0]
+	n.queue[0] = dialect.Inbound{}
+	n.queue = n.queue[1:]
+	n.bytes -= len(in.Msg.Raw)
+	return in
+}
+
+// Stop drops the queue, as the goroutine that handles it ends.
+func (n *Notifications) Stop() { *n = Notifications{Lost: n.Lost} }

@@ -1,0 +1,44 @@
+package inbound
+
+import (
+	"strconv"
+	"testing"
+
+	"rpcx/wire"
+)
+
+func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
+	var n Notifications
+	told := 0
+	for i := range maxUnreadable + 5 {
+		if n.Put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}, uint64(i)) {
+			told++
+		}
+		if full := i+1 >= maxQueued; n.Full() != full {
+			t.Fatalf("with %d it says full: %v", i+1, !full)
+		}
+	}
+	if told != 1 || n.Lost != 5 || len(n.queue) != maxUnreadable || n.bytes != 2*maxUnreadable {
+		t.Fatalf("%d were lost, %d of %d bytes are kept", n.Lost, len(n.queue), n.bytes)
+	}
+	for i := 5; i < 8; i++ {
+		if in := n.Next(); in.Msg.Method != strconv.Itoa(i) || in.Order != uint64(i) {
+			t.Fatalf("%s comes in place of %d", in.Msg.Method, i)
+		}
+	}
+}
+
+func TestNotificationsKeepOneHowLargeItIs(t *testing.T) {
+	var n Notifications
+	big := &wire.Message{Raw: make([]byte, maxUnreadableBytes+1)}
+	if n.Put(big, 1) || n.Lost != 0 || !n.Full() {
+		t.Errorf("the only one was lost, or does not fill")
+	}
+	if !n.Put(&wire.Message{Method: "next", Raw: []byte("{}")}, 2) || n.Lost != 1 || n.Next().Msg.Method != "next" || n.bytes != 0 {
+		t.Errorf("%d were lost, %d bytes are left", n.Lost, n.bytes)
+	}
+	n.Running = true
+	if n.Stop(); n.Running || n.queue != nil {
+		t.Error("it is not stopped")
+	}
+}

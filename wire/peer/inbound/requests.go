@@ -1,0 +1,227 @@
+// Package inbound holds what a peer has sent and what is not done yet: its requests, the arrays in which they came, and
+// its notifications. The types have no locks: they are used under the lock of the connection.
+package inbound
+
+import (
+	"context"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// The bounds of Requests beside the number of requests.
+const (
+	mostBytes  = 128 << 20 // bytes of requests in flight at which further ones are refused
+	mostQueued = 1 << 16   // requests that wait for room
+)
+
+// A Request is one request of the peer.
+type Request struct {
+	dialect.Inbound
+	Ctx    context.Context // of its handler
+	Cancel context.CancelFunc
+	Array  *Array // the array that it came in; nil: none
+
+	Closed    bool // its handler has returned: nothing more may be emitted
+	Cancelled bool // by the peer
+	Begun     bool // its handler was allowed to begin although the Budget is exceeded
+	Replied   bool // its first answer is out, or there will be none
+
+	index int  // its place in Array
+	taken bool // somebody else than a handler answers it
+	goes  bool // it has been answered, and more answers follow
+}
+
+// New returns a Request for m, which came in a; nil: in no array. It counts in no Requests.
+func New(m *wire.Message, a *Array) *Request {
+	r := &Request{Array: a, index: a.owe()}
+	r.Msg = m.Clone()
+	return r
+}
+
+// Requests are the peer's requests that are not done.
+//
+// Its rules:
+//   - A request is in open while its handler runs (Start), or while whoever took it may answer it
+//     (Take).
+//   - Its bytes count as long, and it counts in unanswered from Arrive until its first answer, or
+//     until it is certain that none comes (Answered).
+//   - While unanswered is not 0 the reader never stops for a slow consumer: the handler may wait for a
+//     message that is still to be read.
+//   - When the number or bytes are at their limits the reader stops, unless a message that is still to
+//     be read may be needed to finish a request (see Crowded). If it must not stop, a further
+//     request is refused at once; only the other requests of an array, which has been read already,
+//     wait in queue.
+type Requests struct {
+	most       int
+	open       map[*Request]struct{}
+	queue      []*Request // requests of arrays that wait for room
+	bytes      int        // of the messages in open
+	taken      int        // how many of open were taken
+	streams    int        // how many of open have been answered and go on
+	unanswered int
+	arrived    uint64
+}
+
+// NewRequests returns a table for that many requests at once.
+func NewRequests(most int) Requests { return Requests{most: most, open: map[*Request]struct{}{}} }
+
+// Order returns the number of a message that has been read, by which the order is known.
+func (t *Requests) Order() uint64 {
+	t.arrived++
+	return t.arrived
+}
+
+// Arrive returns the request m, which has been read. It must be answered.
+func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
+	r := New(m, a)
+	r.Order = t.Order()
+	t.unanswered++
+	return r
+}
+
+// Answered notes that the first answer of r is sent, or that it gets none. It reports whether that was not known before.
+func (t *Requests) Answered(r *Request) bool {
+	if r.Replied {
+		return false
+	}
+	r.Replied = true
+	if r.Msg.Kind == wire.Request {
+		t.unanswered--
+	}
+	return true
+}
+
+// Full reports whether a further request of n bytes would exceed the limits.
+func (t *Requests) Full(n int) bool {
+	return len(t.open) >= t.most || len(t.open) > 0 && t.bytes+n > mostBytes
+}
+
+// Crowded reports whether the reader should stop until a request is done. It must not stop while an
+// open request may depend on a message that is still to be read: a stream on its unsubscribe, or a
+// request that was taken on whatever its user waits for.
+func (t *Requests) Crowded() bool {
+	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
+}
+
+// Later queues a request until there is room; false if too many wait already.
+func (t *Requests) Later(r *Request) bool {
+	if len(t.queue) >= mostQueued {
+		return false
+	}
+	t.queue = append(t.queue, r)
+	return true
+}
+
+// Next removes and returns the first request that waits, if there is room for it now; else nil.
+func (t *Requests) Next() *Request {
+	if len(t.queue) == 0 || t.Full(len(t.queue[0].Msg.Raw)) {
+		return nil
+	}
+	r := t.queue[0]
+	t.queue[0] = nil
+	t.queue = t.queue[1:]
+	return r
+}
+
+// GoesOn notes that r, which was started, has been answered but is not done.
+func (t *Requests) GoesOn(r *Request) {
+	if !r.goes {
+		r.goes = true
+		t.streams++
+	}
+}
+
+// Start adds a request whose handler is about to run.
+func (t *Requests) Start(r *Request) {
+	t.open[r] = struct{}{}
+	t.bytes += len(r.Msg.Raw)
+}
+
+// Finish removes a request whose handler has returned.
+func (t *Requests) Finish(r *Request) {
+	if r.goes {
+		t.streams--
+	}
+	t.close(r)
+}
+
+// Take adds a request that is offered to others than the handler.
+func (t *Requests) Take(r *Request) {
+	r.taken = true
+	t.taken++
+	t.Start(r)
+}
+
+// Untake removes a request that Take has added; false if it is gone already.
+func (t *Requests) Untake(r *Request) bool {
+	if !r.taken {
+		return false
+	}
+	r.taken = false
+	t.taken--
+	t.close(r)
+	return true
+}
+
+func (t *Requests) close(r *Request) {
+	delete(t.open, r)
+	t.bytes -= len(r.Msg.Raw)
+}
+
+// Taken returns the taken requests with these ids, the oldest first; all of them if no id is given.
+func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
+	if t.taken == 0 {
+		return nil
+	}
+	for r := range t.open {
+		if r.taken && (len(ids) == 0 || slices.ContainsFunc(ids, r.has)) {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Request) int { return int(a.Order) - int(b.Order) })
+	return all
+}
+
+func (r *Request) has(id wire.ID) bool { return string(r.Msg.ID) == string(id) }
+
+// End ends the contexts of the running handlers of requests with that id, and reports whether there was one.
+func (t *Requests) End(id wire.ID) (found bool) {
+	for r := range t.open {
+		if !r.taken && r.has(id) {
+			r.Cancelled, found = true, true
+			r.Cancel()
+		}
+	}
+	for _, r := range t.queue {
+		if r.has(id) {
+			r.Cancelled, found = true, true // its context ends when it is started
+		}
+	}
+	return found
+}
+
+// EndAll ends the contexts of all running handlers.
+func (t *Requests) EndAll() {
+	for r := range t.open {
+		if !r.taken {
+			r.Cancel()
+		}
+	}
+}
+
+// Idle reports whether no handler runs.
+func (t *Requests) Idle() bool { return len(t.open) == t.taken }
+
+// Len returns how many requests are open.
+func (t *Requests) Len() int { return len(t.open) }
+
+// Queued reports whether requests wait for room.
+func (t *Requests) Queued() bool { return len(t.queue) > 0 }
+
+// Unanswered reports whether requests are open that have no answer yet.
+func (t *Requests) Unanswered() bool { return t.unanswered > 0 }
+
+// Streaming reports whether requests that have been answered go on.
+func (t *Requests) Streaming() bool { return t.streams > 0 }

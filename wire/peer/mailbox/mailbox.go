@@ -1,0 +1,149 @@
+// Package mailbox passes messages from the one goroutine that reads a connection to the consumer of
+// a call.
+package mailbox
+
+import (
+	"sync/atomic"
+
+	"rpcx/wire"
+)
+
+// wakeBytes is how many bytes may wait before the consumer is woken although more messages can be
+// read at once.
+const wakeBytes = 64 << 10
+
+// A Box holds the messages of one call. The reader fills it; one consumer empties it. All methods
+// must be called with the reader's lock held, except Next, Peek, Queued and C, which the consumer calls
+// without it.
+//
+// Its rules:
+//   - The consumer takes the messages in runs, and reads a run without the lock.
+//   - It is woken only if it waits, and only for much or when no more can be read at once (Hold): if
+//     it were woken for each message, reader and consumer would contend for the lock.
+//   - Messages that were dropped are followed by an event that says how many they were.
+//   - What was put in before End can still be taken, and then the error of End.
+type Box struct {
+	queue
+	wake    chan struct{} // receives a value when there is something for the consumer
+	asks    bool          // the consumer waits for wake
+	held    bool          // the consumer is woken by Release
+	dropped atomic.Bool
+	lost    int64  // messages that were dropped without telling the consumer yet
+	err     error  // of End; nil: it has not ended
+	current *chunk // the consumer's
+	pos     int    // of the next message in current
+}
+
+// Init makes b ready to be used.
+func (b *Box) Init() { b.wake = make(chan struct{}, 1) }
+
+// Put appends a copy of m.
+func (b *Box) Put(m *wire.Message) { b.push(m) }
+
+// Size returns how many bytes wait, Overhead included.
+func (b *Box) Size() int { return b.size }
+
+// Full reports whether so much waits that the consumer should be woken at once.
+func (b *Box) Full() bool { return b.size >= wakeBytes }
+
+// Hold delays the consumer's waking until Release, and reports whether it was not delayed before.
+func (b *Box) Hold() bool {
+	was := b.held
+	b.held = true
+	return !was
+}
+
+// Release wakes the consumer for all that waits.
+func (b *Box) Release() {
+	b.held = false
+	b.Wake()
+}
+
+// Wake wakes the consumer, if it waits.
+func (b *Box) Wake() {
+	if !b.asks {
+		return
+	}
+	b.asks = false
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Lose counts n messages as dropped.
+func (b *Box) Lose(n int64) { b.lost += n }
+
+// Shed drops the oldest messages until about most bytes wait.
+func (b *Box) Shed(most int) { b.lost += b.shed(most) }
+
+// Drop drops all messages, also those that the consumer has taken but not read.
+func (b *Box) Drop() {
+	b.dropped.Store(true)
+	b.drop()
+}
+
+// Dropped reports whether Drop was called.
+func (b *Box) Dropped() bool { return b.dropped.Load() }
+
+// End says that no more messages come, because of err, and wakes the consumer.
+func (b *Box) End(err error) {
+	b.err = err
+	b.Wake()
+}
+
+// Err returns the error of End; nil before that.
+func (b *Box) Err() error { return b.err }
+
+// Ready reports whether Take would return a message.
+func (b *Box) Ready() bool { return b.first != nil && (b.err != nil || b.due()) }
+
+func (b *Box) due() bool { return !b.held || b.Full() }
+
+// Next returns the next message of the current run; nil if there is none. The message is valid until the
+// next Take.
+func (b *Box) Next() *wire.Message {
+	if !b.Peek() || b.dropped.Load() {
+		return nil
+	}
+	b.pos++
+	return &b.current.msgs[b.pos-1]
+}
+
+// Peek reports whether messages of the current run are left.
+func (b *Box) Peek() bool { return b.current != nil && b.pos < len(b.current.msgs) }
+
+// Queued removes and returns the rest of the current run.
+func (b *Box) Queued() []wire.Message {
+	if b.current == nil || b.dropped.Load() {
+		return nil
+	}
+	rest := b.current.msgs[b.pos:]
+	b.pos = len(b.current.msgs)
+	return rest
+}
+
+// C returns the channel on which the consumer waits after Take has returned nothing.
+func (b *Box) C() <-chan struct{} { return b.wake }
+
+// Take makes the next run the current one and returns its first message, or the error of End if
+// nothing is left. If live is false, it takes nothing from a box that has not ended: so a stream that
+// never pauses can be left.
+func (b *Box) Take(live bool) (*wire.Message, error) {
+	b.recycle(b.current)
+	b.current, b.pos = nil, 0
+	if b.lost > 0 && b.first != nil {
+		gap := &wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: b.lost}}
+		b.lost = 0
+		return gap, nil
+	}
+	if b.err != nil || live && b.due() {
+		b.current = b.take()
+	}
+	if b.current != nil {
+		b.pos = 1
+		return &b.current.msgs[0], nil
+	}
+	b.asks = live
+	return nil, b.err
+}

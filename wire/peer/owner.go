@@ -1,0 +1,264 @@
+package peer
+
+import (
+	"bytes"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// An owner says which call of ours a message belongs to, and in which way.
+type owner struct {
+	as    role
+	call  *stream
+	whole bool          // all calls of the call's batch, as the message answers the batch
+	slot  *pipelineSlot // of a pipelined call
+}
+
+// others returns the calls of the batch that the message answers as a whole, but the first.
+func (o *owner) others() []*stream {
+	if !o.whole {
+		return nil
+	}
+	return o.call.batch.sent[1:]
+}
+
+// A role is the way in which a message belongs to a call.
+type role uint8
+
+const (
+	nobodys   role = iota // it belongs to no call
+	pipelined             // it answers the call in slot
+	answer                // it is the first response
+	unshaped              // it answers a message of the user's own, and need not be a response
+	item                  // it has the id of its call
+	streamed              // it is an item of the call's stream
+	unnamed               // it is an item of a stream that no response has named yet; call: whose exchange brought it
+	broken                // it is malformed: the call fails
+	tardy                 // it is a response to a call that was given up
+	dropped               // it belongs to something that is over
+)
+
+// owner returns the owner of m. in is the call whose exchange brought m; nil for a connection in both directions. alone says
+// that m was not an element of an array. Requests and notifications belong to nobody.
+func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
+	switch m.Kind {
+	case wire.Response:
+		return c.ofResponse(m, in, alone)
+	case wire.Item:
+		return c.ofItem(m, in)
+	case wire.Invalid:
+		return c.ofInvalid(m, in)
+	}
+	return owner{}
+}
+
+func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
+	if at := c.pipeline.slot(m.ID); at != nil {
+		return owner{as: pipelined, slot: at}
+	}
+	s := c.byID[string(m.ID)]
+	switch {
+	case s != nil && s.waiting:
+		return owner{as: answer, call: s}
+	case s != nil: // items of this dialect have the id of their request
+		m.Kind, m.Stream = wire.Item, nil
+		m.Final = m.Final || m.Err != nil
+		return owner{as: streamed, call: s}
+	case noID(m.ID):
+		return c.ofAnonymous(m, in, alone)
+	case c.abandoned[string(m.ID)] != nil:
+		return owner{as: tardy, call: c.abandoned[string(m.ID)]}
+	case in != nil && in.box.Dropped() && in.id == string(m.ID): // its exchange is about to be cancelled
+		return owner{as: dropped}
+	}
+	return c.ofShapeless(m, in)
+}
+
+// ofAnonymous returns the owner of an answer without an id: the call that was sent without one, or of an error the only call
+// or batch that it can belong to.
+func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
+	var o owner
+	if m.Err != nil {
+		o = c.refused(in, alone)
+	}
+	if next := c.ofShapeless(m, in); next.call != nil && !o.whole {
+		return next
+	}
+	return o
+}
+
+// ofItem returns the owner of an item: the call that it names, the call of its exchange, or its stream. An item of an unknown
+// stream belongs to the call in whose exchange it came, if that goes on.
+func (c *calls) ofItem(m *wire.Message, in *stream) owner {
+	id := m.ID
+	if len(id) == 0 && m.Beside {
+		if in != nil && !in.ended() && !in.exchange.answers {
+			return owner{as: item, call: in}
+		}
+		id = m.Target
+	}
+	switch s := c.find(id); {
+	case s != nil:
+		return owner{as: item, call: s}
+	case m.Stream != nil:
+		return c.ofStream(m, in)
+	case len(m.ID) > 0 && c.abandoned[string(m.ID)] != nil:
+		return owner{as: dropped}
+	}
+	return owner{}
+}
+
+func (c *calls) ofStream(m *wire.Message, in *stream) owner {
+	if in != nil && !in.ended() { // other exchanges may use the same ids
+		switch {
+		case c.unsolicited && !in.waiting && !in.named && !in.exchange.answers:
+			c.name(in, m.Stream)
+			return owner{as: streamed, call: in}
+		case in.named && in.token == string(m.Stream):
+			return owner{as: streamed, call: in}
+		case in.waiting && !in.oneAnswer:
+			return owner{as: unnamed, call: in}
+		}
+	}
+	if s := c.named(m.Stream); s != nil {
+		return owner{as: streamed, call: s}
+	}
+	switch {
+	case len(m.ID) > 0 && c.abandoned[string(m.ID)] != nil, c.endedStreams.Has(m.Stream):
+		return owner{as: dropped}
+	case c.awaiting > 0:
+		return owner{as: unnamed}
+	}
+	return owner{}
+}
+
+// ofInvalid returns the owner of a malformed message: the call that it answers.
+func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
+	if m.Method != "" && !m.Bare { // it is no answer
+		return owner{}
+	}
+	s, bad := c.find(m.ID), isParseError(m)
+	switch {
+	case s != nil && s.op.Kind == dialect.Raw && s.waiting && !bad: // the user has sent a message of his own
+		return owner{as: unshaped, call: s}
+	case s != nil:
+		return owner{as: broken, call: s}
+	case !bad:
+		return c.ofShapeless(m, in)
+	case m.Final || in != nil || !looksBroken(m):
+		return owner{}
+	}
+	o := c.refused(nil, true)
+	if o.call != nil {
+		o.as = broken
+	}
+	return o
+}
+
+func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
+
+// looksBroken reports whether m, which is no JSON, was probably meant as a message: it begins like an
+// object or an array. If exactly one call waits, m is taken for its answer.
+func looksBroken(m *wire.Message) bool {
+	t := bytes.TrimLeft(m.Raw, " \t\r\n")
+	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
+}
+
+// ofShapeless returns the user's own message that m answers although no id says so: over HTTP the
+// one of the same exchange, else the oldest that waits for any message. An m that names a call
+// answers no other.
+func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
+	candidates := c.unshaped
+	switch {
+	case in != nil && in.op.Kind == dialect.Raw && in.waiting:
+		return owner{as: unshaped, call: in}
+	case in != nil && in.batch != nil:
+		candidates = in.batch.sent
+	case in != nil:
+		return owner{}
+	}
+	for _, s := range candidates {
+		if s.waiting && (s.isLoose() || in == nil && !refers(m)) {
+			return owner{as: unshaped, call: s}
+		}
+	}
+	return owner{}
+}
+
+// refers reports whether m cannot answer a message that has an id: it has an id itself, is an event, or anything but an
+// object.
+func refers(m *wire.Message) bool {
+	if !noID(m.ID) || m.Kind != wire.Invalid {
+		return !noID(m.ID)
+	}
+	return m.Final || m.Bare && m.Method != "" || !bytes.HasPrefix(m.Raw, []byte("{"))
+}
+
+// refused returns the calls that fail with an error that has no id: the one in the exchange that
+// brought it, else the only message that waits for a response. That message is one call, or a batch
+// of which nothing has been answered: a server that does not accept batches answers the whole of it
+// with one error. alone says that the error was not an element of an array; the elements of an
+// array answer those of the batch one by one.
+func (c *calls) refused(in *stream, alone bool) owner {
+	switch {
+	case in != nil && in.batch != nil:
+		if alone && in.batch.unanswered() {
+			return in.batch.owner()
+		}
+		return owner{}
+	case in != nil:
+		if in.waiting {
+			return owner{as: answer, call: in}
+		}
+		return owner{}
+	}
+	c.promoteAllLocked()
+	for _, s := range c.byID {
+		switch {
+		case !s.waiting:
+		case c.waiting == 1:
+			return owner{as: answer, call: s}
+		case alone && s.batch != nil && len(s.batch.sent) == c.waiting && s.batch.unanswered():
+			return s.batch.owner()
+		default:
+			return owner{}
+		}
+	}
+	return owner{}
+}
+
+// find returns the call with that id; nil: there is none.
+func (c *calls) find(id wire.ID) *stream {
+	if s := c.byID[string(id)]; s != nil {
+		return s
+	}
+	return c.pipeline.promote(c.pipeline.slot(id))
+}
+
+// name puts s into byToken under the stream's token.
+func (c *calls) name(s *stream, token wire.ID) {
+	s.token, s.named = string(token), true
+	c.byToken[s.token], c.latest = s, s
+}
+
+// named returns the stream with that token, or nil.
+func (c *calls) named(token wire.ID) *stream {
+	if c.latest == nil || c.latest.token != string(token) {
+		c.latest = c.byToken[string(token)]
+	}
+	return c.latest
+}
+
+// onlyOpen returns the only pending call that a stream may answer; any one of them if there are
+// several, nil if there is none.
+func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may be answered by a stream
+	for _, s := range c.byID {
+		if s.waiting && !s.oneAnswer {
+			return s
+		}
+	}
+	return nil
+}
+
+func noID(id wire.ID) bool { return len(id) == 0 || string(id) == "null" }

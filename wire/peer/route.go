@@ -1,0 +1,196 @@
+package peer
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer/early"
+	"rpcx/wire/peer/inbound"
+)
+
+// routeLocked routes one message: to the watches that show it, and to its owner. g collects the answers to the array that m is an
+// element of; in is the call whose exchange brought m. Both may be nil.
+func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
+	seen := p.showLocked(m, (*stream).sees)
+	o := p.calls.owner(m, in, g == nil)
+	s := o.call
+	switch o.as {
+	case nobodys:
+		p.unownedLocked(m, g, in, seen)
+	case broken:
+		p.brokenLocked(&o, m)
+	case pipelined:
+		if s := p.calls.pipeline.answer(o.slot, m); s != nil {
+			p.answeredLocked(s, m)
+		}
+	case answer:
+		for _, other := range o.others() { // the batch was refused as a whole: one answer for all its calls
+			p.forgetLocked(other, io.EOF)
+			s.restore = nil
+		}
+		p.answeredLocked(s, m)
+	case unshaped:
+		p.answerUnshapedLocked(s, m)
+	case item:
+		if !m.Beside {
+			p.calls.setWaiting(s, false)
+		}
+		p.passLocked(s, m)
+		p.deliverLocked(s, m)
+	case streamed:
+		p.deliverLocked(s, m)
+	case unnamed:
+		p.earlyLocked(s, m)
+	case tardy:
+		p.tooLateLocked(s, m)
+	}
+}
+
+// answeredLocked handles the first response to s. It may open a stream, of which items may have
+// come already.
+func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
+	var token wire.ID
+	m.Final = true
+	if m.Err == nil && s.op.Kind != dialect.Raw && s.op.Kind != dialect.Unsubscribe && s.op.Kind != dialect.Cancel {
+		token, m.Final = p.codec.Opened(s.op, *m)
+		m.Stream = token
+	}
+	first := token == nil && holdsItem(m)
+	shown := first && m.Final && s.op.Lasting && p.can.OpenEnded && p.exchanger == nil
+	m.Final = m.Final && !shown
+	p.calls.setWaiting(s, false)
+	p.passLocked(s, m)
+	p.deliverLocked(s, m)
+	if first && s.op.Kind == dialect.Subscribe {
+		p.firstItemLocked(s, m, shown)
+	}
+	if token != nil && !s.ended() {
+		p.openedLocked(s, token)
+	}
+}
+
+// holdsItem reports whether the answer m has content, and does not only confirm the request with null, true or {}.
+func holdsItem(m *wire.Message) bool {
+	body := bytes.TrimSpace(m.Body)
+	switch {
+	case m.Err != nil, len(body) == 0, body[0] == 'n', body[0] == 't':
+		return false
+	case body[0] == '{':
+		return len(bytes.TrimSpace(body[1:])) > 1
+	}
+	return true
+}
+
+// firstItemLocked treats the answer m of s as the first item of what the user waits for: of s
+// itself, or of the watches that belong to s.
+func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
+	item := *m
+	item.Kind, item.ID, item.Final = wire.Item, nil, false
+	if shown {
+		p.deliverLocked(s, &item)
+	}
+	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
+}
+
+// openedLocked notes that s has the stream token. Items of it that have come already are delivered; the other items of the
+// exchange of s belong to nobody.
+func (p *Peer) openedLocked(s *stream, token wire.ID) {
+	p.calls.name(s, token)
+	var rest []wire.Message
+	if x := s.exchange; x != nil {
+		p.catchUpLocked(s, &x.early)
+		rest = x.early.Clear()
+	}
+	p.catchUpLocked(s, &p.calls.early)
+	for i := range rest {
+		p.unclaimedLocked(&rest[i])
+	}
+}
+
+// catchUpLocked delivers to s the items of its stream that came before the stream was named.
+func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
+	items := e.Take(wire.ID(s.token))
+	for i := range items {
+		p.deliverLocked(s, &items[i])
+	}
+	lost := e.Missing(wire.ID(s.token))
+	switch {
+	case lost == 0 || s.ended():
+	case p.o.Lossy:
+		s.box.Lose(lost)
+	default:
+		p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: fmt.Sprintf(
+			"%d items of its stream came before %s was answered and were lost: more than %d bytes of them waited for the answer that names the stream",
+			lost, quoted(s.op.Method), p.o.StreamBuffer)}, false)
+	}
+}
+
+// earlyLocked keeps the item m of a stream that no response has named yet. A stream that ends before that belongs to the call
+// of its exchange, in, or else to the only call that can have asked for it.
+func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
+	e := &p.calls.early
+	if in != nil {
+		e = &in.exchange.early
+	}
+	if !e.Keep(m, p.o.StreamBuffer) {
+		p.unclaimedLocked(m)
+		return
+	}
+	if m.Final && in == nil && p.calls.awaiting == 1 && !p.calls.unsolicited {
+		in = p.calls.onlyOpen()
+	}
+	if m.Final && in != nil {
+		p.calls.setWaiting(in, false)
+		p.calls.name(in, m.Stream)
+		p.catchUpLocked(in, e)
+		p.calls.abandon(in) // its response may still come
+	}
+}
+
+// releaseEarlyLocked turns items that no call can claim any more into notifications.
+func (p *Peer) releaseEarlyLocked() {
+	for items := p.calls.unclaimed(); len(items) > 0; items = p.calls.unclaimed() {
+		for i := range items {
+			p.unclaimedLocked(&items[i])
+		}
+	}
+}
+
+// answerUnshapedLocked delivers m to s as its answer. m counts as an error only if it has a code: a
+// message that was no request may be answered by something that is no response.
+func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
+	c := *m
+	c.Final = true
+	if m.Err == nil || m.Kind != wire.Response || m.Err.Code == nil {
+		c.Err = nil
+		c.Event = &wire.Event{Kind: wire.Data, Final: true, Data: bytes.Clone(m.Raw)}
+	}
+	p.calls.setWaiting(s, false)
+	p.passLocked(s, &c)
+	p.deliverLocked(s, &c)
+}
+
+// tooLateLocked drops the response to a call that was given up. If it opens a stream, it ends the
+// stream.
+func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
+	delete(p.calls.abandoned, s.id)
+	if s.late != nil {
+		defer close(s.late)
+	}
+	if m.Err != nil || s.named || s.op.Kind != dialect.Subscribe && s.op.Kind != dialect.Call {
+		return
+	}
+	token, final := p.codec.Opened(s.op, *m)
+	if final || token == nil {
+		return
+	}
+	p.calls.endedStreams.Add(string(token))
+	p.calls.early.Take(token)
+	p.sayLocked(dialect.Op{
+		Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id),
+		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,
+	}, false)
+}

@@ -1,0 +1,204 @@
+package peer
+
+import (
+	"bytes"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer/inbound"
+	"rpcx/wire/scan"
+)
+
+// unownedLocked handles a message that belongs to no call of ours. seen says that a watch has shown it.
+func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
+	switch m.Kind {
+	case wire.Request:
+		p.requestLocked(m, g)
+	case wire.Cancel, wire.Notification:
+		if m.Kind == wire.Cancel && p.requests.End(m.Target) {
+			return
+		}
+		m.Kind = wire.Notification // as is a Cancel of no request
+		p.notificationLocked(m)
+	case wire.Greeting:
+		p.calls.greet(m)
+	case wire.Item:
+		p.unclaimedLocked(m)
+	case wire.Response:
+		p.strayLocked(m)
+	case wire.Invalid:
+		p.invalidLocked(m, g, in, seen)
+	}
+}
+
+// notificationLocked queues a notification for the handler. If the queue is full the reader stops;
+// if it must not stop, the queue grows up to further limits, beyond which the oldest are dropped,
+// with a note.
+func (p *Peer) notificationLocked(m *wire.Message) {
+	if p.incomingLocked(m) {
+		return
+	}
+	if p.handler.Handle == nil {
+		p.unhandledLocked(m.Method)
+		return
+	}
+	if p.state >= closing {
+		return
+	}
+	if p.handler.Ignores != nil && !p.notifications.Running && p.handler.Ignores(m.Method) {
+		p.unhandledLocked(m.Method)
+		return
+	}
+	if p.notifications.Put(m, p.requests.Order()) {
+		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications are lost, the oldest first: they come faster than they are handled"})
+	}
+	if !p.notifications.Running {
+		p.notifications.Running = true
+		p.wg.Go(p.tellHandler)
+	}
+}
+
+// unhandledLocked tells the user that nothing handled a notification, unless a watch shows its
+// method.
+func (p *Peer) unhandledLocked(method string) {
+	if p.calls.watchesFor(method) {
+		return
+	}
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + quoted(method)})
+}
+
+// incomingLocked shows m to Incoming, without the lock, and reports whether that has taken it.
+func (p *Peer) incomingLocked(m *wire.Message) bool {
+	if p.o.Incoming == nil {
+		return false
+	}
+	c := m.Clone()
+	p.wakeDirtyLocked() // because Incoming may block
+	p.unlockAndTell()
+	defer p.mu.Lock()
+	return p.o.Incoming(c)
+}
+
+// unclaimedLocked handles an item that belongs to no call of ours: it is a notification.
+func (p *Peer) unclaimedLocked(m *wire.Message) {
+	if m.Beside { // Incoming sees the message that it is about
+		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
+			p.noteLocked(noteOf(ev))
+		}
+		return
+	}
+	m.Kind, m.Body, m.Final, m.Err = wire.Notification, m.Params, false, nil
+	p.notificationLocked(m)
+}
+
+// strayLocked handles a response to no call of ours.
+func (p *Peer) strayLocked(m *wire.Message) {
+	switch {
+	case p.passToAskerLocked(m) || p.incomingLocked(m):
+	case m.Err != nil && noID(m.ID):
+		p.noteLocked(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
+	default:
+		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
+	}
+}
+
+// invalidLocked handles a malformed message. One of a client is answered with an error; one of a server only if it has a method
+// and an id, so that it waits for an answer: anything else may be an error, and errors must not be answered with errors.
+func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
+	what := malformation(m)
+	if in != nil && !m.Final {
+		in.exchange.malformed = what
+	}
+	if !m.Final && p.foreignLocked(m, seen) { // a Final one is an answer, which must not be answered
+		return
+	}
+	p.noteLocked(Note{Kind: NoteMalformed, Text: what + ": " + excerpt(m.Raw)})
+	asks := m.Method != "" && len(m.ID) > 0
+	if !m.Final && in == nil && (asks || !p.o.Client) {
+		p.refuseLocked(inbound.New(m, g), m.Err)
+	}
+}
+
+// foreignLocked handles a malformed message as an event of a peer that does not speak the dialect, and reports whether somebody has
+// seen it: a watch, Incoming, or the handler of notifications of that name.
+func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
+	switch {
+	case !m.Bare:
+		return seen || !isParseError(m) && p.incomingLocked(m)
+	case m.Method == "":
+		m.Kind, m.ID, m.Err = wire.Notification, nil, nil
+		return p.incomingLocked(m) || seen
+	}
+	m.Kind, m.ID, m.Err = wire.Notification, nil, nil
+	p.notificationLocked(m)
+	return true
+}
+
+// brokenLocked fails the call that the malformed message m answers.
+func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
+	what := malformation(m)
+	for _, s := range append([]*stream{o.call}, o.others()...) {
+		p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
+	}
+}
+
+// malformation says what is wrong with an Invalid message.
+func malformation(m *wire.Message) string {
+	what := "a malformed message came"
+	if m.Err != nil {
+		what += ": " + m.Err.Message
+		if why, ok := scan.Text(m.Err.Data); ok {
+			what += " (" + why + ")"
+		}
+	}
+	return what
+}
+
+// Answer sends raw, a whole response message, for a request that Incoming took;
+// of several with that id, the oldest.
+func (p *Peer) Answer(id wire.ID, raw []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := p.requests.Taken(id)
+	if len(taken) == 0 {
+		return &wire.Fault{Kind: wire.Usage, Message: "no request with id " + string(id) + " is open"}
+	}
+	p.untakeLocked(taken[0])
+	if p.state == ended {
+		return p.noMoreLocked(nil, nil)
+	}
+	p.replyRawLocked(taken[0], bytes.Clone(raw))
+	return nil
+}
+
+// Answered notes that a Raw message has answered the requests with these ids that Incoming took; of
+// several with one id, the oldest.
+func (p *Peer) Answered(ids ...wire.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if taken := p.requests.Taken(id); len(taken) > 0 {
+			p.untakeLocked(taken[0])
+			p.owesNothingLocked(taken[0])
+		}
+	}
+}
+
+// RejectOpen answers with e all requests that Incoming took and that are still open, or those among
+// them with the given ids.
+func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.requests.Taken(ids...) {
+		p.untakeLocked(in)
+		p.refuseLocked(in, e)
+	}
+}
+
+// Pending returns how many calls of ours, streams included, and how many requests
+// of the far side are under way.
+func (p *Peer) Pending() (ours, theirs int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls.count(), p.requests.Len()
+}

@@ -1,0 +1,102 @@
+package peer
+
+import (
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// watch opens a stream of the peer's messages: all of them, or those that op takes. Its first
+// messages are the greetings of that method that have come already.
+func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := newStream(p, op)
+	if p.state != open {
+		why := p.closeErr
+		if p.state == eof {
+			why = io.EOF
+		}
+		return nil, closedFault(why, op.Method, "")
+	}
+	p.calls.watches = append(p.calls.watches, s)
+	for i := range p.calls.greetings {
+		if m := p.calls.greetings[i]; op.Method != "" && op.Takes(m.Method) {
+			m.Final = false
+			p.deliverLocked(s, &m)
+			p.wakeDirtyLocked() // the reader may be waiting already
+		}
+	}
+	return s, nil
+}
+
+// followLocked makes s a watch of a single stream: nothing was sent for it, and it ends with that
+// stream.
+func (p *Peer) followLocked(s *stream, token wire.ID) error {
+	switch {
+	case p.exchanger != nil:
+		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP nothing comes that was not asked for"}
+	case p.state == eof:
+		return closedFault(io.EOF, s.op.Method, "")
+	}
+	s.token, s.follows = string(token), true
+	p.calls.watches = append(p.calls.watches, s)
+	null := []byte("null")
+	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
+	p.wakeDirtyLocked()
+	return nil
+}
+
+// isWatch reports whether s only shows messages and has no request of its own.
+func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
+
+// sees reports whether a watch shows m. An item with Beside set is not shown again: the message
+// that it belongs to is.
+func (s *stream) sees(m *wire.Message) bool {
+	switch {
+	case m.Kind == wire.Item && m.Beside:
+		return false
+	case s.follows:
+		return m.Kind == wire.Item && s.token == string(m.Stream)
+	}
+	return s.op.Takes(m.Method)
+}
+
+// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. Text that is no JSON is
+// not shown: nobody could read it.
+func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, as a watch that queues too much is removed
+		w := p.calls.watches[i]
+		if m.Kind == wire.Invalid && isParseError(m) || !sees(w, m) {
+			continue
+		}
+		seen = true
+		final := m.Final // of its stream, which is not the watch's unless it follows that
+		m.Final = final && w.follows
+		p.deliverLocked(w, m)
+		m.Final = final
+	}
+	return seen
+}
+
+// takenWholeLocked delivers an array that holds no message of the dialect to the watches and to
+// Incoming as a whole, and reports whether any of them took it: a dialect other than JSON-RPC has
+// no batches.
+func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
+	for i := range msgs {
+		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {
+			return false
+		}
+	}
+	whole := &wire.Message{Kind: wire.Invalid, Raw: raw}
+	if o := p.calls.ofShapeless(whole, in); o.call != nil {
+		p.showLocked(whole, (*stream).sees)
+		p.answerUnshapedLocked(o.call, whole)
+		return true
+	}
+	if p.o.Client {
+		whole.Kind, whole.Params, whole.Body = wire.Notification, raw, raw
+	}
+	return p.showLocked(whole, (*stream).sees) || p.incomingLocked(whole)
+}
