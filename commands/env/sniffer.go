@@ -77,38 +77,42 @@ func (h *Sniffer) Sniff(b []byte) {
 // maxSniffed is how many bytes of each piece that comes are kept.
 const maxSniffed = 1 << 10
 
+// explained are the kinds of failures that may show that the peer speaks otherwise.
+var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}
+
 // Explain adds to a failure which dialect, framing or transport the peer seems to speak, if its
 // bytes or the failure itself show that.
 func (h *Sniffer) Explain(err error) error {
 	f := wire.AsFault(err)
-	if f == nil || f.Fix != nil || !slices.Contains([]wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}, f.Kind) {
+	if f == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	sig, _ := h.e.Recognize(h.first)
-	if sig == nil && f.RPC != nil {
-		if sig, _ = h.e.Recognize(f.RPC.JSON()); sig != nil && sig.Dialect == "" {
-			sig = nil // an answer came, so the framing is right
-		}
+	if c := h.e.Shown(h.first, f); c != nil {
+		return h.mismatch(c, f)
 	}
-	if sig != nil {
-		return h.mismatch(sig, f)
+	if c, why := h.e.Alternative(f); c != nil && c.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
+		return h.withAlternative(c, f, why)
 	}
-	if sig, why := h.e.Alternative(f); sig != nil && sig.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
-		return h.withAlternative(sig, f, why)
+	hint := h.hint(f)
+	if hint == "" || f.Hint != "" {
+		return err
 	}
-	if f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized && f.Hint == "" {
-		g := *f
-		g.Hint = "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
-		return &g
+	g := *f
+	g.Hint = hint
+	return &g
+}
+
+// hint returns what may help after a failure that shows nothing of what the peer speaks; "" if that is not known.
+func (h *Sniffer) hint(f *wire.Fault) string {
+	switch {
+	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
+		return "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
+	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
+		return h.e.SilenceHint()
 	}
-	if (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.Hint == "" && f.RPC == nil {
-		g := *f
-		g.Hint = h.e.SilenceHint()
-		return &g
-	}
-	return err
+	return ""
 }
 
 // Unanswered tells the user, once, that a POST has had no answer for a while, and which endpoint could be tried instead.
@@ -146,20 +150,20 @@ func (s *Mismatch) Error() string {
 // Unwrap returns the cause without it.
 func (s *Mismatch) Unwrap() error { return s.err }
 
-// mismatch returns f with a Mismatch as its cause, and the command with the endpoint that sig names as its fix.
-func (h *Sniffer) mismatch(sig *endpoint.Signature, f *wire.Fault) *wire.Fault {
-	g := h.withAlternative(sig, f, "it shows that it speaks "+sig.Prefix())
-	g.Err = &Mismatch{sig.Rewrite(h.run.Line.Args[0]), g.Err}
+// mismatch returns f with a Mismatch as its cause, and the command with the endpoint that c names as its fix.
+func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
+	g := h.withAlternative(c, f, "it shows that it speaks "+c.Prefix())
+	g.Err = &Mismatch{c.Rewrite(h.run.Line.Args[0]), g.Err}
 	return g
 }
 
-// withAlternative returns f with a fix, the command line with the endpoint that sig names, and why as its hint.
-func (h *Sniffer) withAlternative(sig *endpoint.Signature, f *wire.Fault, why string) *wire.Fault {
+// withAlternative returns f with a fix, the command line with the endpoint that c names, and why as its hint.
+func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]
-	better := sig.Rewrite(typed)
+	better := c.Rewrite(typed)
 	g.Hint = why
-	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && sig.Dialect != "" {
+	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && c.Dialect != "" {
 		return &g
 	}
 	g.Fix = h.run.Line.WithArgs(append([]string{better}, h.run.Line.Args[1:]...))

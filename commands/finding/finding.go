@@ -23,44 +23,43 @@ import (
 // probeTimeout is how long the answer to one probe is awaited.
 const probeTimeout = time.Second
 
-// A probe is a cheap question that servers are known to answer. Probes do not
-// begin a session or end anything.
+// A probe is a cheap question that servers are known to answer. It ends nothing.
 type probe struct {
-	method  string
-	params  string                                        // JSON; "": none
+	dialect.Probe
 	dialect string                                        // the dialect of peers that answer it; "": any JSON-RPC
-	knows   func(result json.RawMessage) bool             // reports whether the answer is the expected one; nil: if reads accepts it
 	reads   func(result json.RawMessage) *catalog.Catalog // the catalog in the answer; nil: the peer has to be asked in its dialect
 }
 
-// initialize is a probe for --probe only: it begins a session with peers that
-// know it.
-var initialize = probe{
-	method: "initialize", dialect: "mcp",
-	params: `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"rpcx","version":"0"}}`,
-	knows:  func(result json.RawMessage) bool { return scan.Get(result, "protocolVersion") != nil },
-}
-
 // probes returns the probes in the order in which they are made, on one
-// connection.
-func probes(sessions bool) (list []probe) {
-	for _, s := range all.Specs() {
-		if d := s.Detection; d != nil && d.Asks != "" {
-			list = append(list, probe{method: d.Asks, dialect: s.Name, knows: d.Answered})
+// connection; sessions are those that begin a session with peers that know them.
+func probes(sessions bool) []probe {
+	var list, lists, begin []probe
+	for _, s := range all.Detected() {
+		switch p := s.Detection.Probe; {
+		case p == nil:
+		case p.Session:
+			begin = append(begin, probe{Probe: *p, dialect: s.Name})
+		case p.Lists:
+			lists = append(lists, probe{Probe: *p, dialect: s.Name, reads: named})
+		default:
+			list = append(list, probe{Probe: *p, dialect: s.Name})
 		}
 	}
-	list = append(list,
-		probe{method: "system.listMethods", reads: named},
-		probe{method: "rpc_modules", reads: modules},
-		probe{method: "system.describe", reads: procedures},
-		probe{method: "__listMethods", dialect: "rpcws", reads: named},
-		probe{method: "listMethods", reads: named},
-	)
+	for _, l := range listings {
+		list = append(list, probe{Probe: dialect.Probe{Method: l.method}, reads: l.reads})
+	}
+	list = append(list, lists...)
 	if sessions {
-		list = append(list, initialize)
+		list = append(list, begin...)
 	}
 	return list
 }
+
+// listings are the methods by which servers in no dialect of their own describe themselves.
+var listings = []struct {
+	method string
+	reads  func(result json.RawMessage) *catalog.Catalog
+}{{"system.listMethods", named}, {"rpc_modules", modules}, {"system.describe", procedures}, {"listMethods", named}}
 
 // Applies reports whether the dialect of e, which the user gave as typed, has
 // to be found out: none is named, and the peer can be asked more than once.
@@ -100,7 +99,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 		return nil
 	}
 	e.Framing = "header" // which says nothing to a line, and waits for more of it
-	return ask(ctx, run, e, c, append([]probe{{method: "rpc.discover"}}, probes(sessions)...))
+	return ask(ctx, run, e, c, append([]probe{{Probe: dialect.Probe{Method: "rpc.discover"}}}, probes(sessions)...))
 }
 
 // tells asks an HTTP server, by GET, where conversations are held: in the dialects
@@ -144,11 +143,11 @@ func ask(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 		case err != nil:
 			return nil
 		}
-		if p.knows != nil && !p.knows(result) {
+		if p.Expected != nil && !p.Expected(result) {
 			continue
 		}
 		found := &Finding{Endpoint: e, Starts: 2}
-		if p.dialect != "" && all.Has(p.dialect) {
+		if p.dialect != "" {
 			found.Endpoint.Dialect = p.dialect
 		}
 		if p.reads == nil {
@@ -170,10 +169,10 @@ func answer(ctx context.Context, conv session.Conversation, p probe) (json.RawMe
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	var params json.RawMessage
-	if p.params != "" {
-		params = json.RawMessage(p.params)
+	if p.Params != "" {
+		params = json.RawMessage(p.Params)
 	}
-	st, err := conv.Open(ctx, dialect.Op{Kind: dialect.Call, Method: p.method, Params: params})
+	st, err := conv.Open(ctx, dialect.Op{Kind: dialect.Call, Method: p.Method, Params: params})
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,29 @@ type Handshake struct {
 	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` speaks it
 }
 
-// Detection says by what a peer shows that it speaks a dialect.
+// Detection says by what a peer shows that it speaks a dialect. Patterns are regular expressions.
 type Detection struct {
-	Asks string // a method that only servers of it answer, which makes no session; "": there is none
-	// Answered reports whether body is what such a server answers to Asks.
-	Answered  func(result json.RawMessage) bool
-	Signature string // a regular expression that matches the first message of such a server and of no other dialect's; "": none is known
+	First   []string // patterns that all match the first bytes of such a server, or the text of its errors, and those of no other dialect's; nil: none are known
+	Unless  string   // a pattern that does not match them; "": none
+	Instead []string // the dialects that it may be taken for; nil: any
+	Refusal *Refusal // how its servers refuse what is asked before their handshake; nil: not known
+	Probe   *Probe   // what only its servers answer; nil: nothing is known
+}
+
+// A Refusal is an error of a server which is asked in plain JSON-RPC, before its handshake.
+type Refusal struct {
+	Method string // a pattern for the method that was asked
+	Error  string // a pattern for the error: its code, a blank, its message
+	Hint   string // what is missing, for people
+}
+
+// A Probe is a cheap question that ends nothing.
+type Probe struct {
+	Method   string
+	Params   string                            // JSON; "": none
+	Session  bool                              // it begins a session
+	Lists    bool                              // the answer is a list of methods
+	Expected func(result json.RawMessage) bool // reports whether result is what such a server answers; nil: any is
 }
 
 // Discovery says how a peer describes itself, beside its codec's Describe.

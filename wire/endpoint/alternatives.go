@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"cmp"
 	"net"
 	"net/http"
 	"regexp"
@@ -18,8 +17,7 @@ import (
 type alternative struct {
 	schemes []string // of the endpoints that it applies to; nil: all of them
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in another dialect
-	dialect string            // that dialect; "": the default one
+	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in the default dialect
 	reason  string
 }
 
@@ -44,22 +42,6 @@ var (
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })
-
-// An ungreeted is how servers of a dialect refuse a method of theirs in plain JSON-RPC before they were greeted.
-type ungreeted struct{ method, refusal string }
-
-// What the servers of several SDKs and editors answer then. The second pattern is for the error: its code, a blank, its
-// message.
-var (
-	ungreetedMCP = ungreeted{`^(tools|prompts|resources|completion|logging)/`, `(?i)initiali[sz]|session.?id|^-32600 |^-32602 invalid request parameters$`}
-	ungreetedLSP = ungreeted{`^(textDocument|workspace|completionItem|codeAction|callHierarchy|typeHierarchy)/`, `(?i)^-32002 |initiali[sz]`}
-)
-
-// applies reports whether f is such a refusal by a peer of e. The patterns are compiled when a peer has refused something.
-func (u ungreeted) applies(f *wire.Fault, e Endpoint) bool {
-	return e.Dialect == all.Default() && f.Kind == wire.RPCError && f.RPC != nil &&
-		regexp.MustCompile(u.method).MatchString(f.Method) && regexp.MustCompile(u.refusal).MatchString(string(f.RPC.Code)+" "+f.RPC.Message)
-}
 
 // alternatives is the table. The first that applies counts.
 var alternatives = []alternative{
@@ -107,8 +89,6 @@ var alternatives = []alternative{
 				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
 		},
 	},
-	{dialect: "mcp", reason: "a server of mcp wants to be greeted first", applies: ungreetedMCP.applies},
-	{dialect: "lsp", reason: "a language server wants to be greeted first", applies: ungreetedLSP.applies},
 }
 
 // SilenceHint returns what may be wrong, for people, when a peer of e never sent anything; "" if that is not known.
@@ -129,28 +109,38 @@ func (e Endpoint) SilenceHint() string {
 }
 
 // AsWebSocket returns the change that turns e from HTTP to WebSocket at the same address; nil if e is not HTTP.
-func (e Endpoint) AsWebSocket() *Signature {
+func (e Endpoint) AsWebSocket() *Change {
 	if to := upgraded[e.Address.Scheme]; to != "" {
-		return &Signature{Scheme: to}
+		return &Change{Scheme: to}
 	}
 	return nil
 }
 
 // Alternative returns the change to e that is worth a try after the failure f to reach its peer or to be greeted by it,
 // and why, for people; nil if there is none.
-func (e Endpoint) Alternative(f *wire.Fault) (sig *Signature, why string) {
+func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""
 	}
-	for _, d := range alternatives {
-		to := d.to[e.Address.Scheme]
+	for _, a := range alternatives {
+		to := a.to[e.Address.Scheme]
 		switch {
-		case d.schemes != nil && !slices.Contains(d.schemes, e.Address.Scheme), d.to != nil && to == "", !d.applies(f, e):
+		case a.schemes != nil && !slices.Contains(a.schemes, e.Address.Scheme), a.to != nil && to == "", !a.applies(f, e):
 			continue
-		case d.to == nil:
-			return &Signature{Dialect: cmp.Or(d.dialect, all.Default())}, d.reason
+		case a.to == nil:
+			return &Change{Dialect: all.Default()}, a.reason
 		}
-		return &Signature{Scheme: to}, d.reason
+		return &Change{Scheme: to}, a.reason
+	}
+	if e.Dialect != all.Default() || f.Kind != wire.RPCError || f.RPC == nil {
+		return nil, ""
+	}
+	for _, s := range all.Detected() {
+		r := s.Detection.Refusal
+		if r != nil && regexp.MustCompile(r.Method).MatchString(f.Method) &&
+			regexp.MustCompile(r.Error).MatchString(string(f.RPC.Code)+" "+f.RPC.Message) {
+			return &Change{Dialect: s.Name}, r.Hint
+		}
 	}
 	return nil, ""
 }

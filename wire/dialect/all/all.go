@@ -36,6 +36,18 @@ var specs = sync.OnceValue(func() []dialect.Spec {
 	}
 })
 
+// Detected returns the rows with a Detection: those of the table, and those of pages that are correct.
+func Detected() []dialect.Spec { return detected() }
+
+var detected = sync.OnceValue(func() (rows []dialect.Spec) {
+	for _, name := range append(Names(), OwnNames()...) {
+		if s := Named(name); s.Detection != nil {
+			rows = append(rows, s)
+		}
+	}
+	return rows
+})
+
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 

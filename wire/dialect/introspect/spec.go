@@ -27,7 +27,7 @@ func Spec() dialect.Spec {
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
-		Detection:     &dialect.Detection{Asks: schemaMethod, Answered: func(result json.RawMessage) bool { return scan.Type(result) == 's' }},
+		Detection:     &dialect.Detection{Probe: &dialect.Probe{Method: schemaMethod, Expected: isSubscription}},
 		Discovery: &dialect.Discovery{
 			Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
 			Missing: "no service_schema",
@@ -36,6 +36,9 @@ func Spec() dialect.Spec {
 		},
 	}
 }
+
+// isSubscription reports whether a result is the id of a subscription, with which each call is answered.
+func isSubscription(result json.RawMessage) bool { return scan.Type(result) == 's' }
 
 // moduleOf returns the module of a method's name on the wire.
 func moduleOf(method string) string {

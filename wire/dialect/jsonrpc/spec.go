@@ -24,6 +24,7 @@ func Spec() dialect.Spec {
 func Spec1() dialect.Spec {
 	s := spec("jsonrpc1", V1)
 	s.Validation = dialect.Validation{Rules: rules1, Probes: probes1}
+	s.Detection = &dialect.Detection{First: []string{`has property other than 'id', 'method'`}, Instead: []string{"cdp"}}
 	return s
 }
 

@@ -5,6 +5,7 @@ package page
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/toml"
 	"rpcx/wire/xdg"
@@ -178,6 +180,9 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar, spec.Params.Extra = n.Sentinel, n.Params != "", n.Extra
 	}
+	if p.Detect != nil {
+		spec.Detection = detection(p.Detect)
+	}
 	if p.Eval != nil {
 		spec.Evaluation = &dialect.Evaluation{}
 	}
@@ -185,6 +190,24 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		spec.Jobs, spec.Files = &dialect.Jobs{Call: codec.AsTask, Bare: true}, &dialect.Files{Embedded: d.Files}
 	}
 	return spec, nil
+}
+
+// detection returns by what servers of a page are detected.
+func detection(d *load.Detect) *dialect.Detection {
+	out := &dialect.Detection{First: d.First, Unless: d.Unless, Instead: d.Instead}
+	if r := d.Refusal; r != nil {
+		out.Refusal = &dialect.Refusal{Method: r.Method, Error: r.Error, Hint: r.Hint}
+	}
+	if p := d.Probe; p != nil {
+		out.Probe = &dialect.Probe{Method: p.Call, Params: p.Params, Session: p.Session, Lists: p.Lists}
+		if p.Result != nil {
+			out.Probe.Expected = func(result json.RawMessage) bool {
+				holds, err := p.Result.Holds(result, (&program.Scope{}).Value)
+				return holds && err == nil
+			}
+		}
+	}
+	return out
 }
 
 // asksMeta reports whether a page's greeting says what the user gives with --meta.

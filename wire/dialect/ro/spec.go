@@ -29,7 +29,7 @@ func Spec() dialect.Spec {
 		Catalog:     catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		Validation:  dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:      dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
-		Detection:   &dialect.Detection{Asks: describe, Answered: isDescription},
+		Detection:   &dialect.Detection{Probe: &dialect.Probe{Method: describe, Expected: isDescription}},
 		Discovery:   &dialect.Discovery{Missing: "it has no rpc.describe"},
 		Jobs:        &dialect.Jobs{},
 		Streams:     dialect.Streams{NoCancel: true, Deferred: true, Follows: Follows},

@@ -24,7 +24,7 @@ func Spec() dialect.Spec {
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{NoStreams: true},
 		Handshake:     dialect.Handshake{Introduces: true, Metadata: true, Resumes: true},
-		Detection:     &dialect.Detection{Signature: `"kind": *"HandshakeError"`},
+		Detection:     &dialect.Detection{First: []string{`"kind": *"HandshakeError"`}},
 		Evaluation:    &dialect.Evaluation{Runtime: true},
 		Streams:       dialect.Streams{NoCancel: true},
 	}

@@ -35,6 +35,7 @@ type Page struct {
 	HTTP      HTTP                       `toml:"http" says:"what belongs to a session over HTTP, from the end of the greeting on"`
 	Describe  []Describe                 `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
 	Serve     Serve                      `toml:"serve" says:"the server's side"`
+	Detect    *Detect                    `toml:"detect" says:"by what a server shows that it speaks this dialect, where an endpoint names another"`
 	Bridge    Bridge                     `toml:"bridge" says:"how methods of another dialect are offered in this one (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
@@ -222,6 +223,31 @@ type End struct {
 	Notify string `toml:"notify" says:"the notification that is sent"`
 	Method string `toml:"method" says:"another word for call"`
 	Params Prog   `toml:"params" says:"its params, made of $params, $result (the input) and $id"`
+}
+
+// Detect says how a server of the dialect is detected.
+type Detect struct {
+	First   Texts    `toml:"first" says:"regular expressions that all match its first bytes, or the text of its errors"`
+	Unless  string   `toml:"unless" says:"a regular expression that does not match them"`
+	Instead Texts    `toml:"instead" says:"the dialects that it may be taken for (any)"`
+	Refusal *Refusal `toml:"refusal" says:"how it refuses what is asked in plain JSON-RPC before the greeting"`
+	Probe   *Probe   `toml:"probe" says:"a call that no other server answers, in plain JSON-RPC and without a greeting"`
+}
+
+// Refusal is an error of a server that was not greeted.
+type Refusal struct {
+	Method string `toml:"method" says:"a regular expression that matches the method that was asked"`
+	Error  string `toml:"error" says:"a regular expression that matches the code of the error, a blank and its message"`
+	Hint   string `toml:"hint" says:"what is missing, for people"`
+}
+
+// Probe is a call by which a server is detected.
+type Probe struct {
+	Call    string `toml:"call" says:"the method"`
+	Params  string `toml:"params" says:"its params, as JSON"`
+	Result  Prog   `toml:"result" says:"holds on the result of such a server"`
+	Lists   bool   `toml:"lists" says:"the result is a list of methods"`
+	Session bool   `toml:"session" says:"it begins a session: rpcx describe --probe alone asks it"`
 }
 
 // HTTP says what makes HTTP exchanges one session.

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -83,6 +85,33 @@ func (e End) rules(*Page) []rule {
 
 func (e Eval) rules(*Page) []rule {
 	return []rule{{"", e.Call == "" || e.Params == nil, "expected call and params: what evaluates $code"}}
+}
+
+func (d Detect) rules(*Page) (list []rule) {
+	for _, pattern := range append(Texts{d.Unless}, d.First...) {
+		list = append(list, isPattern("", pattern))
+	}
+	return list
+}
+
+func (r Refusal) rules(*Page) []rule {
+	return []rule{
+		{"", r.Method == "" || r.Error == "" || r.Hint == "", "expected method, error and hint"},
+		isPattern("method", r.Method), isPattern("error", r.Error),
+	}
+}
+
+// isPattern is the rule that a text is a regular expression.
+func isPattern(member, text string) rule {
+	_, err := regexp.Compile(text)
+	return rule{member, err != nil, fmt.Sprintf("not a regular expression: %v", err)}
+}
+
+func (p Probe) rules(*Page) []rule {
+	return []rule{
+		{"", p.Call == "" || p.Result == nil && !p.Lists, "expected call, and result or lists"},
+		{"params", p.Params != "" && !json.Valid([]byte(p.Params)), "expected JSON"},
+	}
 }
 
 func (a After) rules(*Page) []rule {

@@ -1,0 +1,77 @@
+package endpoint
+
+import (
+	"strings"
+
+	"rpcx/wire/dialect/all"
+)
+
+// A Change turns an endpoint into another that is worth a try: in another dialect, in another framing or over another
+// transport. At most one member is set where an endpoint has to be changed.
+type Change struct {
+	Dialect string // the right one; "": the endpoint's
+	Framing string // the right one; "": the endpoint's
+	Scheme  string // the right one; "": the endpoint's
+}
+
+// Prefix returns what c changes in an endpoint: the prefix before the transport, such as
+// "header+", or the transport itself, such as "http://".
+func (c Change) Prefix() string {
+	switch {
+	case c.Dialect != "":
+		return c.Dialect + "+"
+	case c.Framing != "":
+		return c.Framing + "+"
+	}
+	return c.Scheme + "://"
+}
+
+// Rewrite returns an endpoint, as a user typed it, with the dialect, framing and transport that c names.
+func (c Change) Rewrite(typed string) string {
+	e, rest, err := prefixes(typed)
+	if err != nil {
+		return typed
+	}
+	if c.Dialect != "" {
+		e.Dialect = c.Dialect
+	}
+	if c.Framing != "" {
+		e.Framing = c.Framing
+	}
+	if scheme, after, ok := strings.Cut(rest, "://"); ok && c.Scheme != "" {
+		if c.Scheme == "tcp" || c.Scheme == "tls" {
+			after, _, _ = strings.Cut(after, "/") // a path is HTTP's
+		}
+		if rest = c.Scheme + "://" + after; scheme == "tcp" && c.Scheme == "http" {
+			rest, e.Framing = rest+"/", ""
+		}
+	}
+	if e.Framing == (Endpoint{Dialect: e.Dialect}).framing() {
+		e.Framing = ""
+	}
+	if e.Dialect == all.Default() {
+		e.Dialect = ""
+	}
+	for _, word := range []string{e.Reversed, e.Framing, e.Dialect} {
+		if word != "" {
+			rest = word + "+" + rest
+		}
+	}
+	return rest
+}
+
+// Over returns typed with the dialect and the framing of e in front.
+func (e Endpoint) Over(typed string) string {
+	c := Change{Dialect: e.Dialect, Framing: e.Framing}
+	if c.Dialect == all.Default() {
+		c.Dialect = ""
+	}
+	return c.Rewrite(typed)
+}
+
+// NamesDialect reports whether an endpoint, as a user typed it, names its
+// dialect.
+func NamesDialect(typed string) bool {
+	e, _, err := prefixes(typed)
+	return err != nil || e.Dialect != ""
+}

@@ -1,0 +1,146 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/framing"
+	"rpcx/wire/transport/schemes"
+)
+
+// A signature recognizes by the first bytes of a peer, or by the text of its error, what the peer speaks.
+type signature struct {
+	patterns []*regexp.Regexp // all match
+	unless   *regexp.Regexp   // does not match; nil: none
+	matches  func(first []byte) bool
+	sure     bool     // unmistakable, even among what a program may print when it starts
+	instead  []string // the dialects of the endpoints that it applies to; nil: all of them
+	to       Change
+}
+
+// signatures is the table of all signatures: those of the dialects, of framings and of transports. The first that matches
+// counts.
+var signatures = sync.OnceValue(func() (list []signature) {
+	for _, s := range all.Detected() {
+		d := s.Detection
+		if len(d.First) == 0 {
+			continue
+		}
+		sig := signature{instead: d.Instead, to: Change{Dialect: s.Name}}
+		for _, p := range d.First {
+			sig.patterns = append(sig.patterns, regexp.MustCompile(p))
+		}
+		if d.Unless != "" {
+			sig.unless = regexp.MustCompile(d.Unless)
+		}
+		list = append(list, sig)
+	}
+	says := func(pattern string) []*regexp.Regexp { return []*regexp.Regexp{regexp.MustCompile(pattern)} }
+	return append(list,
+		signature{patterns: says(`(?i)^\s*Content-Length: *\d+\r?\n`), sure: true, to: Change{Framing: "header"}},
+		signature{patterns: says(`^\x1e\s*[\[{]`), sure: true, to: Change{Framing: "seq"}},
+		signature{patterns: says(`^\s*[\[{][^\n]*[\]}]\s*\x00`), sure: true, to: Change{Framing: "nul"}},
+		signature{patterns: says(`^\d{1,10}:\s*[\[{]`), to: Change{Framing: "netstring"}},
+		signature{matches: varint, to: Change{Framing: "varint"}},
+		signature{patterns: says(`^HTTP/1\.[01] |^(?i:<!doctype html)`), to: Change{Scheme: "http"}},
+		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert: it expected TLS
+		signature{patterns: says(`^\s*[\[{]`), to: Change{Framing: "line"}},
+	)
+})
+
+// varint reports whether first begins with the length of a message as a varint, and the message. A length of one byte could
+// be any character: it counts only if it is no white space and a whole message of that length follows.
+func varint(first []byte) bool {
+	size, n := binary.Uvarint(first)
+	if n <= 0 || n >= len(first) || first[n] != '{' && first[n] != '[' {
+		return false
+	}
+	if rest := first[n:]; size <= uint64(len(rest)) {
+		return !strings.ContainsRune("\t\n\r ", rune(first[0])) && json.Valid(rest[:size])
+	}
+	return n > 1
+}
+
+// Recognize returns the change that said shows: the first bytes of a peer of e, or an error that it answered. It is nil if
+// they show nothing, or if e names the same dialect, framing and transport already. sure reports that there is no other
+// explanation.
+func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
+	for _, s := range signatures() {
+		if s.fits(e) && s.shows(said) {
+			return &s.to, s.sure || len(e.Address.Command) == 0 && s.to.Dialect == ""
+		}
+	}
+	return nil, false
+}
+
+// Shown returns the change that a failed request shows, by the first bytes of the peer of e or by the error that it
+// answered; nil if neither shows one.
+func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
+	c, _ := e.Recognize(first)
+	if c == nil && f.RPC != nil {
+		if c, _ = e.Recognize(f.RPC.JSON()); c != nil && c.Dialect == "" {
+			return nil // an answer came, so the framing is right
+		}
+	}
+	return c
+}
+
+// shows reports whether the bytes match.
+func (s *signature) shows(said []byte) bool {
+	if s.matches != nil && !s.matches(said) || s.unless != nil && s.unless.Match(said) {
+		return false
+	}
+	return !slices.ContainsFunc(s.patterns, func(p *regexp.Regexp) bool { return !p.Match(said) })
+}
+
+// fits reports whether s can apply to e: it names a dialect, a framing or a transport other than e's.
+func (s *signature) fits(e Endpoint) bool {
+	switch {
+	case s.to.Dialect != "":
+		return s.to.Dialect != e.Dialect && (s.instead == nil || slices.Contains(s.instead, e.Dialect))
+	case s.to.Framing == "line" && e.framing() == "concat": // concat reads lines as well
+		return false
+	case s.to.Framing != "":
+		return e.IsBytes() && s.to.Framing != e.framing()
+	}
+	return e.Address.Scheme == "tcp"
+}
+
+// begins holds, by framing, the bytes with which a message can begin. In a framing that is
+// missing here any byte can.
+var begins = map[string]string{
+	"line": "{[ \t\r\n", "nul": "{[ \t\r\n", "concat": "{[ \t\r\n", "header": "Cc", "seq": "\x1e", "netstring": "0123456789",
+}
+
+// LooksExpected reports whether the first bytes of a peer of e can belong to e's framing, so
+// that Recognize need not be called, which is slower.
+func (e Endpoint) LooksExpected(said []byte) bool {
+	if len(said) == 0 || !e.IsBytes() {
+		return true
+	}
+	usual, known := begins[e.framing()]
+	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.framing() == "nul")
+}
+
+// TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests,
+// or in the header lines before each message.
+func (e Endpoint) TakesHeaders() bool {
+	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.framing())
+}
+
+// framing returns the name of e's framing, also if that is the default.
+func (e Endpoint) framing() string {
+	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
+		if name != "" {
+			return name
+		}
+	}
+	return framing.Names()[0]
+}
