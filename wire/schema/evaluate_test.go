@@ -59,6 +59,7 @@ func TestLostReferencesAreUnknown(t *testing.T) {
 		{"not of unevaluatedProperties beside allOf", `{"not":{"allOf":[{"anyOf":[true,{"$ref":"#/$defs/gone"}]}],"unevaluatedProperties":false}}`, `{"a":1}`, `{}`},
 		{"not of unevaluatedProperties beside a pattern", `{"not":{"patternProperties":{"(?=a)":true},"unevaluatedProperties":false}}`, `{"a":1}`, `{}`},
 		{"unevaluatedItems beside contains", `{"contains":{"$ref":"#/$defs/gone"},"minContains":0,"unevaluatedItems":false}`, `[1]`, ``},
+		{"unevaluatedItems within unevaluatedItems", `{"properties":{"z":{"$ref":"#/$defs/gone"}},"allOf":[{"unevaluatedItems":{"type":"integer"}}],"unevaluatedItems":false}`, `[1]`, `["x"]`},
 		{"unevaluatedItems beside if", `{"if":{"$ref":"#/$defs/gone"},"unevaluatedItems":{"type":"string"}}`, `[1]`, ``},
 		{"unevaluatedProperties beside allOf", `{"allOf":[{"anyOf":[true,{"$ref":"#/$defs/gone"}]}],"unevaluatedProperties":false}`, `{"a":1}`, ``},
 		{"unevaluatedProperties beside a pattern", `{"patternProperties":{"(?=a)":true},"unevaluatedProperties":false}`, `{"a":1}`, ``},

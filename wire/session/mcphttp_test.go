@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"rpcx/wire"
@@ -293,15 +294,18 @@ func TestMCPGreetsAnew(t *testing.T) {
 	}
 }
 
-// oldServer speaks the older way (2024-11-05, HTTP with SSE): a GET brings all that it says.
-func oldServer(t *testing.T) *httptest.Server {
+// oldServer speaks the older way (2024-11-05, HTTP with SSE): a GET brings all that it says. Before the address to
+// post to it names more.
+func oldServer(t *testing.T, more ...string) *httptest.Server {
 	said := make(chan string, 8)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		switch {
 		case r.Method == http.MethodGet && r.URL.Path == "/sse":
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "event: endpoint\ndata: /messages?session=5\n\n")
+			for _, address := range append(more, "/messages?session=5") {
+				fmt.Fprintf(w, "event: endpoint\ndata: %s\n\n", address)
+			}
 			for {
 				w.(http.Flusher).Flush()
 				select {
@@ -326,6 +330,24 @@ func oldServer(t *testing.T) *httptest.Server {
 			http.Error(w, "no", http.StatusMethodNotAllowed)
 		}
 	}))
+}
+
+// A server names no address of another origin to post to.
+func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
+	var posted atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { posted.Add(1) }))
+	defer other.Close()
+	server := oldServer(t, other.URL+"/messages?session=5", "http://[bad/")
+	defer server.Close()
+	w := newWorld(t, "")
+	conv := w.open("mcp+"+server.URL+"/sse", `roots/list=json:{"roots":[]}`)
+	testkit.Expect(t, "the answer", w.call(conv, "old", `{}`), `"old"`)
+	if n := posted.Load(); n > 0 {
+		t.Errorf("%d messages went to another origin", n)
+	}
+	if err := conv.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A server of before 2025 has one event stream, and an address to post to.

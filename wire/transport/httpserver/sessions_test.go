@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 // A client makes a request in its session.
-type client func(method, body string) *http.Response
+type client func(method, body string, header ...string) *http.Response
 
 // sessionOf begins a session with a listener whose client has little time for a body.
 func sessionOf(t *testing.T) (conn wire.Conn, in client) {
@@ -36,7 +37,7 @@ func sessionListener(t *testing.T) *listener {
 func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 	t.Helper()
 	session := ""
-	in = func(method, body string) *http.Response {
+	in = func(method, body string, header ...string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, listener.Endpoint(), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -44,6 +45,9 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("X-Session", session)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
 		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -126,6 +130,35 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 	for c := range others {
 		c.Close()
 		t.Error("what was refused became a connection")
+	}
+}
+
+// A client that asks for what came behind the last event of a stream gets an event stream, though it is empty.
+func TestSessionResumesBehindTheLastEvent(t *testing.T) {
+	conn, client := sessionOf(t)
+	asked := make(chan *http.Response, 1)
+	go func() { asked <- client(http.MethodPost, `{"id":2,"method":"m"}`) }()
+	if _, err := conn.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(wire.Router).SendAbout(wire.ID("2"), []byte(`{"method":"progress"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Send([]byte(`{"id":2,"result":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll((<-asked).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := regexp.MustCompile(`(?m)^id: ?(.*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(ids) == 0 {
+		t.Fatalf("no event has an id: %s", text)
+	}
+	again := client(http.MethodGet, "", "Last-Event-ID", ids[len(ids)-1][1])
+	text, err = io.ReadAll(again.Body)
+	if media := again.Header.Get("Content-Type"); err != nil || media != "text/event-stream" || bytes.Contains(text, []byte("data: {")) {
+		t.Errorf("%s, %q, %v", media, text, err)
 	}
 }
 

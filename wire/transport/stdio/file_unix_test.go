@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"testing/iotest"
 )
 
 // What fills a pipe is written as it is read, and Close wakes a Write that waits,
@@ -44,5 +45,26 @@ func TestStdioFullPipe(t *testing.T) {
 		if err := <-wrote; !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
 		}
+	}
+}
+
+// A Read into one byte reads it.
+func TestReadsByteByByte(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newFileStream(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	go func() {
+		defer out.Close()
+		_, _ = out.WriteString("abc")
+	}()
+	got, err := io.ReadAll(iotest.OneByteReader(io.LimitReader(s, 3)))
+	if err != nil || string(got) != "abc" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,0 +1,93 @@
+package peer_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/peer"
+	"rpcx/wire/transport"
+)
+
+// A call that is cancelled while it waits for room in the outbox is not sent.
+func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{})
+		large := []byte(`["` + strings.Repeat("x", 64<<10) + `"]`)
+		go func() { // more than the outbox holds, until the peer is closed
+			for range 200 {
+				_, _ = p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "large", Params: large})
+			}
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "cancelled"}); err == nil {
+			t.Fatal("there was room")
+		}
+		for read := 0; read < 200; {
+			msg, err := far.Recv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(msg, []byte("cancelled")) {
+				t.Fatalf("the peer received %s", msg)
+			}
+			read += bytes.Count(msg, []byte(`"large"`))
+		}
+	})
+}
+
+// Each call of a pipeline can get a stream, wherever its place is.
+func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
+	m := &mirror{come: make(chan [][]byte, 64), answer: func([]byte) []byte { return nil }}
+	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	defer p.Close()
+	l := p.Pipeline(4, func() {})
+	for id := 1; id <= 64; id++ {
+		c := &pipelineSlot{got: make(chan string, 2), plain: true}
+		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
+			t.Fatal("not sent")
+		}
+		l.Flush()
+		l.Promote(c)
+		m.come <- [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":7}`, id)}
+		if got := <-c.got; got != "stream: 7" {
+			t.Errorf("call %d: %s", id, got)
+		}
+	}
+	close(m.come)
+}
+
+// An error ends a subscription, also where its user waits for more than the answer.
+func TestAnErrorEndsALastingSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := newPeer(t, near, peer.Options{})
+		st, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "m", Lasting: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := far.Send([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := st.Next(t.Context()); err != nil || m.Err == nil {
+			t.Error(m, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := st.Next(ctx); err != io.EOF {
+			t.Error(err)
+		}
+	})
+}
