@@ -224,7 +224,7 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f, ok := p.o.Debug.(interface{ Flush() }); ok {
+	if f, ok := p.o.Debug.(wire.Flusher); ok {
 		f.Flush() // jq's stderr ends no lines
 	}
 	if p.out.flush(); p.out.err != nil {

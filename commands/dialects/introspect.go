@@ -214,11 +214,10 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	if err != nil {
 		return nil, nil
 	}
-	named, ok := typer.(interface{ Properties() []string })
-	if !ok {
-		return typer, nil
+	if typer == nil {
+		return nil, nil
 	}
-	return typer, slices.DeleteFunc(slices.Clone(named.Properties()), func(name string) bool { return name == "method" })
+	return typer, slices.DeleteFunc(slices.Clone(typer.Properties()), func(name string) bool { return name == "method" })
 }
 
 // respelt returns an object whose members that are none of names have the one that

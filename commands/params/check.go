@@ -83,6 +83,8 @@ func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessa
 	return scan.AppendQuoted(nil, text), nil
 }
 
+func (untyped) Properties() []string { return nil }
+
 func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
 
 func (untyped) Check(context.Context, json.RawMessage) error { return nil }

@@ -22,6 +22,8 @@ type Typer interface {
 	// Coerce returns the value that a text becomes at a place. path holds
 	// property names, and "[]" for one more element of an array.
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
+	// Properties returns the names of the params, in their order.
+	Properties() []string
 	// Check returns why params do not fit, or nil. nil params were not given.
 	Check(ctx context.Context, params json.RawMessage) error
 	// Undescribed returns the members of params that fit, but of which the

@@ -14,13 +14,11 @@ func Positional(params json.RawMessage, t Typer) json.RawMessage {
 	if scan.Type(params) != 'o' {
 		return params
 	}
-	var order []string
-	if o, ok := t.(interface{ Properties() []string }); ok {
-		order = o.Properties()
-	}
 	place := map[string]int{}
-	for i, name := range order {
-		place[name] = i
+	if t != nil {
+		for i, name := range t.Properties() {
+			place[name] = i
+		}
 	}
 	var given, own []json.RawMessage
 	known := true

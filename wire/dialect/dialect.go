@@ -160,6 +160,26 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
+// A Stream may know more of itself than its interface says.
+type (
+	// A waiter knows whether Next would return at once.
+	waiter interface{ Waiting() bool }
+	// A severed Stream knows whether it ended because its connection did.
+	severed interface{ Severed() bool }
+)
+
+// Waiting reports whether st knows that a message waits in it.
+func Waiting(st Stream) bool {
+	w, ok := st.(waiter)
+	return ok && w.Waiting()
+}
+
+// Severed reports whether st ended because its connection did.
+func Severed(st Stream) bool {
+	s, ok := st.(severed)
+	return ok && s.Severed()
+}
+
 // CancelTimeout bounds how long sending a cancel to the peer may take.
 const CancelTimeout = 2 * time.Second
 

@@ -137,12 +137,12 @@ func (c *blankConn) Probe() error { return c.blank() }
 
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w, seen: in.seen}}
-	half, ok := rwc.(interface{ CloseWrite() error })
+	half, ok := rwc.(wire.WriteCloser)
 	if !ok {
 		return c
 	}
 	h := &halfConn{conn: c, closeWrite: half.CloseWrite}
-	if g, ok := rwc.(interface{ Gone() <-chan struct{} }); ok {
+	if g, ok := rwc.(wire.PeerWatcher); ok {
 		gone := &goneConn{halfConn: h, gone: g.Gone}
 		if w.blanks {
 			return &blankConn{gone}
@@ -201,7 +201,7 @@ func (c *halfConn) CloseSend() error {
 
 // Remote returns the address of the far side; "" if it has none.
 func (c *goneConn) Remote() string {
-	if r, ok := c.rwc.(interface{ Remote() string }); ok {
+	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()
 	}
 	return ""
@@ -209,7 +209,7 @@ func (c *goneConn) Remote() string {
 
 // CloseRead has Recv return io.EOF when it has returned what has come so far.
 func (c *goneConn) CloseRead() error {
-	if r, ok := c.rwc.(interface{ CloseRead() error }); ok {
+	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
 	}
 	return errors.ErrUnsupported
@@ -218,7 +218,7 @@ func (c *goneConn) CloseRead() error {
 // FarEnd reports, without reading, whether the far side has ended its direction,
 // and whether it is gone in both.
 func (c *goneConn) FarEnd() (silent, gone bool) {
-	if r, ok := c.rwc.(interface{ FarEnd() (silent, gone bool) }); ok {
+	if r, ok := c.rwc.(wire.PeerState); ok {
 		return r.FarEnd()
 	}
 	return false, false

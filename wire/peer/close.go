@@ -104,7 +104,7 @@ func (p *Peer) Settle(ctx context.Context) error {
 // in it was handled, or until ctx or the connection ends. If the connection can, it reads nothing
 // more after that.
 func (p *Peer) WaitReceived(ctx context.Context) error {
-	c, ok := p.conn.(interface{ CloseRead() error })
+	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
 	return p.until(ctx, func() bool { return !p.notifications.Running && (p.state != open || !ok) })
 }

@@ -61,7 +61,7 @@ func (p *Peer) read() {
 // ended first: otherwise their handlers would see a call of ours fail and try to report that to a
 // peer that has gone.
 func (p *Peer) gone(err error) <-chan struct{} {
-	g, ok := p.conn.(interface{ Gone() <-chan struct{} })
+	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 // watchFarEnd ends the connection if the peer goes before ctx ends. It is used while the reader
 // does not read, and so would not notice.
 func (p *Peer) watchFarEnd(ctx context.Context) {
-	c, ok := p.conn.(interface{ FarEnd() (silent, gone bool) })
+	c, ok := p.conn.(wire.PeerState)
 	if !ok {
 		return
 	}

@@ -135,9 +135,9 @@ func (s linkStream) Next(ctx context.Context) (wire.Message, error) {
 }
 
 // Severed and Waiting are those of the stream.
-func (s linkStream) Severed() bool { return disconnected(s.Stream) }
+func (s linkStream) Severed() bool { return dialect.Severed(s.Stream) }
 
-func (s linkStream) Waiting() bool { return waiting(s.Stream) }
+func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 

@@ -221,7 +221,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 // Unix socket).
 func (s *Server) clientName(conn wire.Conn) string {
 	n := s.clients.Add(1)
-	if r, ok := conn.(interface{ Remote() string }); ok {
+	if r, ok := conn.(wire.Remote); ok {
 		if at := strings.Trim(r.Remote(), "@"); at != "" {
 			return at
 		}
@@ -239,7 +239,7 @@ const finishTimeout = 60 * time.Second
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	if d, ok := s.listener.(interface{ Drain() }); ok {
+	if d, ok := s.listener.(transport.Drainer); ok {
 		d.Drain()
 		select {
 		case <-s.accepted:

@@ -153,7 +153,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = d.recording.exchanged(), d.recording.noise(cfg.Noise), true, d.o.Hurry
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
-		if r, ok := conn.(interface{ Remote() string }); ok && d.endpoint.Reversed != "" {
+		if r, ok := conn.(wire.Remote); ok && d.endpoint.Reversed != "" {
 			cfg.Watch.Tell(wire.Fact{Step: "connected", Text: strings.TrimSuffix("the peer has connected to us from "+r.Remote(), " from "), At: r.Remote()})
 		}
 		cfg.Watch.Tell(wire.Fact{Step: "framing", Text: carriedBy(d.endpoint)})

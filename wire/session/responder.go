@@ -213,7 +213,7 @@ func (hookOwner) StreamFailed(error) {}
 // spoken returns the dialect in which hooks call back: that of the connection, even if another
 // process holds it.
 func (s *responder) spoken(c dialect.Caller) string {
-	if r, ok := s.upstream(c).(interface{ Dialect() string }); ok {
+	if r, ok := s.upstream(c).(*relay.Client); ok {
 		return r.Dialect()
 	}
 	return s.spec.Name

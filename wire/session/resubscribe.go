@@ -73,7 +73,7 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 	l.watches = map[*resubscription]dialect.Stream{}
 	for _, s := range d.streams {
-		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !disconnected(s.next) {
+		if s.op.Kind != dialect.Watch || s.op.Method == "" && greets || !dialect.Severed(s.next) {
 			continue
 		}
 		if st, err := c.Open(ctx, s.op); err == nil {
@@ -100,12 +100,6 @@ func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	return st
 }
 
-// disconnected reports whether st ended because its connection did.
-func disconnected(st dialect.Stream) bool {
-	s, ok := st.(interface{ Severed() bool })
-	return ok && s.Severed()
-}
-
 // reopen opens s on l, unless the stream itself had ended before its connection was lost.
 func (s *resubscription) reopen(l *link) {
 	d := s.d
@@ -113,7 +107,7 @@ func (s *resubscription) reopen(l *link) {
 	s.tried = l
 	old := s.next
 	d.mu.Unlock()
-	if s.cancelled.Load() || s.finished.Load() || !disconnected(old) {
+	if s.cancelled.Load() || s.finished.Load() || !dialect.Severed(old) {
 		return
 	}
 	st, err := l.watches[s], error(nil)
@@ -147,7 +141,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 		switch {
 		case err == nil:
 			return s.message(m), nil
-		case !disconnected(s.read):
+		case !dialect.Severed(s.read):
 			if ctx.Err() == nil {
 				s.d.unregister(s)
 			}
@@ -219,13 +213,7 @@ func (s *resubscription) Waiting() bool {
 	if s.hasHeld {
 		return true
 	}
-	return waiting(s.read)
-}
-
-// waiting reports whether st knows that a message waits in it.
-func waiting(st dialect.Stream) bool {
-	w, ok := st.(interface{ Waiting() bool })
-	return ok && w.Waiting()
+	return dialect.Waiting(s.read)
 }
 
 // Finish takes in nothing more, on this link and on others: see dialect.Finisher.

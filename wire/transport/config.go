@@ -110,6 +110,12 @@ type Listener interface {
 	Close() error
 }
 
+// A Drainer is a Listener that can stop taking new connections.
+type Drainer interface {
+	// Drain has Accept return net.ErrClosed once it has returned the connections that were made so far.
+	Drain()
+}
+
 // WithDefaults returns c with its defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	c.Options = c.Options.WithDefaults()

@@ -72,7 +72,4 @@ func (s *remoteStream) opened(ctx context.Context) error {
 }
 
 // Waiting reports whether Next would return at once.
-func (s *remoteStream) Waiting() bool {
-	w, ok := s.Stream.(interface{ Waiting() bool })
-	return ok && w.Waiting()
-}
+func (s *remoteStream) Waiting() bool { return dialect.Waiting(s.Stream) }

@@ -37,7 +37,7 @@ func (c *byteConn) Close() error { return c.rwc.Close() }
 // CloseSend implements wire.HalfCloser. A stream that cannot be closed in one
 // direction is closed.
 func (c *byteConn) CloseSend() error {
-	if half, ok := c.rwc.(interface{ CloseWrite() error }); ok {
+	if half, ok := c.rwc.(wire.WriteCloser); ok {
 		return half.CloseWrite()
 	}
 	return c.rwc.Close()
@@ -46,7 +46,7 @@ func (c *byteConn) CloseSend() error {
 // Gone returns a channel that is closed when the far side stops reading; nil if
 // the stream cannot tell.
 func (c *byteConn) Gone() <-chan struct{} {
-	if g, ok := c.rwc.(interface{ Gone() <-chan struct{} }); ok {
+	if g, ok := c.rwc.(wire.PeerWatcher); ok {
 		return g.Gone()
 	}
 	return make(chan struct{})

@@ -84,7 +84,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	}
 	p.awaited(t)
 	var gone <-chan struct{} // closed when the client hangs up
-	if g, ok := client.(interface{ Gone() <-chan struct{} }); ok {
+	if g, ok := client.(wire.PeerWatcher); ok {
 		gone = g.Gone()
 	}
 	select {
@@ -210,6 +210,6 @@ func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "d
 
 // takesStream reports whether the client of a POST accepts an event stream.
 func takesStream(c wire.Conn) bool {
-	o, ok := c.(interface{ OneAnswer() bool })
+	o, ok := c.(wire.OneAnswer)
 	return ok && !o.OneAnswer()
 }

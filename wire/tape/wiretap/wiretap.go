@@ -100,7 +100,7 @@ func (p *pass) watch(d wire.Direction) {
 	if d == wire.Recv {
 		near = p.server
 	}
-	if g, ok := near.(interface{ Gone() <-chan struct{} }); ok {
+	if g, ok := near.(wire.PeerWatcher); ok {
 		go func() {
 			select {
 			case <-g.Gone():

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -79,7 +80,7 @@ func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 
 func (p *stderrPump) run(to io.Writer) {
 	defer close(p.done)
-	if f, ok := to.(interface{ Flush() }); ok {
+	if f, ok := to.(wire.Flusher); ok {
 		defer f.Flush() // a last line without its end
 	}
 	buf := make([]byte, 4096)

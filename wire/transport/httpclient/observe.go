@@ -26,7 +26,7 @@ type observer struct {
 
 // CloseIdleConnections is what http.Client looks for.
 func (o observer) CloseIdleConnections() {
-	if c, ok := o.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+	if c, ok := o.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }

@@ -158,7 +158,7 @@ func (s *netStream) Write(b []byte) (int, error) {
 
 // CloseWrite tells the far side that nothing more will be sent.
 func (s *netStream) CloseWrite() error {
-	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+	if c, ok := s.Conn.(wire.WriteCloser); ok {
 		return c.CloseWrite()
 	}
 	return nil
@@ -169,7 +169,7 @@ func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
 // CloseRead has Read return io.EOF when it has returned what has come so far.
 func (s *netStream) CloseRead() error {
-	c, ok := socket(s.Conn).(interface{ CloseRead() error })
+	c, ok := socket(s.Conn).(wire.ReadCloser)
 	if !ok {
 		return errors.ErrUnsupported
 	}

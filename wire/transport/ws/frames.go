@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -44,7 +45,7 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections hands on to the transport.
 func (u *upgrader) CloseIdleConnections() {
-	if c, ok := u.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }

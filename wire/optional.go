@@ -1,0 +1,43 @@
+package wire
+
+// The interfaces below are optional: a Conn or the stream of bytes below it implements those that it
+// can. What wraps such a value passes on those that it knows.
+
+// A WriteCloser is a stream of bytes that can end its sending direction and still be read.
+type WriteCloser interface {
+	CloseWrite() error
+}
+
+// A ReadCloser has reads return io.EOF when they have returned what has come so far.
+type ReadCloser interface {
+	CloseRead() error
+}
+
+// A PeerWatcher notices that the peer has closed the connection.
+type PeerWatcher interface {
+	// Gone returns a channel that is closed when the peer reads no more, as far as the system tells;
+	// nil if that cannot be found out.
+	Gone() <-chan struct{}
+}
+
+// A PeerState knows how far the peer has closed the connection, without a read.
+type PeerState interface {
+	// FarEnd reports whether the peer has ended its direction, and whether it is gone in both.
+	FarEnd() (silent, gone bool)
+}
+
+// A Remote knows the address of the peer.
+type Remote interface {
+	// Remote returns the address; "" if there is none.
+	Remote() string
+}
+
+// A Flusher holds bytes back until Flush, which cannot fail.
+type Flusher interface {
+	Flush()
+}
+
+// An IdleCloser is an http.RoundTripper that can close connections which it keeps for later.
+type IdleCloser interface {
+	CloseIdleConnections()
+}
