@@ -38,7 +38,6 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err != nil {
 		return err
 	}
-	defer p.Close()
 	e, err := o.endpoint(o.listen, t.Header.Dialect)
 	if err != nil {
 		return err

@@ -56,7 +56,6 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 	stop := func() error {
 		cancel()
 		err := <-done
-		s.Close()
 		_ = t.Close()
 		if fault := found.fault(); fault != nil {
 			return fault

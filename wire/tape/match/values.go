@@ -6,14 +6,13 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape/spill"
 )
 
 // Values map the made-up values of the recorded conversation, such as ids, to
 // those of the live one. Strings are mapped wherever a whole string equals one,
 // numbers only at places where the dialect has made-up values.
 type Values struct {
-	byText spill.Texts // recorded scalar (as JSON) → the live one
+	byText map[string]string // recorded scalar (as JSON) → the live one
 	// IsStream reports whether a value is a recorded stream to which items belong, as
 	// JSON: a result that is one was made up. nil: there are none.
 	IsStream func(id []byte) bool
@@ -21,21 +20,15 @@ type Values struct {
 
 // live returns the live value for a recorded one.
 func (v *Values) live(recorded []byte) (string, bool) {
-	if v == nil || v.byText.Len() == 0 {
+	if v == nil {
 		return "", false
 	}
-	return v.byText.Get(recorded)
+	live, ok := v.byText[string(recorded)]
+	return live, ok
 }
 
 // Any reports whether a value has become another one.
-func (v *Values) Any() bool { return v != nil && v.byText.Len() > 0 }
-
-// Err returns why a value could not be written to a temporary file or read from it,
-// or nil.
-func (v *Values) Err() error { return v.byText.Err() }
-
-// Close gives up the values.
-func (v *Values) Close() error { return v.byText.Close() }
+func (v *Values) Any() bool { return v != nil && len(v.byText) > 0 }
 
 // opens reports whether want, at path in an answer, is the name of a stream
 // that the answer opens.
@@ -94,7 +87,10 @@ func (v *Values) Set(recorded, live []byte) {
 	if bytes.Equal(recorded, live) {
 		return
 	}
-	v.byText.Set(string(recorded), string(live))
+	if v.byText == nil {
+		v.byText = map[string]string{}
+	}
+	v.byText[string(recorded)] = string(live)
 }
 
 // Learn records how the scalars of got differ from those of want at the same
@@ -178,7 +174,7 @@ func looksMadeUp(val []byte) bool {
 // replaced by the live one. The message's own id stays as it is in dialects in
 // which each side has ids of its own.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
-	if v == nil || v.byText.Len() == 0 {
+	if !v.Any() {
 		return append(b, msg...)
 	}
 	w := rewriter{rules: r, method: method, values: v}

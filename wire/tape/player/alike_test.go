@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 
 	"rpcx/wire"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/transport"
 )
 
@@ -99,21 +98,4 @@ func TestClientPostsInOrder(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// Each list of what was used tells that it could not be kept.
-func TestHeadsTell(t *testing.T) {
-	t.Setenv("TMPDIR", "/none")
-	t.Setenv("TMP", `N:\none`)
-	for i := range 4 {
-		h := newHeads()
-		list := []*spill.Ints{h.ofHash, h.ofMethod, h.ofLoose, h.ofHidden}[i]
-		for n := range 200_000 {
-			list.Set(n, 1)
-		}
-		if h.err() == nil {
-			t.Errorf("list %d: no error", i)
-		}
-		h.close()
-	}
 }

@@ -34,7 +34,6 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	}
 	indexes := make([]*index, len(t.Tracks))
 	indexes[track] = newIndex(t.Tracks[track], wire.Send)
-	defer indexes[track].close()
 	e := newEngine(t, wire.Send, indexes, o)
 	e.primary = track
 	p := e.play(track)
@@ -102,7 +101,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		k.e.release()
 		return time.Nanosecond, false
 	}
-	k.missing.Set(int(next), 1)
+	k.missing.set(int(next), 1)
 	k.p.see(next)
 	k.p.furthest = max(k.p.furthest, next)
 	k.e.start(k.p, next, k.e.current)

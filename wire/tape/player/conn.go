@@ -74,22 +74,3 @@ func (e *engine) join(k *conn) {
 		e.current = k
 	}
 }
-
-// spilled returns the error of the temporary files; nil if there was none.
-func (e *engine) spilled() error {
-	for _, p := range e.plays {
-		if p != nil && p.err() != nil {
-			return p.err()
-		}
-	}
-	return nil
-}
-
-// close closes the temporary files.
-func (e *engine) close() {
-	for _, p := range e.plays {
-		if p != nil {
-			p.close()
-		}
-	}
-}

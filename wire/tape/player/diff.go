@@ -6,7 +6,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -42,9 +41,9 @@ func Diff(a, b *transcript.Transcript, o Options) (*Findings, error) {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
-	pairs *spill.Ints // by entry of b, its counterpart in a plus one; 0: none
-	back  *spill.Ints // by entry of a, its counterpart in b plus one; 0: none
-	given *spill.Ints // as pairs, what is known beforehand; nil: nothing
+	pairs ints        // by entry of b, its counterpart in a plus one; 0: none
+	back  ints        // by entry of a, its counterpart in b plus one; 0: none
+	given ints        // as pairs, what is known beforehand; nil: nothing
 }
 
 func diffTracks(a, b *transcript.Track, o Options) (*Findings, error) {
@@ -65,7 +64,7 @@ func diffTracks(a, b *transcript.Track, o Options) (*Findings, error) {
 }
 
 func newDiffer(a, b *transcript.Track, o Options) *differ {
-	d := &differ{b: b, pairs: spill.NewInts(), back: spill.NewInts()}
+	d := &differ{b: b}
 	values := &match.Values{IsStream: a.IsStream}
 	for dir := range d.sides {
 		ours := wire.Direction(1 - dir)
@@ -91,7 +90,7 @@ func (d *differ) run() error {
 
 // requests returns the requests that are paired though they differ in their method; nil if
 // there are none.
-func (d *differ) requests() (given *spill.Ints) {
+func (d *differ) requests() (given ints) {
 	for _, k := range d.sides {
 		given = k.given(given)
 	}
@@ -103,7 +102,7 @@ func (d *differ) requests() (given *spill.Ints) {
 func (d *differ) answerID(i int32) wire.ID {
 	k := d.sides[0].p
 	if own := k.track.Entry(i).Own; own != transcript.None {
-		if other := int(d.back.Get(int(own))) - 1; other >= 0 {
+		if other := int(d.back.get(int(own))) - 1; other >= 0 {
 			if msg, err := d.b.Message(other); err == nil {
 				return match.IDOf(k.rules.Shape(), msg)
 			}
@@ -122,21 +121,12 @@ func (d *differ) found() *Findings {
 
 // err returns the error of the temporary files; nil if there was none.
 func (d *differ) err() error {
-	if d.given != nil && d.given.Err() != nil {
-		return d.given.Err()
-	}
-	return cmp.Or(d.pairs.Err(), d.back.Err(), d.b.Of().Err(), d.sides[0].err(), d.sides[1].err())
+	return cmp.Or(d.sides[0].err(), d.sides[1].err())
 }
 
 // close closes the temporary files.
 func (d *differ) close() {
-	_ = d.pairs.Close()
-	_ = d.back.Close()
-	if d.given != nil {
-		_ = d.given.Close()
-	}
 	for _, k := range d.sides {
-		k.p.index.close()
 		k.close()
 	}
 }
@@ -154,7 +144,7 @@ func (d *differ) add(i int32) error {
 	k := d.sides[e.Dir]
 	k.from = i
 	if d.given != nil {
-		if j := int32(d.given.Get(int(i))) - 1; j != transcript.None && k.p.seen(j) == 0 {
+		if j := int32(d.given.get(int(i))) - 1; j != transcript.None && k.p.seen(j) == 0 {
 			k.keep(j, msg)
 			k.last = j
 			d.accept(k, j, i, msg)
@@ -162,7 +152,7 @@ func (d *differ) add(i int32) error {
 		}
 	}
 	if e.Kind == wire.Response && e.Own != transcript.None {
-		if own := int32(d.pairs.Get(int(e.Own))) - 1; own != transcript.None {
+		if own := int32(d.pairs.get(int(e.Own))) - 1; own != transcript.None {
 			d.accept(k, k.answer(own, msg), i, msg)
 			return nil
 		}
@@ -181,8 +171,8 @@ func (d *differ) accept(k *pairing, j, i int32, msg []byte) {
 	if j == transcript.None {
 		return
 	}
-	d.pairs.Set(int(i), uint32(j+1))
-	d.back.Set(int(j), uint32(i+1))
+	d.pairs.set(int(i), uint32(j+1))
+	d.back.set(int(j), uint32(i+1))
 	k.p.accept(j, msg)
 	other := d.sides[1-d.b.Entry(i).Dir].p
 	for other.seen(j) < k.p.seen(j) {

@@ -188,9 +188,6 @@ func (e *engine) take(a arrival) (over bool) {
 		e.finishShot(a.conn)
 		return e.policy.lost(a.conn, a.err)
 	}
-	if e.failure = e.spilled(); e.failure != nil {
-		return true
-	}
 	if e.side == wire.Recv {
 		e.lively = time.Now()
 	}

@@ -41,7 +41,7 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	}
 	if k.unsure != nil && k.p.track.Entry(k.unsure.entry).Own == at && len(k.differences(k.unsure.entry, msg)) == 0 {
 		i = k.unsure.entry
-		k.found.Set(int(i), 0)
+		k.found.set(int(i), 0)
 		k.p.unsee(i)
 		k.extras.add(k.unsure.place)
 		k.unsure = nil

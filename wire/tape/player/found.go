@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"rpcx/wire/tape/spill"
+	"rpcx/wire/scratch"
 )
 
 // Findings is a list of findings, in the order of the tape, of which little is in memory: a
 // conversation may be another one in a million places.
 type Findings struct {
-	list spill.Blobs
+	list scratch.Log
 }
 
 // A place is a finding with what --update has to know of it.

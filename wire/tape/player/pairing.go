@@ -8,8 +8,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/scratch"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -17,15 +17,15 @@ import (
 // the differences.
 type pairing struct {
 	p       *play
-	found   *spill.Ints     // by entry, one more than the number in lists; 0: the message that came for it is as recorded
-	lists   spill.Blobs     // the differences of messages, those of each together
+	found   ints            // by entry, one more than the number in lists; 0: the message that came for it is as recorded
+	lists   scratch.Log     // the differences of messages, those of each together
 	inexact map[int32]place // by entry, a message that was assigned as the nearest, not as an equal one
-	missing *spill.Ints     // by entry, 1: it is not awaited any more
+	missing ints            // by entry, 1: it is not awaited any more
 	stand   map[int32]int32 // requests of ours that stand for another one: see trade
 	extras  Findings
 	unsure  *unsure               // the last answer that differed; nil: none did
-	twins   *spill.Ints           // by number in extras, one more than the entry in whose place it came; 0: none
-	order   *spill.Sorted         // the numbers in extras, by the entry before; nil until settle
+	twins   ints                  // by number in extras, one more than the entry in whose place it came; 0: none
+	order   multimap              // the numbers in extras, by the entry before; nil until settle
 	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: any
 	known   bool                  // all of both conversations is known beforehand
 	from    int32                 // of a tape that is compared, the entry of the message that is handled
@@ -36,27 +36,17 @@ type pairing struct {
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, found: spill.NewInts(), inexact: map[int32]place{}, missing: spill.NewInts(), stand: map[int32]int32{},
-		twins: spill.NewInts(), idOf: p.recordedID, last: transcript.None,
+		p: p, inexact: map[int32]place{}, stand: map[int32]int32{}, idOf: p.recordedID, last: transcript.None,
 	}
 }
 
 // err returns the error of the temporary files; nil if there was none.
-func (k *pairing) err() error {
-	return cmp.Or(k.p.err(), k.found.Err(), k.lists.Err(), k.missing.Err(), k.extras.Err(), k.twins.Err())
-}
+func (k *pairing) err() error { return cmp.Or(k.lists.Err(), k.extras.Err()) }
 
 // close closes the temporary files.
 func (k *pairing) close() {
-	_ = k.found.Close()
 	_ = k.lists.Close()
-	_ = k.missing.Close()
 	k.extras.Close()
-	_ = k.twins.Close()
-	if k.order != nil {
-		_ = k.order.Close()
-	}
-	k.p.close()
 }
 
 // choose returns the entry of a message that is no answer to us: an equal one,
@@ -128,7 +118,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 			continue
 		}
 		delete(k.inexact, i)
-		k.found.Set(int(i), 0)
+		k.found.set(int(i), 0)
 		near, _ := k.p.nearest(parsed.Method, loser.msg, true)
 		k.p.unsee(i)
 		if near == transcript.None {
@@ -167,7 +157,7 @@ func (k *pairing) differs(i int32, found []Finding) {
 	for _, f := range found {
 		b = appendPlace(b, place{Finding: f, entry: i})
 	}
-	k.found.Set(int(i), uint32(k.lists.Add(b))+1)
+	k.found.set(int(i), uint32(k.lists.Add(b))+1)
 }
 
 // differences returns the differences of got, which came for entry i.
@@ -207,8 +197,8 @@ func (k *pairing) result() *Findings {
 	k.settle()
 	all, told := &Findings{}, 0
 	tellExtras := func(before int32) {
-		for ; told < k.order.Len() && int32(k.order.Key(told))-1 < before; told++ {
-			if n := int(k.order.At(told)); k.twins.Get(n) == 0 {
+		for ; told < len(k.order) && int32(k.order[told].key)-1 < before; told++ {
+			if n := int(k.order[told].val); k.twins.get(n) == 0 {
 				all.list.Add(k.extras.list.Get(n))
 			}
 		}
@@ -220,7 +210,7 @@ func (k *pairing) result() *Findings {
 			continue
 		}
 		tellExtras(i)
-		if n := k.found.Get(int(i)); n > 0 {
+		if n := k.found.get(int(i)); n > 0 {
 			for list := k.lists.Get(int(n - 1)); len(list) > 0; {
 				var f place
 				f, list = readPlace(list)

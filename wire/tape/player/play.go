@@ -1,7 +1,6 @@
 package player
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -25,7 +23,7 @@ type play struct {
 	once     bool                       // each block is sent once: nothing is asked again
 	greeted  bool                       // what is said before all was begun, where it is said once
 	vars     map[string]json.RawMessage // bound values, and Options.Set
-	marks    *spill.Ints                // of each entry: see seen and begin
+	marks    ints                       // of each entry: see seen and begin
 	owed     map[int32][]request        // by recorded request, the live ones that wait for its answer
 	latest   map[int32]request          // by recorded request, the latest live one
 	furthest int32                      // the last entry of the other side that has come; None
@@ -34,7 +32,7 @@ type play struct {
 	answers  map[int32]int32            // of our requests with many answers: one before which all have come
 	asked    map[int32]bool             // our requests that were not answered yet
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
-	streams  spill.Texts                // by the live stream that items belong to, the recorded one
+	streams  map[string]string          // by the live stream that items belong to, the recorded one
 
 	heads heads
 }
@@ -50,7 +48,7 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
 		vars: maps.Clone(set), owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
-		marks: spill.NewInts(), heads: newHeads(),
+		streams: map[string]string{},
 	}
 	if p.vars == nil {
 		p.vars = map[string]json.RawMessage{}
@@ -58,30 +56,17 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]
 	return p
 }
 
-// err returns the error of the temporary files; nil if there was none.
-func (p *play) err() error {
-	return cmp.Or(p.track.Of().Err(), p.index.err(), p.marks.Err(), p.heads.err(), p.values.Err(), p.streams.Err())
-}
-
-// close closes the temporary files.
-func (p *play) close() {
-	_ = p.marks.Close()
-	p.heads.close()
-	_ = p.values.Close()
-	_ = p.streams.Close()
-}
-
 // begun is the bit of a mark that says that the block behind the entry was begun.
 const begun = 1 << 31
 
 // seen returns how often entry i came, or was sent.
-func (p *play) seen(i int32) uint32 { return p.marks.Get(int(i)) &^ begun }
+func (p *play) seen(i int32) uint32 { return p.marks.get(int(i)) &^ begun }
 
 // see records that entry i came, or was sent.
-func (p *play) see(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))+1) }
+func (p *play) see(i int32) { p.marks.set(int(i), p.marks.get(int(i))+1) }
 
 // unsee records that entry i did not come.
-func (p *play) unsee(i int32) { p.marks.Set(int(i), p.marks.Get(int(i))&begun) }
+func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
 
 // begin records that the block after entry i has begun; false if it had before.
 func (p *play) begin(i int32) bool {
@@ -90,8 +75,8 @@ func (p *play) begin(i int32) bool {
 		p.greeted = true
 		return first
 	}
-	mark := p.marks.Get(int(i))
-	p.marks.Set(int(i), mark|begun)
+	mark := p.marks.get(int(i))
+	p.marks.set(int(i), mark|begun)
 	return mark&begun == 0
 }
 

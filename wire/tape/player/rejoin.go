@@ -7,7 +7,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -29,16 +28,16 @@ func (k *pairing) settle() {
 	if k.order != nil {
 		return
 	}
-	var places spill.Sorter
+	k.order = multimap{}
 	for n := range k.extras.Len() {
-		places.Add(uint64(k.extras.at(n).entry+1), uint32(n))
+		k.order.add(uint64(k.extras.at(n).entry+1), int32(n))
 	}
-	k.order = places.Sorted()
+	k.order.sorted()
 	first := int32(0) // in the gap of the group before, what is not paired yet
-	for n, to := 0, 0; n < k.order.Len(); n = to {
-		for to = n; to < k.order.Len() && to < n+strangers && k.order.Key(to) == k.order.Key(n); to++ {
+	for n, to := 0, 0; n < len(k.order); n = to {
+		for to = n; to < len(k.order) && to < n+strangers && k.order[to].key == k.order[n].key; to++ {
 		}
-		at := int32(k.order.Key(n)) - 1
+		at := int32(k.order[n].key) - 1
 		first = k.skipPaired(max(first, at+1))
 		k.rejoin(k.gap(at, first), n, to)
 	}
@@ -46,7 +45,7 @@ func (k *pairing) settle() {
 
 // skipPaired returns the first entry from i on that is not paired with an extra message.
 func (k *pairing) skipPaired(i int32) int32 {
-	for i < int32(k.p.track.Len()) && k.absent(i) && k.found.Get(int(i)) > 0 {
+	for i < int32(k.p.track.Len()) && k.absent(i) && k.found.get(int(i)) > 0 {
 		i++
 	}
 	return i
@@ -73,7 +72,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 			} else {
 				passed++
 			}
-		case !e.Handwritten && k.found.Get(int(i)) == 0:
+		case !e.Handwritten && k.found.get(int(i)) == 0:
 			all = append(all, vacancy{i, i, passed > 0})
 		}
 		return passed <= maxPassed && len(all) < maxGap
@@ -90,7 +89,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 // near.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
-	if e.Own != transcript.None || e.Handwritten || k.found.Get(int(i)) > 0 {
+	if e.Own != transcript.None || e.Handwritten || k.found.get(int(i)) > 0 {
 		return transcript.None
 	}
 	for j := i + 1; j < min(i+maxGap, int32(k.p.track.Len())); j++ {
@@ -103,10 +102,10 @@ func (k *pairing) spare(i int32) int32 {
 }
 
 // vacant reports whether entry i is missing, and no extra message is paired with it.
-func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found.Get(int(i)) == 0 }
+func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found.get(int(i)) == 0 }
 
 // absent reports whether entry i did not come, or was awaited in vain.
-func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.Get(int(i)) > 0 }
+func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.get(int(i)) > 0 }
 
 // A likeness is how an extra message differs from a missing entry.
 type likeness struct {
@@ -120,7 +119,7 @@ type likeness struct {
 func (k *pairing) rejoin(gap []vacancy, from, to int) {
 	var all []likeness
 	for n := from; n < to && len(gap) > 0; n++ {
-		extra := int(k.order.At(n))
+		extra := int(k.order[n].val)
 		msg := k.extras.at(extra).msg
 		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			continue
@@ -133,15 +132,15 @@ func (k *pairing) rejoin(gap []vacancy, from, to int) {
 	}
 	slices.SortStableFunc(all, func(a, b likeness) int { return cmp.Compare(len(a.found), len(b.found)) })
 	for _, l := range all {
-		if k.twins.Get(l.extra) > 0 || !k.vacant(l.spare) || l.spare != l.entry && k.absent(l.entry) {
+		if k.twins.get(l.extra) > 0 || !k.vacant(l.spare) || l.spare != l.entry && k.absent(l.entry) {
 			continue
 		}
 		if l.spare != l.entry {
 			k.p.unsee(l.entry)
-			k.missing.Set(int(l.spare), 0)
+			k.missing.set(int(l.spare), 0)
 			k.p.see(l.spare)
 		}
-		k.twins.Set(l.extra, uint32(l.entry)+1)
+		k.twins.set(l.extra, uint32(l.entry)+1)
 		k.differs(l.entry, findings(int(k.p.track.Entry(l.entry).Line), k.p.track.Method(int(l.entry)), l.found))
 	}
 }
@@ -219,17 +218,14 @@ func values(val []byte) int {
 
 // given adds the requests that are paired, by the entry of the other tape, to those of the
 // other side; nil if there are none.
-func (k *pairing) given(given *spill.Ints) *spill.Ints {
+func (k *pairing) given(given ints) ints {
 	k.settle()
 	for n := range k.extras.Len() {
-		i := int32(k.twins.Get(n)) - 1
+		i := int32(k.twins.get(n)) - 1
 		if i == transcript.None || k.p.track.Entry(i).Kind != wire.Request {
 			continue
 		}
-		if given == nil {
-			given = spill.NewInts()
-		}
-		given.Set(int(k.extras.at(n).from), uint32(i)+1)
+		given.set(int(k.extras.at(n).from), uint32(i)+1)
 	}
 	return given
 }

@@ -36,13 +36,7 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if o.Found == nil {
 		o.Found = func(Finding) {}
 	}
-	s := &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}
-	for _, x := range s.indexes {
-		if err := x.err(); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
 }
 
 // Serve plays for one connection until that or ctx ends, and closes it. It is
@@ -58,7 +52,6 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	s.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
-	defer e.close()
 	e.join(e.add(c))
 	e.greet()
 	err := e.run(ctx)
@@ -66,13 +59,6 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 		err = cerr
 	}
 	return err
-}
-
-// Close closes the temporary files. The Server cannot be used any more.
-func (s *Server) Close() {
-	for _, x := range s.indexes {
-		x.close()
-	}
 }
 
 func (s *Server) engine() *engine {

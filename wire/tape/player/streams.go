@@ -22,14 +22,14 @@ func (p *play) learnStream(want, msg []byte, answer bool) {
 		if recorded == nil || live == nil {
 			return
 		}
-		if _, known := p.streams.Get(live); !known {
-			p.streams.Set(string(live), string(recorded))
+		if _, known := p.streams[string(live)]; !known {
+			p.streams[string(live)] = string(recorded)
 		}
 		return
 	}
 	recorded, live := scan.Get(want, "result"), scan.Get(msg, "result")
 	if recorded != nil && live != nil && p.track.IsStream(recorded) {
-		p.streams.Set(string(live), string(recorded))
+		p.streams[string(live)] = string(recorded)
 	}
 }
 
@@ -40,7 +40,7 @@ func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Dif
 	if live == nil {
 		return all
 	}
-	known, ok := p.streams.Get(live)
+	known, ok := p.streams[string(live)]
 	if recorded := p.rules.StreamOf(want); ok && recorded != nil && known != string(recorded) {
 		return append(all, match.Difference{Pointer: pointer, Want: recorded, Got: live})
 	}

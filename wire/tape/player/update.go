@@ -10,7 +10,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -24,7 +23,6 @@ func Update(w io.Writer, t *transcript.Transcript, results []*Findings) error {
 		return err
 	}
 	u := newUpdater(t, results)
-	defer u.close()
 	to := bufio.NewWriterSize(w, 64<<10)
 	b := r.Header().Append(nil)
 	for {
@@ -49,7 +47,7 @@ type updater struct {
 	t       *transcript.Transcript
 	results []*Findings
 	begins  []int         // of each of results: how many findings those before it have
-	byLine  *spill.Sorted // the findings of all results, counted through, by their place
+	byLine  multimap      // the findings of all results, counted through, by their place
 	next    int           // the place in byLine of those of the next line
 	last    time.Duration // of the line before
 }
@@ -72,16 +70,15 @@ func placeOf(f place, t *transcript.Track) uint64 {
 
 func newUpdater(t *transcript.Transcript, results []*Findings) *updater {
 	u := &updater{t: t, results: results}
-	var lines spill.Sorter
 	n := 0
 	for k, all := range results {
 		u.begins = append(u.begins, n)
 		for i := range all.Len() {
-			lines.Add(placeOf(all.at(i), t.Tracks[k]), uint32(n+i))
+			u.byLine.add(placeOf(all.at(i), t.Tracks[k]), int32(n+i))
 		}
 		n += all.Len()
 	}
-	u.byLine = lines.Sorted()
+	u.byLine.sorted()
 	return u
 }
 
@@ -94,8 +91,7 @@ func (u *updater) of(number int) int {
 func (u *updater) at(number int) (f place, entry *transcript.Entry) {
 	n := u.of(number)
 	if f = u.results[n].at(number - u.begins[n]); f.Kind != Extra {
-		e := u.t.Tracks[n].Entry(f.entry)
-		entry = &e
+		entry = u.t.Tracks[n].Entry(f.entry)
 	}
 	return f, entry
 }
@@ -107,10 +103,10 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	missing := false
 	at := 2*uint64(line.Number) + 1
 	u.last = line.Time
-	for ; u.next < u.byLine.Len() && u.byLine.Key(u.next) <= at; u.next++ {
-		f, e := u.at(int(u.byLine.At(u.next)))
+	for ; u.next < len(u.byLine) && u.byLine[u.next].key <= at; u.next++ {
+		f, e := u.at(int(u.byLine[u.next].val))
 		switch {
-		case e == nil && u.byLine.Key(u.next) < at:
+		case e == nil && u.byLine[u.next].key < at:
 			out = u.extra(out, line.Conn, f.msg)
 		case e == nil:
 			extra = append(extra, f.msg)
@@ -142,8 +138,8 @@ func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 
 // rest appends what came on connections that have no messages on the tape.
 func (u *updater) rest(out []byte) []byte {
-	for ; u.next < u.byLine.Len(); u.next++ {
-		number := int(u.byLine.At(u.next))
+	for ; u.next < len(u.byLine); u.next++ {
+		number := int(u.byLine[u.next].val)
 		f, _ := u.at(number)
 		out = u.extra(out, u.t.Tracks[u.of(number)].Conn, f.msg)
 	}
@@ -157,7 +153,5 @@ func (u *updater) err() error {
 			return err
 		}
 	}
-	return u.byLine.Err()
+	return nil
 }
-
-func (u *updater) close() { _ = u.byLine.Close() }

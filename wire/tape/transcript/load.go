@@ -10,7 +10,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 )
 
 // A loader builds a Transcript from lines.
@@ -26,8 +25,8 @@ type loader struct {
 // A loading is a Track that is being built.
 type loading struct {
 	*Track
-	last  [2]int32     // the last entry of each direction
-	open  [2]spill.Map // the requests of each direction, by their id's hash
+	last  [2]int32            // the last entry of each direction
+	open  [2]map[uint64]int32 // the requests of each direction, by their id's hash
 	named map[string]int32
 }
 
@@ -40,7 +39,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, named: map[string]int32{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -89,7 +88,7 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 			return err
 		}
 	}
-	k.last[line.Dir] = k.n - 1
+	k.last[line.Dir] = int32(k.Len()) - 1
 	return nil
 }
 
@@ -108,7 +107,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		}
 	}
 	e.Kind = p.Kind
-	i := k.n
+	i := int32(k.Len())
 	if line.Re != "" {
 		own, ok := k.named[line.Re]
 		if !ok || k.Entry(own).Dir == e.Dir {
@@ -116,16 +115,16 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		}
 		e.Kind, e.Own = wire.Response, own
 	} else if p.Kind == wire.Response {
-		if own, ok := k.open[1-e.Dir].Get(maphash.Bytes(l.seed, p.ID)); ok {
-			e.Own = int32(own)
+		if own, ok := k.open[1-e.Dir][maphash.Bytes(l.seed, p.ID)]; ok {
+			e.Own = own
 		}
 	}
 	if p.Kind == wire.Request {
-		k.open[e.Dir].Set(maphash.Bytes(l.seed, p.ID), uint32(i))
+		k.open[e.Dir][maphash.Bytes(l.seed, p.ID)] = i
 	}
 	if e.Kind == wire.Request || e.Kind == wire.Notification {
 		if stream := l.t.Rules.StreamOf(msg); stream != nil {
-			k.streams.Set(l.t.Rules.HashBytes(stream), 1)
+			k.streams[l.t.Rules.HashBytes(stream)] = true
 		}
 		e.Method = l.intern(p.Method)
 		e.Hash = l.t.Rules.Hash(p.Method, msg)
@@ -144,21 +143,12 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Handwritten {
 		k.handwritten[i] = clone(line)
 	}
-	k.add(&e)
+	k.add(e)
 	return nil
 }
 
 // redacted is the string that stands in place of a secret, as JSON.
 var redacted = []byte(`"` + tape.Redacted + `"`)
-
-// close gives up what only loading needs.
-func (l *loader) close() {
-	for _, k := range l.tracks {
-		for i := range k.open {
-			_ = k.open[i].Close()
-		}
-	}
-}
 
 func (l *loader) intern(method string) uint32 {
 	n, ok := l.t.number[method]

@@ -1,11 +1,10 @@
 // Package transcript indexes a tape: which messages are requests, which answer
-// which, and what came before what. The index of a long tape is kept in a temporary
-// file, and the messages themselves are read from the tape when they are needed.
+// which, and what came before what. The index is in memory, with at most 150 bytes a
+// message; the messages themselves are read from the tape when they are needed.
 package transcript
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,9 +13,9 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scratch"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/spill"
 )
 
 // A Transcript is an indexed tape. It is safe for concurrent use.
@@ -44,9 +43,8 @@ type Track struct {
 	Closer wire.Direction
 
 	of          *Transcript
-	entries     *spill.Records
-	n           int32
-	streams     spill.Map            // the streams that items belong to, by the hash of their JSON
+	entries     []Entry
+	streams     map[uint64]bool      // the streams that items belong to, by the hash of their JSON
 	handwritten map[int32]*tape.Line // lines with something that people wrote, by entry
 }
 
@@ -95,7 +93,7 @@ func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shap
 	if len(b) <= keepWhole {
 		return Read(bytes.NewReader(b), name, shapes, rules)
 	}
-	f, err := spill.NewFile()
+	f, err := scratch.NewFile()
 	if err == nil {
 		_, err = io.Copy(f, io.MultiReader(bytes.NewReader(b), from))
 	}
@@ -144,7 +142,6 @@ func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *ma
 	}
 	t := &Transcript{Name: name, Header: r.Header(), Rules: rules(shape), source: from, number: map[string]uint32{}}
 	l := newLoader(t)
-	defer l.close()
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
@@ -160,10 +157,7 @@ func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *ma
 	if line, cut := r.Cut(); cut {
 		t.Cut = line
 	}
-	if err := cmp.Or(l.finish(), t.Err()); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return t, l.finish()
 }
 
 // Reader returns a reader of the tape's lines, from the first.
@@ -173,10 +167,6 @@ func (t *Transcript) Reader() (*tape.Reader, error) {
 
 // Close closes the file.
 func (t *Transcript) Close() error {
-	for _, k := range t.Tracks {
-		_ = k.entries.Close()
-		_ = k.streams.Close()
-	}
 	if t.close == nil {
 		return nil
 	}
@@ -260,14 +250,5 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, entries: spill.NewRecords(entryBytes), handwritten: map[int32]*tape.Line{}}
-}
-
-// Err returns why the index could not be written to its file or read from it, or nil.
-func (t *Transcript) Err() error {
-	var all error
-	for _, k := range t.Tracks {
-		all = cmp.Or(all, k.entries.Err(), k.streams.Err())
-	}
-	return all
+	return &Track{Conn: conn, of: t, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
 }
