@@ -34,7 +34,6 @@ var largeStructs = map[string]exception{
 	"wire/session/daemon.Status":    {21, record},
 	"wire/session/daemon.host":      {31, rebuilt},
 	"wire/tape/player.engine":       {23, rebuilt},
-	"wire/tape/player.play":         {22, rebuilt},
 	"wire/tape/wiretap.Posts":       {21, rebuilt},
 	"wire/transport.Config":         {29, record},
 
