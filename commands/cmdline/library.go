@@ -25,6 +25,9 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
+// A lone value is that of a flag which may be given without one.
+type lone interface{ LoneValue() string }
+
 // loneValue returns the value of a flag that is given without one; false if f
 // needs a value.
 func loneValue(f Flag) (string, bool) {
@@ -32,7 +35,7 @@ func loneValue(f Flag) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	v, ok := g.Value.(interface{ LoneValue() string })
+	v, ok := g.Value.(lone)
 	if !ok {
 		return "", false
 	}

@@ -40,6 +40,8 @@ type Conversation interface {
 	// HookFailure returns the first failure of a hook of this process (exit status 8); nil if there
 	// was none.
 	HookFailure() error
+	// Done is closed when the conversation has ended.
+	Done() <-chan struct{}
 	// Err returns why the conversation ended: nil while it lasts, and if it ended in good order.
 	Err() error
 	// Settle waits until hooks have handled the notifications that have come, or until ctx ends.

@@ -56,12 +56,15 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
+// An exchangeTeller is a Conn that came with an HTTP exchange.
+type exchangeTeller interface {
+	OnExchange(tell func(transport.Exchange))
+}
+
 // from records the HTTP exchange with which conn came, if it came with one. answers is the
 // direction, as the tap sees it, of the messages of the answer.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
-	by, ok := conn.(interface {
-		OnExchange(tell func(transport.Exchange))
-	})
+	by, ok := conn.(exchangeTeller)
 	if !ok || r.to == nil {
 		return r
 	}

@@ -238,6 +238,9 @@ func (t *Writer) late() {
 	t.flush()
 }
 
+// A truncater is a file that can be cut.
+type truncater interface{ Truncate(size int64) error }
+
 // flush writes all waiting lines.
 func (t *Writer) flush() {
 	if t.err != nil || len(t.buf) == 0 {
@@ -251,7 +254,7 @@ func (t *Writer) flush() {
 	if err == nil {
 		return
 	}
-	if f, ok := t.w.(interface{ Truncate(size int64) error }); ok && n > 0 { // half a line may have been written
+	if f, ok := t.w.(truncater); ok && n > 0 { // half a line may have been written
 		_ = f.Truncate(t.size)
 	}
 	t.err = wire.NewFault(wire.Helper, "the tape cannot be written: "+err.Error(), err)

@@ -110,6 +110,12 @@ type Listener interface {
 	Close() error
 }
 
+// A PeerAccepter is a Listener that can accept the one peer that is awaited.
+type PeerAccepter interface {
+	// AcceptPeer is Accept for that peer.
+	AcceptPeer() (wire.Conn, error)
+}
+
 // A Drainer is a Listener that can stop taking new connections.
 type Drainer interface {
 	// Drain has Accept return net.ErrClosed once it has returned the connections that were made so far.

@@ -102,9 +102,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if far, ok := conv.(interface {
-		AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
-	}); ok && u.bridge.to.Socket != "" {
+	if far, ok := conv.(fallbackTaker); ok && u.bridge.to.Socket != "" {
 		if err := far.AnswerFallback(ctx, u.ask); err != nil {
 			_ = conv.Close()
 			return nil, err
@@ -117,13 +115,16 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 		_ = conv.Close()
 		return nil, wire.NewFault(wire.Closed, "the bridge is closed", nil)
 	}
-	if d, ok := conv.(interface{ Done() <-chan struct{} }); ok {
-		go func() {
-			<-d.Done()
-			u.ended(conv)
-		}()
-	}
+	go func() {
+		<-conv.Done()
+		u.ended(conv)
+	}()
 	return conv, nil
+}
+
+// A fallbackTaker is a conversation of another process, for which we answer what its hooks do not.
+type fallbackTaker interface {
+	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
 // ended closes the connections of all clients after the connection to the peer was lost, so that

@@ -136,12 +136,15 @@ func (s *stream) flush() error {
 	return nil
 }
 
+// An unreader is a framing that returns what it has read and not understood.
+type unreader interface{ Unread() []byte }
+
 // rest passes on the rest of a stream whose framing is broken, and records the
 // bytes as they come, from the beginning of the message at which it broke.
 func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) error {
 	rec.Note("what follows is recorded as it comes: " + why.Error())
 	record := rec.Pieces(d)
-	if f, ok := framing.(interface{ Unread() []byte }); ok {
+	if f, ok := framing.(unreader); ok {
 		for piece := range slices.Chunk(f.Unread(), chunk) {
 			record(piece)
 		}

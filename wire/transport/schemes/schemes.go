@@ -69,7 +69,7 @@ func Await(ctx context.Context, a transport.Address, c transport.Config, bound f
 	}
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	accept := l.Accept
-	if s, ok := l.(interface{ AcceptPeer() (wire.Conn, error) }); ok {
+	if s, ok := l.(transport.PeerAccepter); ok {
 		accept = s.AcceptPeer
 	}
 	conn, err := accept()

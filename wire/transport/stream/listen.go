@@ -57,6 +57,9 @@ type streamListener struct {
 	last   atomic.Bool // after Drain
 }
 
+// A deadliner is a net.Listener whose Accept can be bounded.
+type deadliner interface{ SetDeadline(t time.Time) error }
+
 // drainTimeout bounds how long a listener that takes its last connections waits
 // for one more: they are in its queue already.
 const drainTimeout = 100 * time.Millisecond
@@ -64,7 +67,7 @@ const drainTimeout = 100 * time.Millisecond
 // Drain has Accept return net.ErrClosed once it has returned the connections that
 // were made so far.
 func (s *streamListener) Drain() {
-	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+	if l, ok := s.Listener.(deadliner); ok {
 		s.last.Store(true)
 		l.SetDeadline(time.Now())
 	}
@@ -143,7 +146,7 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 			return conn, err
 		}
 	}
-	if l, ok := s.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+	if l, ok := s.Listener.(deadliner); ok {
 		l.SetDeadline(time.Now().Add(drainTimeout))
 	}
 	conn, err := s.Listener.Accept()

@@ -223,14 +223,17 @@ func rawOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
+// A layer is a connection above another, such as that of TLS.
+type layer interface{ NetConn() net.Conn }
+
 // socket returns what is below all layers of a connection.
 func socket(conn net.Conn) net.Conn {
 	for {
-		layer, ok := conn.(interface{ NetConn() net.Conn })
+		above, ok := conn.(layer)
 		if !ok {
 			return conn
 		}
-		conn = layer.NetConn()
+		conn = above.NetConn()
 	}
 }
 
