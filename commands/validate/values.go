@@ -32,8 +32,10 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	r.suite("rpcx validate --schema " + o.schema)
 	var total tally
 	var broken error
+	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
+	defer cl.Stop()
 	for _, file := range files {
-		err := r.valuesOf(ctx, c, file, &total)
+		err := r.valuesOf(cl.Ctx, c, file, &total)
 		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
 			broken = errors.Join(broken, err) // it is in the report; the other files are still checked
 			continue
@@ -52,13 +54,13 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 	in, name, err := input(ctx, file)
 	if err == nil {
 		defer func() { _ = in.Close() }()
-		err = c.Check(file, in, func(v values.Result) error {
+		err = env.Cause(ctx, c.Check(ctx, file, in, func(v values.Result) error {
 			total.all++
 			if v.OK() {
 				return context.Cause(ctx)
 			}
 			total.wrong++
-			for _, found := range v.Findings {
+			for _, found := range v.Mismatches {
 				f := ofSchema(name, v.Line, found)
 				if r.target.Wanted() {
 					test.Failures = append(test.Failures, f.failure())
@@ -68,7 +70,7 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 				}
 			}
 			return context.Cause(ctx)
-		})
+		}))
 	}
 	if err != nil && wire.AsFault(err) == nil {
 		err = wire.NewFault(wire.Usage, file+": "+err.Error(), err)
@@ -94,7 +96,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 }
 
 // ofSchema returns a violation of a schema as a finding.
-func ofSchema(source string, line int, f schema.Finding) finding {
+func ofSchema(source string, line int, f schema.Mismatch) finding {
 	return finding{
 		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,
 		message: f.Message, branches: branches(f.Branches),
@@ -106,7 +108,7 @@ func branches(all []schema.Branch) []byte {
 	var list scan.Array
 	for _, b := range all {
 		var found scan.Array
-		for _, f := range b.Findings {
+		for _, f := range b.Mismatches {
 			var o scan.Object
 			o.Text("rule", f.Rule)
 			o.SomeText("section", f.Schema)

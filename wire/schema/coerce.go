@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -25,7 +22,7 @@ const Append = "[]"
 // JSON, and keeps its digits. A word that can be neither is a *Mismatch; the
 // error may also be the context's.
 func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.RawMessage, error) {
-	e := s.evaluation(ctx)
+	e := s.evaluation(ctx, 0)
 	asText := json.RawMessage(scan.AppendQuoted(nil, word))
 	if !utf8.ValidString(word) || s.fits(e, path, asText) {
 		return asText, nil
@@ -244,13 +241,6 @@ func (w *walker) checkPart(pointer string, v json.RawMessage) bool {
 	if part == nil {
 		return true
 	}
-	if hasHuge(v) {
-		return false
-	}
-	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
-	if err != nil {
-		return false
-	}
-	result, _ := w.e.whole(part, val)
-	return result != fails
+	val, err := read(v)
+	return err == nil && w.e.whole(part, val).verdict != fails
 }

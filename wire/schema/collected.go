@@ -1,10 +1,7 @@
 package schema
 
 import (
-	"maps"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // collected gathers what the keywords of one schema say about one value.
@@ -12,8 +9,7 @@ type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema
 	v      *value
-	errs   []*jsonschema.ValidationError
-	weight int
+	broken causes
 	unsure bool // a keyword could not be decided
 	seen   seen
 }
@@ -21,62 +17,46 @@ type collected struct {
 // seen records which members or elements of a value some keyword has evaluated, for
 // unevaluatedProperties and unevaluatedItems.
 type seen struct {
-	names  map[string]bool
-	items  map[int]bool
-	upTo   int  // the first elements, up to this index
+	bits   []uint64
 	unsure bool // there may be more: a schema that evaluates some is not decided
 }
 
-// merge adds what another schema has evaluated at the same value.
-func (s *seen) merge(o *seen) {
-	if o == nil {
-		return
-	}
-	s.unsure = s.unsure || o.unsure
-	s.upTo = max(s.upTo, o.upTo)
-	if len(o.names) > 0 {
-		if s.names == nil {
-			s.names = map[string]bool{}
-		}
-		maps.Copy(s.names, o.names)
-	}
-	if len(o.items) > 0 {
-		if s.items == nil {
-			s.items = map[int]bool{}
-		}
-		maps.Copy(s.items, o.items)
+// has reports whether the i-th part was evaluated.
+func (s *seen) has(i int) bool { return i/64 < len(s.bits) && s.bits[i/64]>>(i%64)&1 != 0 }
+
+// grow makes room for so many words of bits.
+func (f *collected) grow(words int) {
+	if more := words - len(f.seen.bits); more > 0 {
+		f.e.spend(more)
+		f.seen.bits = append(f.seen.bits, make([]uint64, more)...)
 	}
 }
 
-// name records that a member was evaluated.
-func (f *collected) name(name string) {
-	if !f.e.tracks {
-		return
+// mark records that the i-th member or element was evaluated.
+func (f *collected) mark(i int) {
+	if f.e.of.tracks {
+		f.grow(i/64 + 1)
+		f.seen.bits[i/64] |= 1 << (i % 64)
 	}
-	if f.seen.names == nil {
-		f.seen.names = map[string]bool{}
-	}
-	f.seen.names[name] = true
 }
 
-// item records that an element was evaluated.
-func (f *collected) item(i int) {
-	if !f.e.tracks {
-		return
+// learn takes over what another schema has evaluated at the same value. One that
+// fails evaluates nothing.
+func (f *collected) learn(a answer) {
+	f.seen.unsure = f.seen.unsure || a.verdict == unknown || a.verdict == passes && a.seen.unsure
+	if a.verdict == passes && len(a.seen.bits) > 0 {
+		f.e.spend(len(a.seen.bits))
+		f.grow(len(a.seen.bits))
+		for i, bits := range a.seen.bits {
+			f.seen.bits[i] |= bits
+		}
 	}
-	if f.seen.items == nil {
-		f.seen.items = map[int]bool{}
-	}
-	f.seen.items[i] = true
 }
 
 // below takes the answer about a member or an element.
 func (f *collected) below(a answer) {
-	switch a.verdict {
-	case fails:
-		f.keep(a)
-	case unknown:
-		f.unsure = true
+	if !f.holds(a.verdict) {
+		f.broken.add(a.failure)
 	}
 }
 
@@ -86,56 +66,29 @@ func (f *collected) add(a answer) {
 	f.learn(a)
 }
 
-// learn takes over what another schema has evaluated at the same value. One that
-// fails evaluates nothing.
-func (f *collected) learn(a answer) {
-	switch a.verdict {
-	case passes:
-		f.seen.merge(a.seen)
-	case unknown:
-		f.seen.unsure = true
-	}
+// fail adds the failure that a keyword of the schema is broken, because of
+// others, and returns it.
+func (f *collected) fail(rule string, because causes) *failure {
+	own := f.e.failed(f.s, f.v, rule).failure
+	own.causes = because
+	f.broken.add(own)
+	return own
 }
 
-// keep adds an error, unless there are very many already: the first are enough
-// to tell what is wrong.
-func (f *collected) keep(a answer) {
-	if len(f.errs) > 0 && f.weight+a.weight > maxCauses {
-		return
-	}
-	f.errs, f.weight = append(f.errs, a.err), f.weight+a.weight
-}
-
-// fail adds the error that a keyword of the schema is broken, because of others.
-func (f *collected) fail(k jsonschema.ErrorKind, causes ...answer) {
-	a := f.e.failure(f.s, f.v, k)
-	for _, c := range causes {
-		if c.err == nil || len(a.err.Causes) > 0 && a.weight+c.weight > maxCauses {
-			continue
-		}
-		a.err.Causes, a.weight = append(a.err.Causes, c.err), a.weight+c.weight
-	}
-	f.keep(a)
-}
-
-// answer sums up: one error makes the schema fail, and otherwise one keyword that
-// is not decided makes it unknown.
+// answer sums up: one failure makes the schema fail, and otherwise one keyword
+// that is not decided makes it unknown.
 func (f *collected) answer() answer {
-	var known *seen
-	if f.e.tracks {
-		known = &f.seen
-	}
 	switch {
-	case len(f.errs) == 1:
-		return answer{verdict: fails, err: f.errs[0], weight: f.weight}
-	case len(f.errs) > 1:
-		a := f.e.failure(f.s, f.v, &kind.Group{})
-		a.err.Causes, a.weight = f.errs, f.weight+1
+	case len(f.broken.all) == 1:
+		return answer{verdict: fails, failure: f.broken.all[0]}
+	case len(f.broken.all) > 1:
+		a := f.e.failed(f.s, f.v, "")
+		a.failure.causes = f.broken
 		return a
-	case f.unsure:
-		return answer{verdict: unknown, seen: known}
+	case f.unsure || f.e.left < 0:
+		return answer{}
 	}
-	return answer{verdict: passes, seen: known}
+	return answer{verdict: passes, seen: f.seen}
 }
 
 // conditions applies not, allOf, anyOf, oneOf and if.
@@ -144,85 +97,59 @@ func (f *collected) conditions() {
 	if s.Not != nil {
 		switch f.e.ask(s.Not, f.v).verdict {
 		case passes:
-			f.fail(&kind.Not{})
+			f.fail("not", causes{})
 		case unknown:
 			f.unsure = true
 		}
 	}
-	var failed []answer
+	var failed causes
 	for _, part := range s.AllOf {
 		a := f.e.ask(part, f.v)
-		if f.learn(a); a.verdict == fails {
-			failed = append(failed, a)
+		if f.learn(a); !f.holds(a.verdict) {
+			failed.add(a.failure)
 		}
-		f.unsure = f.unsure || a.verdict == unknown
 	}
-	if failed != nil {
-		f.fail(&kind.AllOf{}, failed...)
+	if failed.all != nil {
+		f.fail("allOf", failed)
 	}
-	f.anyOf()
-	f.oneOf()
+	f.choice("anyOf", s.AnyOf)
+	f.choice("oneOf", s.OneOf)
 	if s.If != nil {
 		f.conditional()
 	}
 }
 
-func (f *collected) anyOf() {
-	if len(f.s.AnyOf) == 0 {
-		return
-	}
-	some, unsure := false, false
-	var failed []answer
-	for _, part := range f.s.AnyOf {
-		a := f.e.ask(part, f.v)
-		f.learn(a)
-		switch a.verdict {
-		case passes:
-			some = true
-		case unknown:
-			unsure = true
-		case fails:
-			failed = append(failed, a)
-		}
-		if some && !f.e.tracks {
-			return
-		}
-	}
-	switch {
-	case some:
-	case unsure:
-		f.unsure = true
-	default:
-		f.fail(&kind.AnyOf{}, failed...)
-	}
-}
-
-func (f *collected) oneOf() {
-	if len(f.s.OneOf) == 0 {
+// choice applies anyOf or oneOf.
+func (f *collected) choice(rule string, parts []*jsonschema.Schema) {
+	if len(parts) == 0 {
 		return
 	}
 	first, unsure := -1, false
-	var failed []answer
-	for i, part := range f.s.OneOf {
+	var failed causes
+	for i, part := range parts {
 		a := f.e.ask(part, f.v)
 		f.learn(a)
 		switch {
-		case a.verdict == passes && first >= 0:
-			f.fail(&kind.OneOf{Subschemas: []int{first, i}})
-			return
-		case a.verdict == passes:
-			first = i
 		case a.verdict == unknown:
 			unsure = true
-		default:
-			failed = append(failed, a)
+		case a.verdict == fails:
+			failed.add(a.failure)
+		case first < 0:
+			first = i
+		case rule == "oneOf":
+			f.fail(rule, causes{}).at = [2]int{first, i}
+			return
+		}
+		if first >= 0 && rule == "anyOf" && !f.e.of.tracks {
+			return
 		}
 	}
 	switch {
+	case first >= 0 && (rule == "anyOf" || !unsure):
 	case unsure:
 		f.unsure = true
-	case first < 0:
-		f.fail(&kind.OneOf{}, failed...)
+	default:
+		f.fail(rule, failed)
 	}
 }
 
@@ -240,22 +167,32 @@ func (f *collected) conditional() {
 	}
 }
 
-// references applies $recursiveRef and $dynamicRef. Which of several anchors of
-// one name is meant depends on how the schema was reached, which is not followed
-// here: that is not known.
-func (f *collected) references() {
-	if target := f.s.RecursiveRef; target != nil {
-		if target.RecursiveAnchor && f.e.ambiguous[""] {
-			f.add(answer{})
-		} else {
-			f.add(f.e.reference(f.s, target, "$recursiveRef", f.v))
+// unevaluated applies unevaluatedProperties and unevaluatedItems to what no other
+// keyword has looked at. Where that is not known, neither is this.
+func (f *collected) unevaluated() {
+	if rest := f.s.UnevaluatedProperties; rest != nil {
+		for i := range f.v.open() {
+			f.remaining(rest, &f.v.members[i], i)
 		}
 	}
-	if ref := f.s.DynamicRef; ref != nil {
-		if ref.Anchor != "" && ref.Ref.DynamicAnchor == ref.Anchor && f.e.ambiguous[ref.Anchor] {
-			f.add(answer{})
-		} else {
-			f.add(f.e.reference(f.s, ref.Ref, "$dynamicRef", f.v))
+	if rest := f.s.UnevaluatedItems; rest != nil && f.v.kind() == 'a' {
+		i, c := 0, f.v.elements()
+		for _, raw, ok := c.Next(); ok && f.e.left >= 0; _, raw, ok = c.Next() {
+			f.remaining(rest, &value{raw: raw, parent: f.v, index: i}, i)
+			i++
 		}
+	}
+}
+
+// remaining applies a schema to the i-th part, unless it was evaluated.
+func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) {
+	if f.seen.has(i) {
+		return
+	}
+	f.mark(i)
+	if a := f.e.ask(schema, part); f.seen.unsure && a.verdict != passes {
+		f.unsure = true
+	} else {
+		f.below(a)
 	}
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,8 +50,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 			warnings = append(warnings, text)
 		}
 	}
-	known, err := surveyed(doc, pointer, say)
-	if err != nil {
+	if err := surveyed(doc, pointer, say); err != nil {
 		return nil, fmt.Errorf("the schema is not usable: %w", err)
 	}
 	var first error
@@ -60,7 +60,6 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 			for _, w := range warnings {
 				o.Warn(w)
 			}
-			s.ambiguous = known.ambiguous()
 			return s, nil
 		}
 		if first == nil {
@@ -71,7 +70,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("the schema is not usable: %w", shortError(first))
+	return nil, unusable(first, map[string]any{base: doc})
 }
 
 // maxWarnings bounds the warnings about one schema, and maxRepairs how often it
@@ -83,11 +82,8 @@ const (
 
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool, say func(string)) (*Schema, error) {
 	for range maxRepairs {
-		c := jsonschema.NewCompiler()
-		c.DefaultDraft(draft)
-		c.UseLoader(noLoader{})
+		c := newCompiler(draft, noLoader{}, engine)
 		c.AssertFormat()
-		c.UseRegexpEngine(engine)
 		if t, ok := any(c).(interface{ Trust() }); ok && right { // as the library has it in a release
 			t.Trust()
 		}
@@ -99,7 +95,7 @@ func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool, sa
 		}
 		compiled, err := c.Compile(location(pointer))
 		if err == nil {
-			return &Schema{doc: doc, pointer: pointer, schema: compiled, compiler: c, parts: map[string]*jsonschema.Schema{}}, nil
+			return &Schema{doc: doc, schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
 		}
 		if !degradeRef(doc, err, say) {
 			return nil, err
@@ -245,14 +241,37 @@ func walk(v any, f func(map[string]any)) {
 	}
 }
 
-func shortError(err error) error {
+// unusable returns the error that documents are no schemas, of which it says what
+// is wrong in the words for values.
+func unusable(err error, docs map[string]any) error {
 	var invalid *jsonschema.SchemaValidationError
 	var ve *jsonschema.ValidationError
-	if errors.As(err, &invalid) && errors.As(invalid.Err, &ve) {
-		leaf := pick(ve)
-		return fmt.Errorf("at %s: %s", place(leaf.InstanceLocation), say(leaf))
+	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &ve) {
+		return fmt.Errorf("the schema is not usable: %w", err)
 	}
-	return err
+	address, _, _ := strings.Cut(invalid.URL, "#")
+	part, _ := lookup(docs[address], schemaPointer(invalid.URL))
+	c := newCompiler(jsonschema.Draft2020, noLoader{}, engine)
+	c.AssertFormat()
+	meta, merr := c.Compile(ve.SchemaURL)
+	root, rerr := read([]byte(encode(part)))
+	if merr == nil && rerr == nil {
+		s := &Schema{schema: meta, compiler: c, resources: map[*jsonschema.Schema]*resource{}, dynamic: true, steps: maxSteps}
+		if a := s.evaluation(context.Background(), 0).whole(meta, root); a.verdict == fails {
+			f := a.failure.useful()
+			return fmt.Errorf("the schema is not usable: at %s: %s", place(f.value.path()), f.sentence())
+		}
+	}
+	return fmt.Errorf("the schema is not usable: it is not valid")
+}
+
+// newCompiler returns a compiler for documents that load finds.
+func newCompiler(draft *jsonschema.Draft, load jsonschema.URLLoader, patterns jsonschema.RegexpEngine) *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	c.UseLoader(load)
+	c.UseRegexpEngine(patterns)
+	return c
 }
 
 func place(tokens []string) string {

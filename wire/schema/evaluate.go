@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // A verdict is what is known about a value and a schema. What depends on a part
@@ -25,37 +24,43 @@ const (
 	maxSteps      = 5_000_000 // about a second
 	maxCheckDepth = 10_000    // of schemas inside each other, at one value or below it
 	maxMemory     = 200_000   // verdicts that are remembered
-	maxCauses     = 4_000     // errors that are kept below one error
+	maxCauses     = 4_000     // failures that are kept below one failure
 )
 
 // An evaluation is one check of a value.
 //
 // The library compiles schemas; its own check can neither be interrupted nor say
 // that something is not known, and takes exponential time where schemas refer to
-// each other more than once. This one remembers its verdicts, counts its steps
-// and makes the library's errors.
+// each other more than once. This one remembers its verdicts and counts its
+// steps; what takes memory takes steps, too.
 type evaluation struct {
-	ctx       context.Context
-	left      int // steps
-	depth     int
-	tracks    bool                // the schema has unevaluatedProperties or unevaluatedItems
-	ambiguous map[string]bool     // dynamic anchors that stand in several places
-	verdicts  map[question]answer // about composite schemas
-	open      map[question]bool   // being answered: asked again, they go in a circle
+	of       *Schema
+	ctx      context.Context
+	left     int // steps
+	depth    int
+	circular bool                // a schema was asked for while it was evaluated at the same value
+	scope    *scope              // nil: there are no dynamic references
+	verdicts map[question]answer // about the targets of references
 }
 
-// A question is whether a value fits a schema.
+// A question is whether a value fits the target of a reference.
 type question struct {
 	schema *jsonschema.Schema
-	value  *value
+	at     *byte // where the value begins
+	scope  *scope
 }
 
-// An answer is the verdict on a question.
+// An answer is the verdict on a schema and a value.
 type answer struct {
 	verdict verdict
-	err     *jsonschema.ValidationError // why it fails
-	weight  int                         // of err: how many errors it consists of
-	seen    *seen                       // what a schema that passes has evaluated; nil: nothing, or it does not matter
+	open    bool     // it is being evaluated
+	failure *failure // why it fails
+	seen    seen     // what a schema that passes has evaluated
+}
+
+// evaluation returns a new evaluation for a value of so many bytes.
+func (s *Schema) evaluation(ctx context.Context, size int) *evaluation {
+	return &evaluation{of: s, ctx: ctx, left: s.steps + size*s.stepsPerByte}
 }
 
 // spend counts steps. It returns false when there are none left, or the context
@@ -73,6 +78,15 @@ func (e *evaluation) spend(steps int) bool {
 	return e.left >= 0
 }
 
+// whole evaluates a schema with a whole value.
+func (e *evaluation) whole(s *jsonschema.Schema, v *value) answer {
+	if e.of.dynamic {
+		e.scope = &scope{}
+		e.enter(s)
+	}
+	return e.ask(s, v)
+}
+
 // ask returns whether v fits s.
 func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	switch {
@@ -81,56 +95,34 @@ func (e *evaluation) ask(s *jsonschema.Schema, v *value) answer {
 	case s.Bool != nil && *s.Bool:
 		return answer{verdict: passes}
 	case s.Bool != nil:
-		return e.failure(s, v, &kind.FalseSchema{})
-	case !composite(s):
-		return e.check(s, v)
-	}
-	q := question{s, v}
-	if a, ok := e.verdicts[q]; ok {
-		return a
-	}
-	if e.open[q] {
-		return answer{}
-	}
-	if e.depth >= maxCheckDepth {
+		return e.failed(s, v, "false")
+	case e.depth >= maxCheckDepth:
 		e.left = -1
 		return answer{}
 	}
-	e.depth++
-	e.open[q] = true
-	a := e.check(s, v)
-	delete(e.open, q)
-	e.depth--
-	if len(e.verdicts) < maxMemory {
-		e.verdicts[q] = a
+	outer := e.scope
+	if s.ID != "" {
+		e.enter(s)
 	}
+	e.depth++
+	a := e.check(s, v)
+	e.depth--
+	e.scope = outer
 	return a
 }
 
-// composite reports whether a schema applies others, so that its verdict may be
-// asked for again and again.
-func composite(s *jsonschema.Schema) bool {
-	return s.Ref != nil || s.DynamicRef != nil || s.RecursiveRef != nil || s.Not != nil || s.If != nil ||
-		s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil || s.Properties != nil || s.PatternProperties != nil ||
-		s.AdditionalProperties != nil || s.Dependencies != nil || s.DependentSchemas != nil || s.PropertyNames != nil ||
-		s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil || s.Items != nil || s.Items2020 != nil ||
-		s.PrefixItems != nil || s.AdditionalItems != nil || s.Contains != nil
+// failed returns the answer that v breaks a rule of s.
+func (e *evaluation) failed(s *jsonschema.Schema, v *value, rule string) answer {
+	e.spend(1)
+	return answer{verdict: fails, failure: &failure{schema: s, value: v, rule: rule}}
 }
 
-// failure returns the answer that v breaks a rule of s by itself.
-func (e *evaluation) failure(s *jsonschema.Schema, v *value, k jsonschema.ErrorKind) answer {
-	return answer{verdict: fails, weight: 1, err: &jsonschema.ValidationError{
-		SchemaURL: s.Location, InstanceLocation: v.path(), ErrorKind: k,
-	}}
-}
-
-// check applies the keywords of s to v, in the library's order.
+// check applies the keywords of s to v.
 func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
-	k, known := e.simple(s, v.v)
-	if k != nil {
-		return e.failure(s, v, k)
+	f := collected{e: e, s: s, v: v}
+	if rule := f.whole(); rule != "" {
+		return e.failed(s, v, rule)
 	}
-	f := &collected{e: e, s: s, v: v, unsure: !known}
 	if s.Ref != nil {
 		a := e.reference(s, s.Ref, "$ref", v)
 		if s.DraftVersion < 2019 { // which ignores what stands beside it
@@ -138,49 +130,46 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 		}
 		f.add(a)
 	}
-	switch v.v.(type) {
-	case map[string]any:
+	switch v.kind() {
+	case 'o':
 		f.object()
-	case []any:
+	case 'a':
 		f.array()
-	case string:
+	case 's':
 		f.text()
+	case 'n':
+		f.number()
 	}
-	if s.DraftVersion >= 2019 {
-		f.references()
-	}
+	f.dynamicReferences()
 	f.conditions()
-	if s.DraftVersion >= 2019 && e.tracks {
+	if e.of.tracks {
 		f.unevaluated()
 	}
 	return f.answer()
 }
 
-// reference applies the target of a $ref.
+// reference applies the target of a reference, once to each value.
 func (e *evaluation) reference(s, target *jsonschema.Schema, keyword string, v *value) answer {
-	a := e.ask(target, v)
-	if a.verdict != fails {
-		return a
+	outer := e.scope
+	e.enter(target)
+	q := question{target, &v.raw[0], e.scope}
+	a, ok := e.verdicts[q]
+	e.circular = e.circular || a.open
+	if !ok {
+		if e.verdicts == nil {
+			e.verdicts = map[question]answer{}
+		}
+		e.verdicts[q] = answer{open: true}
+		a = e.ask(target, v)
+		if e.verdicts[q] = a; len(e.verdicts) > maxMemory {
+			delete(e.verdicts, q)
+		}
 	}
-	own := e.failure(s, v, &kind.Reference{Keyword: keyword, URL: target.Location})
-	own.err.Causes, own.weight = flat(a.err), a.weight+1
-	return own
-}
-
-// flat returns the errors that err is a group of, or err alone.
-func flat(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	if _, ok := err.ErrorKind.(*kind.Group); ok {
-		return err.Causes
+	e.scope = outer
+	if a.verdict == fails {
+		own := e.failed(s, v, keyword)
+		own.failure.add(a.failure)
+		return own
 	}
-	return []*jsonschema.ValidationError{err}
-}
-
-// whole evaluates a schema as the library's Validate does.
-func (e *evaluation) whole(s *jsonschema.Schema, v any) (verdict, *jsonschema.ValidationError) {
-	root := &value{v: v}
-	a := e.ask(s, root)
-	if a.verdict != fails {
-		return a.verdict, nil
-	}
-	return fails, &jsonschema.ValidationError{SchemaURL: s.Location, ErrorKind: &kind.Schema{Location: s.Location}, Causes: flat(a.err)}
+	return a
 }

@@ -37,21 +37,15 @@ var draftOf = map[string]*jsonschema.Draft{
 	"4": jsonschema.Draft4, "6": jsonschema.Draft6, "7": jsonschema.Draft7, "2019-09": jsonschema.Draft2019, "2020-12": jsonschema.Draft2020,
 }
 
-// A Validator is one schema of a file, ready for use by any number of goroutines.
-type Validator struct {
-	name   string // of the file
-	schema *jsonschema.Schema
-}
-
 // Open makes the schema at pointer ("" for the whole) of the document name in
 // folder ready. A $ref may lead to other files of that folder and of those below
 // it, by a relative path or by the address that the document's $id makes of such
 // a path. It never leads out of the folder, and nothing comes from the network:
 // such a $ref is an error, since values could not be told right from wrong
 // without it.
-func Open(folder fs.FS, name, pointer string, o FileOptions) (*Validator, error) {
-	f := &files{folder: folder, fetch: o.fetch}
-	doc, err := f.read(name)
+func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
+	f := &files{folder: folder, fetch: o.fetch, read: map[string]any{}}
+	raw, doc, err := f.document(name)
 	if err != nil {
 		return nil, err
 	}
@@ -66,20 +60,26 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Validator, error)
 		draft = d
 	}
 	f.home(name, doc)
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(draft)
-	c.UseLoader(f)
-	c.UseRegexpEngine(warningEngine(warnOnce(o.Warn)))
+	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
 	formats(c, o.Formats)
-	if err := c.AddResource(folderBase+name, bare(doc)); err != nil {
-		return nil, fileError(err)
+	doc = bare(doc)
+	address := folderBase + (&url.URL{Path: name}).EscapedPath()
+	f.read[address] = doc
+	if err := c.AddResource(address, doc); err != nil {
+		return nil, fileError(err, f.read)
 	}
-	s, err := c.Compile(folderBase + (&url.URL{Path: name}).EscapedPath() + strings.TrimPrefix(location(pointer), base))
+	compiled, err := c.Compile(address + strings.TrimPrefix(location(pointer), base))
 	if err != nil {
-		return nil, fileError(err)
+		return nil, fileError(err, f.read)
 	}
-	return &Validator{name, s}, nil
+	s := &Schema{doc: doc, schema: compiled, compiler: c, docs: f.read, stepsPerByte: stepsPerByte}
+	s.ready(raw, pointer)
+	return s, nil
 }
+
+// stepsPerByte are steps beyond maxSteps that a check may take for each byte of
+// its value where the user has chosen the schema.
+const stepsPerByte = 16
 
 // bare returns a document without the keywords at its root, where the root is a
 // catalog or another document around schemas and no schema itself.
@@ -137,6 +137,7 @@ type files struct {
 	folder fs.FS
 	id     string // what stands before a file's path in the $ids of the folder; "": not known
 	fetch  func(address string) ([]byte, error)
+	read   map[string]any // the documents so far, by address
 }
 
 // home finds out which addresses mean files of the folder: those beside the $id
@@ -160,43 +161,48 @@ func (f *files) Load(address string) (any, error) {
 	}
 	if ok {
 		if name, err := url.PathUnescape(name); err == nil && fs.ValidPath(name) {
-			return f.read(name)
+			_, doc, err := f.document(name)
+			f.read[address] = doc
+			return doc, err
 		}
 	}
-	if f.fetch != nil {
-		b, err := f.fetch(address)
-		if err != nil {
-			return nil, err
-		}
-		return jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if f.fetch == nil {
+		return nil, errors.New("it is not below the schema's folder, and nothing is fetched")
 	}
-	return nil, errNotInFolder
+	b, err := f.fetch(address)
+	if err != nil {
+		return nil, err
+	}
+	f.read[address], err = jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	return f.read[address], err
 }
 
-var errNotInFolder = errors.New("it is not below the schema's folder, and nothing is fetched")
-
-func (f *files) read(name string) (any, error) {
+// document reads a file of the folder.
+func (f *files) document(name string) (json.RawMessage, any, error) {
 	b, err := fs.ReadFile(f.folder, name)
 	var of *fs.PathError
 	if errors.As(err, &of) {
-		return nil, fmt.Errorf("%s: %w", name, of.Err)
+		return nil, nil, fmt.Errorf("%s: %w", name, of.Err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if hasHuge(b) {
+		return nil, nil, fmt.Errorf("%s holds a number that is too large to check", name)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
+		return nil, nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not JSON: %w", name, err)
+		return nil, nil, fmt.Errorf("%s is not JSON: %w", name, err)
 	}
-	return v, nil
+	return b, v, nil
 }
 
 // fileError says what is wrong with a schema, in terms of the user's files.
-func fileError(err error) error {
+func fileError(err error, docs map[string]any) error {
 	var load *jsonschema.LoadURLError
 	if errors.As(err, &load) {
 		return fmt.Errorf("$ref to %s: %w", inFolder(load.URL), load.Err)
@@ -209,7 +215,7 @@ func fileError(err error) error {
 	if errors.As(err, &anchor) {
 		return fmt.Errorf("$ref to %s: there is no such anchor", inFolder(anchor.Reference))
 	}
-	return fmt.Errorf("the schema is not usable: %w", shortError(err))
+	return unusable(err, docs)
 }
 
 // inFolder returns an address of the compiler as the user knows it.

@@ -1,178 +1,173 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"regexp"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// simple applies the keywords that look at a value as a whole: type, const, enum,
-// format, and the bounds of a number. It returns the first rule that is broken;
-// known is false if one could not be decided.
-func (e *evaluation) simple(s *jsonschema.Schema, v any) (broken jsonschema.ErrorKind, known bool) {
-	if n, ok := v.(json.Number); ok && !e.spend(len(n)/32) { // computing with many digits takes time
-		return nil, false
-	}
-	if s.Types != nil && !s.Types.IsEmpty() && !hasType(s.Types.ToStrings(), v) {
-		return &kind.Type{Got: typeName(v), Want: s.Types.ToStrings()}, true
-	}
-	known = true
-	if s.Const != nil {
-		switch equal, ok := e.equal(v, *s.Const); {
-		case !ok:
-			known = false
-		case !equal:
-			return &kind.Const{Got: v, Want: *s.Const}, true
-		}
-	}
-	if s.Enum != nil {
-		switch member, ok := e.among(v, s.Enum.Values); {
-		case !ok:
-			known = false
-		case !member:
-			return &kind.Enum{Got: v, Want: s.Enum.Values}, true
-		}
-	}
-	if s.Format != nil {
-		switch err, ok := e.format(s.Format, v); {
-		case !ok:
-			known = false
-		case err != nil:
-			return &kind.Format{Got: v, Want: s.Format.Name, Err: err}, true
-		}
-	}
-	if n, ok := v.(json.Number); ok {
-		if k := outside(s, n); k != nil {
-			return k, true
-		}
-	}
-	return nil, known
-}
-
-func hasType(names []string, v any) bool {
-	own := typeName(v)
-	for _, name := range names {
-		if name == own || name == "integer" && isInteger(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// equal reports whether two decoded values are equal; ok is false if there are
-// no steps left to find out.
-func (e *evaluation) equal(a, b any) (equal, ok bool) {
-	if typeName(a) != typeName(b) {
-		return false, true
-	}
-	switch a := a.(type) {
-	case string:
-		return a == b, true
-	case bool, nil:
-		return a == b, true
-	case json.Number:
-		other := b.(json.Number)
-		if a == other || whole(a) && whole(other) {
-			return a == other, true
-		}
-		return rat(a).Cmp(rat(other)) == 0, true
-	}
-	x := canonical(nil, a)
-	y := canonical(nil, b)
-	return string(x) == string(y), e.spend((len(x) + len(y)) / 16)
-}
-
-// among reports whether v is one of values.
-func (e *evaluation) among(v any, values []any) (member, ok bool) {
-	if !e.spend(len(values) / 8) {
-		return false, false
-	}
-	for _, w := range values {
-		if equal, ok := e.equal(v, w); equal || !ok {
-			return equal, ok
-		}
-	}
-	return false, true
-}
-
-// format applies a format. A regular expression that Go cannot compile may be one
-// in the language that JSON Schema means, JavaScript's: that is not known.
-func (e *evaluation) format(f *jsonschema.Format, v any) (err error, known bool) {
-	text, isText := v.(string)
-	if !e.spend(len(text) / 8) {
-		return nil, false
-	}
-	if f.Name != "regex" {
-		return f.Validate(v), true
-	}
-	if !isText {
-		return nil, true
-	}
-	_, rerr := regexp.Compile(text)
-	return nil, rerr == nil
-}
-
-// outside returns which bound of s a number breaks; nil if none.
-func outside(s *jsonschema.Schema, number json.Number) jsonschema.ErrorKind {
-	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil && s.MultipleOf == nil {
-		return nil
-	}
-	n := rat(number)
+// whole applies the keywords that look at a value as a whole. It returns the
+// first that is broken; "" if none is.
+func (f *collected) whole() string {
+	s := f.s
 	switch {
-	case s.Minimum != nil && n.Cmp(s.Minimum) < 0:
-		return &kind.Minimum{Got: n, Want: s.Minimum}
-	case s.Maximum != nil && n.Cmp(s.Maximum) > 0:
-		return &kind.Maximum{Got: n, Want: s.Maximum}
-	case s.ExclusiveMinimum != nil && n.Cmp(s.ExclusiveMinimum) <= 0:
-		return &kind.ExclusiveMinimum{Got: n, Want: s.ExclusiveMinimum}
-	case s.ExclusiveMaximum != nil && n.Cmp(s.ExclusiveMaximum) >= 0:
-		return &kind.ExclusiveMaximum{Got: n, Want: s.ExclusiveMaximum}
-	case s.MultipleOf != nil && s.MultipleOf.Sign() != 0 && !multiple(n, s.MultipleOf):
-		return &kind.MultipleOf{Got: n, Want: s.MultipleOf}
-	}
-	return nil
-}
-
-// text applies the keywords for strings.
-func (f *collected) text() {
-	s, str := f.s, f.v.v.(string)
-	if s.MinLength != nil || s.MaxLength != nil {
-		f.e.spend(len(str) / 64)
-		n := utf8.RuneCountInString(str)
-		if s.MinLength != nil && n < *s.MinLength {
-			f.fail(&kind.MinLength{Got: n, Want: *s.MinLength})
-		}
-		if s.MaxLength != nil && n > *s.MaxLength {
-			f.fail(&kind.MaxLength{Got: n, Want: *s.MaxLength})
-		}
-	}
-	if s.Pattern == nil {
-		return
-	}
-	switch f.e.match(s.Pattern, str) {
-	case fails:
-		f.fail(&kind.Pattern{Got: str, Want: s.Pattern.String()})
-	case unknown:
+	case f.v.kind() == 'n' && !f.e.spend(len(f.v.raw)/32): // computing with many digits takes time
 		f.unsure = true
+	case s.Types != nil && !s.Types.IsEmpty() && !hasType(*s.Types, f.v):
+		return "type"
+	case s.Const != nil && !f.holds(f.e.equal(f.v, *s.Const)):
+		return "const"
+	case s.Enum != nil && !f.holds(f.e.among(f.v, s.Enum.Values)):
+		return "enum"
+	case s.Format != nil && !f.holds(f.e.format(s.Format, f.v)):
+		return "format"
 	}
+	return ""
 }
 
-// match applies a regular expression to a text; the verdict on one that Go does
-// not know is unknown.
-func (e *evaluation) match(re jsonschema.Regexp, text string) verdict {
-	p, ok := re.(*pattern)
-	switch {
-	case !ok, !e.spend(1 + len(text)*p.size/64):
-		return unknown
-	case p.MatchString(text):
+// holds reports whether a keyword is not known to be broken.
+func (f *collected) holds(v verdict) bool {
+	f.unsure = f.unsure || v == unknown
+	return v != fails
+}
+
+func hasType(types jsonschema.Types, v *value) bool {
+	has := func(name string) bool {
+		more := types
+		more.Add(name)
+		return more == types
+	}
+	return has(v.typeName()) || has("integer") && v.isInteger()
+}
+
+// verdictOf returns passes or fails.
+func verdictOf(ok bool) verdict {
+	if ok {
 		return passes
 	}
 	return fails
 }
 
-// multiple reports whether n is a multiple of step.
-func multiple(n, step *big.Rat) bool { return new(big.Rat).Quo(n, step).IsInt() }
+// equal returns whether a value is equal to one of the schema.
+func (e *evaluation) equal(v *value, w any) verdict {
+	switch w := w.(type) {
+	case string:
+		return verdictOf(v.kind() == 's' && string(v.text()) == w)
+	case nil:
+		return verdictOf(v.kind() == '0')
+	case bool:
+		return verdictOf(v.kind() == 't' && w || v.kind() == 'f' && !w)
+	case json.Number:
+		if v.kind() != 'n' || string(v.raw) == string(w) || whole(v.raw) && whole([]byte(w)) {
+			return verdictOf(string(v.raw) == string(w))
+		}
+		return verdictOf(rat(v.raw).Cmp(rat([]byte(w))) == 0)
+	}
+	other := &value{raw: []byte(encode(w))}
+	if v.kind() != other.kind() {
+		return fails
+	}
+	if !e.spend((len(v.raw) + len(other.raw)) / 16) {
+		return unknown
+	}
+	return verdictOf(string(v.canonical(nil)) == string(other.canonical(nil)))
+}
+
+// among returns whether v is one of values.
+func (e *evaluation) among(v *value, values []any) verdict {
+	if !e.spend(len(values) / 8) {
+		return unknown
+	}
+	for _, w := range values {
+		if equal := e.equal(v, w); equal != fails {
+			return equal
+		}
+	}
+	return fails
+}
+
+// format applies a format. A regular expression that Go cannot compile may be one
+// in the language that JSON Schema means, JavaScript's: that is not known.
+func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
+	switch {
+	case v.kind() != 's':
+		return passes
+	case !e.spend(len(v.raw) / 8):
+		return unknown
+	case f.Name != "regex":
+		return verdictOf(f.Validate(string(v.text())) == nil)
+	}
+	if _, err := regexp.Compile(string(v.text())); err != nil {
+		return unknown
+	}
+	return passes
+}
+
+// number applies the keywords for numbers.
+func (f *collected) number() {
+	s := f.s
+	f.within("minimum", s.Minimum, 0, 1)
+	f.within("maximum", s.Maximum, -1, 0)
+	f.within("exclusiveMinimum", s.ExclusiveMinimum, 1, 1)
+	f.within("exclusiveMaximum", s.ExclusiveMaximum, -1, -1)
+	if step := s.MultipleOf; step != nil && step.Sign() != 0 && !new(big.Rat).Quo(rat(f.v.raw), step).IsInt() {
+		f.fail("multipleOf", causes{})
+	}
+}
+
+// within applies a bound: compared with it, the number is from least to most.
+func (f *collected) within(rule string, bound *big.Rat, least, most int) {
+	if bound == nil {
+		return
+	}
+	order := 0
+	if i, err := strconv.ParseInt(string(f.v.raw), 10, 64); err == nil && bound.IsInt() && bound.Num().IsInt64() {
+		order = cmp.Compare(i, bound.Num().Int64())
+	} else {
+		order = rat(f.v.raw).Cmp(bound)
+	}
+	if order < least || order > most {
+		f.fail(rule, causes{})
+	}
+}
+
+// text applies the keywords for strings.
+func (f *collected) text() {
+	s := f.s
+	if s.MinLength == nil && s.MaxLength == nil && s.Pattern == nil {
+		return
+	}
+	text := f.v.text()
+	if s.MinLength != nil || s.MaxLength != nil {
+		f.e.spend(len(text) / 64)
+		f.size("minLength", "maxLength", s.MinLength, s.MaxLength, utf8.RuneCount(text))
+	}
+	if s.Pattern != nil && !f.holds(f.e.match(s.Pattern, text)) {
+		f.fail("pattern", causes{})
+	}
+}
+
+// size applies the least and the most of a number of things.
+func (f *collected) size(less, more string, least, most *int, n int) {
+	if least != nil && n < *least {
+		f.fail(less, causes{}).at = [2]int{n, *least}
+	}
+	if most != nil && n > *most {
+		f.fail(more, causes{}).at = [2]int{n, *most}
+	}
+}
+
+// match applies a regular expression to a text; the verdict on one that Go does
+// not know is unknown.
+func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
+	p, ok := re.(*pattern)
+	if !ok || !e.spend(1+len(text)*p.size/64) {
+		return unknown
+	}
+	return verdictOf(p.Match(text))
+}

@@ -3,30 +3,39 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
 
-// A Mismatch tells why a value does not fit its schema. Of all that may be wrong
-// it holds the one thing that is most useful to the person who typed the value.
+// A Mismatch is one reason why a value does not fit its schema.
 type Mismatch struct {
-	Pointer  string          // JSON pointer to the place in the value; "" is the whole
-	Rule     string          // the keyword that is not met, such as "type"
-	Message  string          // what is wrong, without the place
+	Pointer string // JSON pointer to the place in the value; "" is the whole
+	Rule    string // the keyword that is not met, such as "type"
+	Schema  string // where that keyword's schema is: a JSON pointer, after its file where that is another one
+	Message string // what is wrong, without the place
+
+	// Of the error of Check, what the person who typed the value may have meant.
+
 	Nearest  string          // the right spelling of a name or value; "" if none is near
 	Property string          // the property that is missing or unknown; "" if it is about none
 	Given    string          // the given property that was perhaps meant to be the missing one; "" if there is none
 	Value    json.RawMessage // a value that would fit: an example for a missing property, else the nearest; nil if unknown
+
+	// Branches are, of the result of All and where Rule is oneOf or anyOf and no
+	// alternative fits, the alternatives, the one first that the value comes
+	// nearest to.
+	Branches []Branch
+}
+
+// A Branch is one alternative of a oneOf or anyOf.
+type Branch struct {
+	Number     int    // its place in the schema, from 1
+	Name       string // the last part of its $ref; "": it has none
+	Mismatches []Mismatch
 }
 
 // Error names the place, what is wrong and the nearest right spelling.
@@ -41,34 +50,52 @@ func (m *Mismatch) Error() string {
 	return s
 }
 
-// mismatch reduces the library's tree of errors to one sentence.
-func (s *Schema) mismatch(ve *jsonschema.ValidationError, v any) *Mismatch {
-	leaf := pick(ve)
-	m := &Mismatch{Pointer: pointerOf(leaf.InstanceLocation), Rule: rule(leaf), Message: say(leaf)}
-	at := schemaPointer(leaf.SchemaURL)
-	switch k := leaf.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		s.unknown(m, k.Properties, s.names(at))
-	case *kind.FalseSchema:
-		if parent, ok := strings.CutSuffix(at, "/unevaluatedProperties"); ok && len(leaf.InstanceLocation) > 0 {
-			last := len(leaf.InstanceLocation) - 1
-			m.Rule, m.Pointer = "unevaluatedProperties", pointerOf(leaf.InstanceLocation[:last])
-			s.unknown(m, leaf.InstanceLocation[last:], s.names(parent))
-		}
-	case *kind.Required:
-		m.Property = k.Missing[0]
-		s.missing(m, at, leaf.InstanceLocation, v)
-	case *kind.Enum:
-		m.nearestValue(k.Got, k.Want)
-	case *kind.Const:
-		m.nearestValue(k.Got, []any{k.Want})
+// mismatch returns a failure by itself.
+func (s *Schema) mismatch(f *failure, message string) Mismatch {
+	return Mismatch{Pointer: pointerOf(f.value.path()), Rule: f.rule, Schema: s.place(f.schema.Location), Message: message}
+}
+
+// place returns the library's address of a schema as the user knows it.
+func (s *Schema) place(address string) string {
+	file, _, _ := strings.Cut(address, "#")
+	if own, _, _ := strings.Cut(s.schema.Location, "#"); file == own {
+		return schemaPointer(address)
 	}
-	return m
+	return inFolder(file) + "#" + schemaPointer(address)
+}
+
+// schemaPointer returns the JSON pointer of a schema URL of the library.
+func schemaPointer(address string) string {
+	_, fragment, _ := strings.Cut(address, "#")
+	p, _ := unescapeFragment(fragment)
+	return p
+}
+
+// best reduces a tree of failures to the one that is most useful to the person
+// who typed the value, with what was perhaps meant.
+func (s *Schema) best(root *failure) *Mismatch {
+	f := root.useful()
+	m := s.mismatch(f, f.sentence())
+	at := schemaPointer(f.schema.Location)
+	switch f.rule {
+	case "additionalProperties":
+		s.unknown(&m, f.names, s.names(at))
+	case "false":
+		if parent, ok := strings.CutSuffix(at, "/unevaluatedProperties"); ok && f.value.parent != nil {
+			m.Rule, m.Pointer = "unevaluatedProperties", pointerOf(f.value.parent.path())
+			s.unknown(&m, []string{string(f.value.name)}, s.names(parent))
+		}
+	case "required":
+		m.Property = f.names[0]
+		s.missing(&m, at, f.value)
+	case "enum", "const":
+		m.nearestValue(f.value, f.wanted())
+	}
+	return &m
 }
 
 // unknown sets which property is not known, and which one was perhaps meant.
 func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
-	slices.Sort(unknown)
 	m.Property = unknown[0]
 	for _, name := range unknown {
 		if near := catalog.Nearest(name, known); near != "" {
@@ -85,7 +112,7 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 // missing adds an example value for a missing property, and tells the given
 // property whose name is near, as it was perhaps misspelt: of several the first
 // by name.
-func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
+func (s *Schema) missing(m *Mismatch, at string, in *value) {
 	known := s.names(at)
 	expand(s.doc, at, func(p string, _ map[string]any) {
 		prop := rawAt(s.raw, p+"/properties/"+scan.Escape(m.Property))
@@ -93,11 +120,10 @@ func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 			m.Value = catalog.ExampleValue(prop, s.raw)
 		}
 	}, "allOf", "anyOf", "oneOf")
-	obj, _ := lookup(v, pointerOf(where))
-	given, _ := obj.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, given := range in.open() {
+		name := string(given.name)
 		if !slices.Contains(known, name) && catalog.Nearest(name, []string{m.Property}) != "" {
-			m.Message += fmt.Sprintf(" (there is %s)", strconv.Quote(name))
+			m.Message += " (there is " + strconv.Quote(name) + ")"
 			m.Given, m.Nearest = name, m.Property
 			return
 		}
@@ -105,10 +131,10 @@ func (s *Schema) missing(m *Mismatch, at string, where []string, v any) {
 }
 
 // nearestValue sets the allowed value that is nearest to got.
-func (m *Mismatch) nearestValue(got any, want []any) {
-	text, ok := got.(string)
-	if !ok {
-		text = encode(got)
+func (m *Mismatch) nearestValue(got *value, want []any) {
+	text := got.String()
+	if got.kind() == 's' {
+		text = string(got.text())
 	}
 	byText := map[string]any{}
 	var names []string
@@ -130,126 +156,81 @@ func (m *Mismatch) nearestValue(got any, want []any) {
 
 // names returns the properties that the schema at pointer knows, in its order.
 func (s *Schema) names(pointer string) []string {
-	var names []string
-	expand(s.doc, pointer, func(p string, _ map[string]any) {
-		for _, name := range catalog.Keys(rawAt(s.raw, p+"/properties")) {
-			names = addName(names, name)
-		}
-	}, "allOf", "anyOf", "oneOf")
-	return names
+	return propertyOrder(s.raw, pointer, s.doc, "allOf", "anyOf", "oneOf")
 }
 
-// schemaPointer returns the JSON pointer of a schema URL of the library.
-func schemaPointer(address string) string {
-	_, fragment, _ := strings.Cut(address, "#")
-	p, _ := unescapeFragment(fragment)
-	return p
+// mismatches goes down a tree of failures to what is wrong itself, and returns it
+// in the order of the places.
+func (s *Schema) mismatches(root *failure) (all []Mismatch) {
+	var visit func(f *failure)
+	visit = func(f *failure) {
+		switch {
+		case f.passesOn():
+			for _, c := range f.all {
+				visit(c)
+			}
+		case f.isChoice():
+			all = append(all, s.alternatives(f))
+		default:
+			all = append(all, s.mismatch(f, f.sentence()))
+		}
+	}
+	visit(root)
+	slices.SortStableFunc(all, func(a, b Mismatch) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
+	})
+	return slices.CompactFunc(all, func(a, b Mismatch) bool {
+		return a.Pointer == b.Pointer && a.Rule == b.Rule && a.Message == b.Message
+	})
 }
 
-func unescapeFragment(fragment string) (string, bool) {
-	p, err := url.PathUnescape(fragment)
-	return p, err == nil
+// alternatives returns the mismatch of a oneOf or anyOf of which nothing fits. Of
+// the alternatives, the nearest are those whose constants are met, then those that
+// want a value of this type, then those of which the least is wrong, and that in
+// the depth.
+func (s *Schema) alternatives(f *failure) Mismatch {
+	type ranked struct {
+		Branch
+		far []int
+	}
+	m := s.mismatch(f, "")
+	var all []ranked
+	for i, c := range f.all {
+		b := Branch{Number: i + 1, Mismatches: s.mismatches(c)}
+		if ref := f.alternatives()[i].Ref; ref != nil {
+			name := ref.Location[strings.LastIndexAny(ref.Location, "/#")+1:]
+			b.Name, _ = unescapeFragment(name)
+		}
+		otherType := slices.ContainsFunc(b.Mismatches, func(of Mismatch) bool { return of.Pointer == m.Pointer && of.Rule == "type" })
+		far := []int{one(c.constantBelow(f.depth()) != nil), one(otherType), len(b.Mismatches), -c.deepest()}
+		all = append(all, ranked{Branch: b, far: far})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return slices.Compare(a.far, b.far) })
+	for _, r := range all {
+		m.Branches = append(m.Branches, r.Branch)
+	}
+	m.Message = "fits no alternative of " + strconv.Itoa(len(f.alternatives())) + ": nearest is " + m.Branches[0].why(m.Pointer)
+	return m
 }
 
-// pick finds, in the library's tree of errors, the one that is most useful to
-// know.
-func pick(e *jsonschema.ValidationError) *jsonschema.ValidationError {
-	switch k := e.ErrorKind.(type) {
-	case *kind.AnyOf:
-		return pickBranch(e)
-	case *kind.OneOf:
-		if len(k.Subschemas) > 0 {
-			return e
-		}
-		return pickBranch(e)
-	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
-		if len(e.Causes) == 0 {
-			return e
-		}
-		leaves := make([]*jsonschema.ValidationError, 0, len(e.Causes))
-		for _, c := range e.Causes {
-			leaves = append(leaves, pick(c))
-		}
-		return slices.MinFunc(leaves, byUse)
+func one(is bool) int {
+	if is {
+		return 1
 	}
-	return e
+	return 0
 }
 
-// byUse orders errors by what should be corrected first: an unknown name is often
-// the cause of a missing one.
-func byUse(a, b *jsonschema.ValidationError) int {
-	return cmp.Or(cmp.Compare(weight(a), weight(b)), slices.Compare(a.InstanceLocation, b.InstanceLocation),
-		cmp.Compare(rule(a), rule(b)))
-}
-
-func weight(e *jsonschema.ValidationError) int {
-	switch e.ErrorKind.(type) {
-	case *kind.AdditionalProperties, *kind.FalseSchema:
-		return 0
-	case *kind.Required:
-		return 2
+// why returns the name of a branch and its first mismatch, with its place seen
+// from the value that the alternatives are for.
+func (b Branch) why(at string) string {
+	title := "number " + strconv.Itoa(b.Number)
+	if b.Name != "" {
+		title += " (" + brief(b.Name) + ")"
 	}
-	return 1
-}
-
-// pickBranch chooses the alternative of anyOf or oneOf that was most likely
-// meant: one whose constants are met, then the one that fails deepest. If all
-// fail at the top, it returns e itself, which lists the alternatives.
-func pickBranch(e *jsonschema.ValidationError) *jsonschema.ValidationError {
-	var best *jsonschema.ValidationError
-	bestDepth, bestConstants := 0, false
-	for _, c := range e.Causes {
-		leaf := pick(c)
-		depth, constants := len(leaf.InstanceLocation), constantBelow(c, len(e.InstanceLocation)) != nil
-		if best == nil || bestConstants && !constants || constants == bestConstants && depth > bestDepth {
-			best, bestDepth, bestConstants = leaf, depth, constants
-		}
+	first := b.Mismatches[0]
+	place := "the value"
+	if below := strings.TrimPrefix(first.Pointer, at); below != "" {
+		place = brief(below)
 	}
-	if one := anyConstant(e); bestConstants && one != nil {
-		return one
-	}
-	if best == nil || len(e.Causes) > 1 && bestDepth == len(e.InstanceLocation) && weight(best) == 1 {
-		return e
-	}
-	return best
-}
-
-// anyConstant returns one error for a member that has none of the constants that
-// distinguish the alternatives; nil if they are not distinguished that way.
-func anyConstant(e *jsonschema.ValidationError) *jsonschema.ValidationError {
-	one := *e
-	all := &kind.Enum{}
-	for i, c := range e.Causes {
-		leaf := constantBelow(c, len(e.InstanceLocation))
-		if leaf == nil || i > 0 && !slices.Equal(leaf.InstanceLocation, one.InstanceLocation) {
-			return nil
-		}
-		one.InstanceLocation = leaf.InstanceLocation
-		switch k := leaf.ErrorKind.(type) {
-		case *kind.Const:
-			all.Got, all.Want = k.Got, append(all.Want, k.Want)
-		case *kind.Enum:
-			all.Got, all.Want = k.Got, append(all.Want, k.Want...)
-		}
-	}
-	one.ErrorKind, one.Causes = all, nil
-	return &one
-}
-
-// constantBelow returns the error of a const or enum exactly one level below
-// depth; nil if there is none.
-func constantBelow(e *jsonschema.ValidationError, depth int) *jsonschema.ValidationError {
-	switch e.ErrorKind.(type) {
-	case *kind.Const, *kind.Enum:
-		if len(e.InstanceLocation) == depth+1 {
-			return e
-		}
-		return nil
-	}
-	for _, c := range e.Causes {
-		if leaf := constantBelow(c, depth); leaf != nil {
-			return leaf
-		}
-	}
-	return nil
+	return title + ", but " + place + " " + first.Message
 }

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,8 +72,8 @@ func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
 }
 
 // propertyOrder lists the properties of the schema at pointer in the order of the
-// bytes, those of its $ref and allOf after its own.
-func propertyOrder(raw json.RawMessage, pointer string, doc any) []string {
+// bytes, those of its $ref and of the keywords through after its own.
+func propertyOrder(raw json.RawMessage, pointer string, doc any, through ...string) []string {
 	var names []string
 	expand(doc, pointer, func(p string, m map[string]any) {
 		if _, ok := m["properties"].(map[string]any); ok {
@@ -79,15 +81,13 @@ func propertyOrder(raw json.RawMessage, pointer string, doc any) []string {
 				names = addName(names, name)
 			}
 		}
-	}, "allOf")
+	}, through...)
 	return names
 }
 
 func addName(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
+	if slices.Contains(names, name) {
+		return names
 	}
 	return append(names, name)
 }
@@ -134,4 +134,9 @@ func refTarget(m map[string]any) (string, bool) {
 		return "", false
 	}
 	return unescapeFragment(ref[1:])
+}
+
+func unescapeFragment(fragment string) (string, bool) {
+	p, err := url.PathUnescape(fragment)
+	return p, err == nil
 }

@@ -30,7 +30,6 @@ type survey struct {
 	lifted  string            // where the schema stands that is compiled
 	places  map[string]string // by the URL of an $id, where what has it stands
 	anchors map[string]string
-	dynamic map[string]int // how often each dynamic anchor stands
 	done    map[string]bool
 	todo    []site
 	warn    func(text string)
@@ -57,35 +56,25 @@ var (
 
 // surveyed goes through the schema at pointer. It changes doc. The error is that
 // the schema is too large, or holds a number that is.
-func surveyed(doc any, pointer string, warn func(string)) (*survey, error) {
+func surveyed(doc any, pointer string, warn func(string)) error {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
-		places: map[string]string{}, anchors: map[string]string{}, dynamic: map[string]int{}, done: map[string]bool{},
+		places: map[string]string{}, anchors: map[string]string{}, done: map[string]bool{},
 	}
 	base, _ := url.Parse(base)
 	s.collect(doc, "", base)
 	s.todo = []site{{pointer, base, ""}}
 	for n := 0; len(s.todo) > 0; n++ {
 		if n >= maxSchemas {
-			return nil, fmt.Errorf("it consists of more than %d schemas", maxSchemas)
+			return fmt.Errorf("it consists of more than %d schemas", maxSchemas)
 		}
 		at := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
 		if err := s.visit(at); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, nil
-}
-
-// ambiguous returns the dynamic anchors that stand in several places; "" stands
-// for $recursiveAnchor.
-func (s *survey) ambiguous() map[string]bool {
-	several := map[string]bool{}
-	for name, n := range s.dynamic {
-		several[name] = n > 1
-	}
-	return several
+	return nil
 }
 
 // collect notes the names that parts of the document give themselves.
@@ -101,12 +90,6 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 			if name, ok := v[key].(string); ok {
 				s.anchors[name] = pointer
 			}
-		}
-		if name, ok := v["$dynamicAnchor"].(string); ok {
-			s.dynamic[name]++
-		}
-		if v["$recursiveAnchor"] == true {
-			s.dynamic[""]++
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			s.collect(v[key], pointer+"/"+scan.Escape(key), base)

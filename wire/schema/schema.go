@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -36,14 +37,17 @@ type Schema struct {
 	schema  *jsonschema.Schema
 	order   func() []string
 
-	mu       sync.Mutex // guards compiler and parts
-	compiler *jsonschema.Compiler
-	parts    map[string]*jsonschema.Schema // the schemas that Coerce needed, by pointer
+	mu        sync.Mutex // guards what follows
+	compiler  *jsonschema.Compiler
+	parts     map[string]*jsonschema.Schema    // the schemas that Coerce needed, by pointer
+	resources map[*jsonschema.Schema]*resource // of schemas that dynamic references have led to
 
-	ambiguous map[string]bool // dynamic anchors that stand in several places
-	tracks    bool            // it has unevaluatedProperties or unevaluatedItems
-	exhausted func()          // warns, once, that a check was given up
-	steps     int             // that a check may take
+	docs         map[string]any // all documents, by address
+	dynamic      bool           // they have dynamic references
+	tracks       bool           // they have unevaluatedProperties or unevaluatedItems
+	exhausted    func()         // warns, once, that a check was given up
+	steps        int            // that a check may take
+	stepsPerByte int            // that it may take beyond those
 }
 
 // Compile compiles the schema at pointer (a JSON pointer, "" for the whole
@@ -65,37 +69,45 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.raw = doc
-	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc) })
-	s.steps = maxSteps
-	s.tracks = bytes.Contains(doc, []byte(`"unevaluated`))
+	s.ready(doc, pointer)
 	s.exhausted = sync.OnceFunc(func() {
 		o.Warn(fmt.Sprintf("a value is left unchecked in part: checking it takes more than %d steps", s.steps))
 	})
 	return s, nil
 }
 
-// Check checks v. The error is a *Mismatch, or the context's. A nil v stands for
-// params that were not given, and is checked as an empty object or array,
-// whichever the schema wants. What cannot be known, because it depends on a part
-// of the schema that is not, is no mismatch; neither is what takes too many steps
-// to find out, which Options.Warn is told once.
+// ready completes a schema that is compiled.
+func (s *Schema) ready(raw json.RawMessage, pointer string) {
+	s.raw, s.pointer, s.steps = raw, pointer, maxSteps
+	s.parts, s.resources = map[string]*jsonschema.Schema{}, map[*jsonschema.Schema]*resource{}
+	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc, "allOf") })
+	for _, doc := range s.docs {
+		walk(doc, func(m map[string]any) {
+			ref, _ := m["$ref"].(string) // perhaps to a metaschema, which has dynamic references
+			s.dynamic = s.dynamic || m["$dynamicRef"] != nil || m["$recursiveRef"] != nil || strings.Contains(ref, "://json-schema.org/")
+			s.tracks = s.tracks || m["unevaluatedProperties"] != nil || m["unevaluatedItems"] != nil
+		})
+	}
+}
+
+// Check checks v. The error is a *Mismatch, the most useful one to know, or the
+// context's. A nil v stands for params that were not given, and is checked as an
+// empty object or array, whichever the schema wants. What cannot be known,
+// because it depends on a part of the schema that is not, is no mismatch; neither
+// is what takes too many steps to find out, which Options.Warn is told once.
 func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()
 	}
-	if hasHuge(v) {
-		return tooLarge()
-	}
-	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
+	root, err := read(v)
 	if err != nil {
-		return &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}
+		return err
 	}
-	e := s.evaluation(ctx)
-	if result, ve := e.whole(s.schema, val); result == fails {
-		return s.mismatch(ve, val)
-	}
+	e := s.evaluation(ctx, len(v))
+	a := e.whole(s.schema, root)
 	switch {
+	case a.verdict == fails:
+		return s.best(a.failure)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case e.left < 0:
@@ -104,44 +116,28 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// evaluation returns a new evaluation of the schema.
-func (s *Schema) evaluation(ctx context.Context) *evaluation {
-	return &evaluation{
-		ctx: ctx, left: s.steps, tracks: s.tracks, ambiguous: s.ambiguous,
-		verdicts: map[question]answer{}, open: map[question]bool{},
+// All returns all that keeps v from fitting, in the order of its places; nothing
+// where it fits. What takes too many steps to find out is a mismatch, too. The
+// error is the context's.
+func (s *Schema) All(ctx context.Context, v json.RawMessage) ([]Mismatch, error) {
+	root, err := read(v)
+	var m *Mismatch
+	if errors.As(err, &m) {
+		return []Mismatch{*m}, nil
 	}
-}
-
-func tooLarge() *Mismatch {
-	return &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
-}
-
-// hasHuge reports whether a number in v has more than 4096 digits or an exponent
-// of more than three digits. The library would compute with all of them, which
-// gives a peer a way to burn our time. v need not be valid.
-func hasHuge(v []byte) bool {
-	const most = 4 << 10
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case c == '"':
-			for i++; i < len(v) && v[i] != '"'; i++ {
-				if v[i] == '\\' {
-					i++
-				}
-			}
-		case c >= '0' && c <= '9':
-			end := i
-			for end < len(v) && strings.IndexByte("0123456789.eE+-", v[end]) >= 0 {
-				end++
-			}
-			number := v[i:end]
-			if e := bytes.IndexAny(number, "eE"); len(number) > most || e >= 0 && len(bytes.TrimLeft(number[e+1:], "+-0")) > 3 {
-				return true
-			}
-			i = end - 1
-		}
+	e := s.evaluation(ctx, len(v))
+	a := e.whole(s.schema, root)
+	switch {
+	case a.verdict == fails:
+		return s.mismatches(a.failure), nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case e.left < 0:
+		return []Mismatch{{Rule: "steps", Message: fmt.Sprintf("takes more than %d steps to check", s.steps+len(v)*s.stepsPerByte)}}, nil
+	case a.verdict == unknown && e.circular:
+		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema leads back to itself"}}, nil
 	}
-	return false
+	return nil, nil
 }
 
 // empty returns the value that stands for one that was not given.

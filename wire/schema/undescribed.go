@@ -1,12 +1,9 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/catalog"
 )
@@ -27,15 +24,12 @@ const maxUndescribed = 16
 // describe. Where the names cannot all be known, because a part of the schema is
 // not, it returns none.
 func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
-	if len(v) == 0 || hasHuge(v) {
-		return nil
-	}
-	val, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
+	val, err := read(v)
 	if err != nil {
 		return nil
 	}
 	d := &describer{s: s}
-	d.visit(&value{v: val}, []string{s.pointer})
+	d.visit(val, []string{s.pointer})
 	return d.found
 }
 
@@ -47,24 +41,25 @@ type describer struct {
 
 // visit looks at a part of the value to which the schemas at these pointers apply.
 func (d *describer) visit(v *value, pointers []string) {
-	v.open()
-	switch v.v.(type) {
-	case map[string]any:
+	switch v.kind() {
+	case 'o':
 		known := &described{}
 		for _, p := range pointers {
 			known.read(d.s.doc, p)
 		}
-		for _, name := range v.names {
-			d.member(v.members[name], known)
+		for i := range v.open() {
+			d.member(&v.members[i], known)
 		}
-	case []any:
-		for i, item := range v.items {
+	case 'a':
+		i, c := -1, v.elements()
+		for _, raw, ok := c.Next(); ok; _, raw, ok = c.Next() {
+			i++
 			var next []string
 			for _, p := range pointers {
 				next = append(next, elementAt(d.s.doc, p, i)...)
 			}
 			if len(next) > 0 && len(d.found) < maxUndescribed {
-				d.visit(item, next)
+				d.visit(&value{raw: raw, parent: v, index: i}, next)
 			}
 		}
 	}
@@ -72,7 +67,7 @@ func (d *describer) visit(v *value, pointers []string) {
 
 // member looks at one member.
 func (d *describer) member(v *value, known *described) {
-	name := v.token
+	name := string(v.name)
 	var next []string
 	for _, s := range known.schemas {
 		next = append(next, steps(s.m, s.pointer, name)...)
@@ -84,7 +79,7 @@ func (d *describer) member(v *value, known *described) {
 		}
 	case known.open || len(known.names) == 0 || slices.Contains(known.names, name) || len(d.found) >= maxUndescribed:
 	default:
-		free := slices.DeleteFunc(slices.Clone(known.names), func(n string) bool { return v.parent.members[n] != nil })
+		free := slices.DeleteFunc(slices.Clone(known.names), func(n string) bool { return v.parent.member(n) != nil })
 		d.found = append(d.found, Undescribed{pointerOf(v.path()), name, catalog.Nearest(name, free)})
 	}
 }

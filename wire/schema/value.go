@@ -1,80 +1,120 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
-	"maps"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
-// A value is a part of the JSON value that is checked, as the library decodes
-// it. Each part has one *value, so that what was found out about it can be
-// remembered.
+// A value is a part of the JSON value that is checked. Its own parts are read
+// when a schema looks at them.
 type value struct {
-	v      any
-	parent *value // nil for the whole
-	token  string // its name or index in parent
-
-	names   []string // of members, sorted
-	members map[string]*value
-	items   []*value
+	raw     []byte // without blanks around it
+	parent  *value // nil for the whole
+	name    []byte // its name in an object
+	index   int    // its index in an array
+	members []value
+	read    bool // members are read
 }
+
+// read returns the value that b holds; the error is a *Mismatch.
+func read(b []byte) (*value, error) {
+	if hasHuge(b) {
+		return nil, &Mismatch{Rule: "type", Message: "holds a number that is too large to check"}
+	}
+	if err := scan.Valid(b, wire.DefaultMaxDepth); err != nil {
+		return nil, &Mismatch{Rule: "json", Message: "is not JSON: " + err.Error()}
+	}
+	return &value{raw: scan.Trim(b)}, nil
+}
+
+// kind returns the type of the value as scan.Type does.
+func (v *value) kind() byte { return scan.Type(v.raw) }
 
 // path returns the tokens of the JSON pointer to the part.
 func (v *value) path() []string {
 	var tokens []string
 	for ; v.parent != nil; v = v.parent {
-		tokens = append(tokens, v.token)
+		token := string(v.name)
+		if v.parent.kind() == 'a' {
+			token = strconv.Itoa(v.index)
+		}
+		tokens = append(tokens, token)
 	}
 	slices.Reverse(tokens)
 	return tokens
 }
 
-// open makes the members or elements of a part. It does so once.
-func (v *value) open() {
-	switch c := v.v.(type) {
-	case map[string]any:
-		if v.members != nil {
-			return
-		}
-		v.names = slices.Sorted(maps.Keys(c))
-		v.members = make(map[string]*value, len(c))
-		for _, name := range v.names {
-			v.members[name] = &value{v: c[name], parent: v, token: name}
-		}
-	case []any:
-		if v.items != nil {
-			return
-		}
-		v.items = make([]*value, len(c))
-		for i, e := range c {
-			v.items[i] = &value{v: e, parent: v, token: strconv.Itoa(i)}
+// open reads the members of an object, sorted by name. Of several members of one
+// name the last one counts.
+func (v *value) open() []value {
+	if v.read || v.kind() != 'o' {
+		return v.members
+	}
+	v.read = true
+	all := make([]value, 0, 8)
+	for key, raw := range scan.Members(v.raw) {
+		all = append(all, value{raw: raw, parent: v, name: scan.Plain(key)})
+	}
+	slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
+	v.members = all[:0]
+	for i := range all {
+		if i+1 == len(all) || !bytes.Equal(all[i].name, all[i+1].name) {
+			v.members = append(v.members, all[i])
 		}
 	}
+	return v.members
 }
 
-// typeName returns the JSON type of a decoded value; number for integers, too.
-func typeName(v any) string {
-	switch v.(type) {
-	case nil:
+// member returns the member of that name; nil if there is none.
+func (v *value) member(name string) *value {
+	low, high := 0, len(v.open())
+	for low < high {
+		if middle := (low + high) / 2; string(v.members[middle].name) < name {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(v.members) && string(v.members[low].name) == name {
+		return &v.members[low]
+	}
+	return nil
+}
+
+// elements returns a cursor over the elements of an array. They are not kept:
+// an array may be as large as memory allows.
+func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
+
+// text returns what a string stands for.
+func (v *value) text() []byte { return scan.Plain(v.raw[1 : len(v.raw)-1]) }
+
+// typeName returns the JSON type of a value; number for integers, too.
+func (v *value) typeName() string {
+	switch v.kind() {
+	case '0':
 		return "null"
-	case bool:
+	case 't', 'f':
 		return "boolean"
-	case json.Number:
+	case 'n':
 		return "number"
-	case string:
+	case 's':
 		return "string"
-	case []any:
+	case 'a':
 		return "array"
 	}
 	return "object"
 }
 
 // rat returns the exact value of a number.
-func rat(n json.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(string(n))
+func rat(raw []byte) *big.Rat {
+	r, ok := new(big.Rat).SetString(string(raw))
 	if !ok {
 		return new(big.Rat)
 	}
@@ -83,41 +123,77 @@ func rat(n json.Number) *big.Rat {
 
 // whole reports whether a number is written as digits alone, so that its text
 // identifies it.
-func whole(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") && n != "-0" }
+func whole(raw []byte) bool { return !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" }
 
 // isInteger reports whether v is a number without a fraction, however it is
 // written.
-func isInteger(v any) bool {
-	n, ok := v.(json.Number)
-	return ok && (whole(n) || rat(n).IsInt())
+func (v *value) isInteger() bool {
+	return v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt())
 }
 
-// canonical appends a text to b that two decoded values have in common exactly
-// if they are equal as JSON Schema sees it: 1 and 1.0 are.
-func canonical(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case json.Number:
-		if whole(v) {
-			return append(b, v...)
+// canonical appends a text to b that two values have in common exactly if they
+// are equal as JSON Schema sees it: 1 and 1.0 are.
+func (v *value) canonical(b []byte) []byte {
+	switch v.kind() {
+	case 'n':
+		if !whole(v.raw) {
+			return append(b, rat(v.raw).RatString()...)
 		}
-		return append(b, rat(v).RatString()...)
-	case map[string]any:
+	case 's':
+		return strconv.AppendQuote(b, string(v.text()))
+	case 'o':
 		b = append(b, '{')
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			b = append(strconv.AppendQuote(b, name), ':')
-			b = append(canonical(b, v[name]), ',')
+		for i := range v.open() {
+			b = append(strconv.AppendQuote(b, string(v.members[i].name)), ':')
+			b = append(v.members[i].canonical(b), ',')
 		}
 		return append(b, '}')
-	case []any:
+	case 'a':
 		b = append(b, '[')
-		for _, e := range v {
-			b = append(canonical(b, e), ',')
+		c := v.elements()
+		for _, raw, ok := c.Next(); ok; _, raw, ok = c.Next() {
+			b = append((&value{raw: raw}).canonical(b), ',')
 		}
 		return append(b, ']')
-	case string:
-		return strconv.AppendQuote(b, v)
-	case bool:
-		return strconv.AppendBool(b, v)
 	}
-	return append(b, "null"...)
+	return append(b, v.raw...)
+}
+
+// String returns the value as a sentence shows it.
+func (v *value) String() string {
+	var decoded any
+	d := json.NewDecoder(bytes.NewReader(v.raw))
+	d.UseNumber()
+	if d.Decode(&decoded) != nil {
+		return "the value"
+	}
+	return encode(decoded)
+}
+
+// hasHuge reports whether a number in v has more than 4096 digits or an exponent
+// of more than three digits: computing with all of them would give a peer a way
+// to burn our time. v need not be valid.
+func hasHuge(v []byte) bool {
+	const most = 4 << 10
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case c == '"':
+			for i++; i < len(v) && v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+		case c >= '0' && c <= '9':
+			end := i
+			for end < len(v) && strings.IndexByte("0123456789.eE+-", v[end]) >= 0 {
+				end++
+			}
+			number := v[i:end]
+			if e := bytes.IndexAny(number, "eE"); len(number) > most || e >= 0 && len(bytes.TrimLeft(number[e+1:], "+-0")) > 3 {
+				return true
+			}
+			i = end - 1
+		}
+	}
+	return false
 }

@@ -7,6 +7,7 @@
 package values
 
 import (
+	"context"
 	"io"
 
 	"rpcx/wire/schema"
@@ -14,24 +15,24 @@ import (
 
 // A Checker checks values against one schema. It is safe for concurrent use.
 type Checker struct {
-	validator *schema.Validator
+	schema *schema.Schema
 }
 
 // A Result is the outcome of checking one value.
 type Result struct {
-	File     string // as it was given; "-" is standard input
-	Line     int    // on which the value begins, from 1
-	Findings []schema.Finding
+	File       string // as it was given; "-" is standard input
+	Line       int    // on which the value begins, from 1
+	Mismatches []schema.Mismatch
 }
 
 // OK reports whether the value fits the schema.
-func (r Result) OK() bool { return len(r.Findings) == 0 }
+func (r Result) OK() bool { return len(r.Mismatches) == 0 }
 
 // Check checks every value in r, in order, and calls each with the result. Text
-// that is not JSON is a finding of the rule json, and the values after it are
-// checked all the same. The error is one of reading r, or of each, which ends
-// the run.
-func (c *Checker) Check(file string, r io.Reader, each func(Result) error) error {
+// that is not JSON is a mismatch of the rule json, and the values after it are
+// checked, too. The error is ctx's, one of reading r, or of each, which ends the
+// run.
+func (c *Checker) Check(ctx context.Context, file string, r io.Reader, each func(Result) error) error {
 	values := newReader(r)
 	for {
 		v, err := values.next()
@@ -43,9 +44,9 @@ func (c *Checker) Check(file string, r io.Reader, each func(Result) error) error
 		}
 		result := Result{File: file, Line: v.line}
 		if v.broken != "" {
-			result.Findings = []schema.Finding{{Rule: "json", Message: v.broken}}
-		} else {
-			result.Findings = c.validator.Check(v.text)
+			result.Mismatches = []schema.Mismatch{{Rule: "json", Message: v.broken}}
+		} else if result.Mismatches, err = c.schema.All(ctx, v.text); err != nil {
+			return err
 		}
 		if err := each(result); err != nil {
 			return err

@@ -30,12 +30,12 @@ func folder(t *testing.T, files map[string]string) string {
 func checked(t *testing.T, c *Checker, text string) string {
 	t.Helper()
 	var b strings.Builder
-	err := c.Check("-", strings.NewReader(text), func(r Result) error {
+	err := c.Check(t.Context(), "-", strings.NewReader(text), func(r Result) error {
 		fmt.Fprintf(&b, "%d", r.Line)
 		if r.OK() {
 			b.WriteString(" ok")
 		}
-		for _, f := range r.Findings {
+		for _, f := range r.Mismatches {
 			fmt.Fprintf(&b, " %s %s", f.Pointer, f.Message)
 		}
 		b.WriteByte('\n')
@@ -149,7 +149,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		_ = c.Check("-", strings.NewReader(text), func(r Result) error {
+		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(r Result) error {
 			if r.Line < last || r.Line > 1+strings.Count(text, "\n") {
 				t.Fatalf("line %d after %d", r.Line, last)
 			}

@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A failure is a keyword of a schema that a value breaks.
+type failure struct {
+	schema *jsonschema.Schema
+	value  *value
+	rule   string   // the keyword; "" if the failures below are all that is wrong
+	names  []string // the members that it is about
+	at     [2]int   // the elements or alternatives that it is about, or their number
+	want   []any    // allowed values, of several schemas; nil: those of schema
+	causes
+}
+
+// causes are the failures below a failure. The first are enough to tell what is
+// wrong.
+type causes struct {
+	all    []*failure
+	weight int // of how many failures they consist; maxCauses if some were left out
+}
+
+func (c *causes) add(f *failure) {
+	if weight := c.weight + f.weight + 1; c.all == nil || weight < maxCauses {
+		c.all, c.weight = append(c.all, f), weight
+	} else {
+		c.weight = max(c.weight, maxCauses)
+	}
+}
+
+// alternatives returns the schemas of which a keyword wants one to fit.
+func (f *failure) alternatives() []*jsonschema.Schema {
+	if f.rule == "anyOf" {
+		return f.schema.AnyOf
+	}
+	return f.schema.OneOf
+}
+
+// isChoice reports whether no alternative fits where one has to.
+func (f *failure) isChoice() bool { return f.rule == "anyOf" || f.rule == "oneOf" && f.at[1] == 0 }
+
+// depth returns how deep inside the whole value the failure is.
+func (f *failure) depth() (n int) {
+	for v := f.value; v.parent != nil; v = v.parent {
+		n++
+	}
+	return n
+}
+
+// deepest returns the greatest depth of the failure and those below it.
+func (f *failure) deepest() int {
+	depth := f.depth()
+	for _, c := range f.all {
+		depth = max(depth, c.deepest())
+	}
+	return depth
+}
+
+// passesOn reports whether the failure only says that others are below it.
+func (f *failure) passesOn() bool {
+	return len(f.all) > 0 && slices.Contains([]string{"", "allOf", "$ref", "$recursiveRef", "$dynamicRef"}, f.rule)
+}
+
+// useful finds, in a tree of failures, the one that is most useful to know.
+func (f *failure) useful() *failure {
+	switch {
+	case f.passesOn():
+		leaves := make([]*failure, 0, len(f.all))
+		for _, c := range f.all {
+			leaves = append(leaves, c.useful())
+		}
+		return slices.MinFunc(leaves, byUse)
+	case f.isChoice():
+		return f.usefulBranch()
+	}
+	return f
+}
+
+// byUse orders failures by what should be corrected first: an unknown name is
+// often the cause of a missing one.
+func byUse(a, b *failure) int {
+	return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), slices.Compare(a.value.path(), b.value.path()), cmp.Compare(a.rule, b.rule))
+}
+
+func (f *failure) urgency() int {
+	switch f.rule {
+	case "additionalProperties", "false":
+		return 0
+	case "required":
+		return 2
+	}
+	return 1
+}
+
+// usefulBranch chooses the alternative of anyOf or oneOf that was most likely
+// meant: one whose constants are met, then the one that fails deepest. If all
+// fail at the top, it returns f itself, which lists the alternatives.
+func (f *failure) usefulBranch() *failure {
+	var best *failure
+	bestDepth, bestConstants := 0, false
+	for _, c := range f.all {
+		leaf := c.useful()
+		depth, constants := leaf.depth(), c.constantBelow(f.depth()) != nil
+		if best == nil || bestConstants && !constants || constants == bestConstants && depth > bestDepth {
+			best, bestDepth, bestConstants = leaf, depth, constants
+		}
+	}
+	if one := f.anyConstant(); bestConstants && one != nil {
+		return one
+	}
+	if best == nil || len(f.all) > 1 && bestDepth == f.depth() && best.urgency() == 1 {
+		return f
+	}
+	return best
+}
+
+// anyConstant returns one failure for a member that has none of the constants that
+// distinguish the alternatives; nil if they are not distinguished that way.
+func (f *failure) anyConstant() *failure {
+	one := &failure{schema: f.schema, rule: "enum"}
+	for _, c := range f.all {
+		leaf := c.constantBelow(f.depth())
+		if leaf == nil || one.value != nil && !slices.Equal(leaf.value.path(), one.value.path()) {
+			return nil
+		}
+		one.value, one.want = leaf.value, append(one.want, leaf.wanted()...)
+	}
+	return one
+}
+
+// constantBelow returns the failure of a const or enum exactly one level below
+// depth; nil if there is none.
+func (f *failure) constantBelow(depth int) *failure {
+	if f.rule == "const" || f.rule == "enum" {
+		if f.depth() == depth+1 {
+			return f
+		}
+		return nil
+	}
+	for _, c := range f.all {
+		if leaf := c.constantBelow(depth); leaf != nil {
+			return leaf
+		}
+	}
+	return nil
+}

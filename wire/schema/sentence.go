@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// sentences say what is wrong where a keyword is broken, for people and without
+// the place.
+var sentences = map[string]func(f *failure) string{
+	"type": func(f *failure) string {
+		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
+	},
+	"enum": func(f *failure) string {
+		return fmt.Sprintf("%s is none of %s", brief(f.value.String()), encodeAll(f.wanted()))
+	},
+	"const": func(f *failure) string {
+		return fmt.Sprintf("%s is not %s", brief(f.value.String()), encodeAll(f.wanted()))
+	},
+	"format": func(f *failure) string {
+		return fmt.Sprintf("%s is not a valid %s", brief(f.value.String()), f.schema.Format.Name)
+	},
+	"minimum":          func(f *failure) string { return f.number("is less than", f.schema.Minimum) },
+	"maximum":          func(f *failure) string { return f.number("is greater than", f.schema.Maximum) },
+	"exclusiveMinimum": func(f *failure) string { return f.number("is not greater than", f.schema.ExclusiveMinimum) },
+	"exclusiveMaximum": func(f *failure) string { return f.number("is not less than", f.schema.ExclusiveMaximum) },
+	"multipleOf":       func(f *failure) string { return f.number("is no multiple of", f.schema.MultipleOf) },
+	"minLength":        func(f *failure) string { return f.tooFew("character") },
+	"maxLength":        func(f *failure) string { return f.tooMany("character") },
+	"minItems":         func(f *failure) string { return f.tooFew("element") },
+	"maxItems":         func(f *failure) string { return f.tooMany("element") },
+	"additionalItems":  func(f *failure) string { return f.tooMany("element") },
+	"minProperties":    func(f *failure) string { return f.tooFew("member") },
+	"maxProperties":    func(f *failure) string { return f.tooMany("member") },
+	"contains":         func(*failure) string { return "has no element that fits" },
+	"minContains":      func(f *failure) string { return f.tooFew("fitting element") },
+	"maxContains":      func(f *failure) string { return f.tooMany("fitting element") },
+	"uniqueItems": func(f *failure) string {
+		return fmt.Sprintf("has the same element twice, at %d and %d", f.at[0], f.at[1])
+	},
+	"pattern": func(f *failure) string {
+		return fmt.Sprintf("%s does not match the pattern %s", brief(strconv.Quote(string(f.value.text()))), f.schema.Pattern)
+	},
+	"required":             func(f *failure) string { return "lacks " + quoted(f.names) },
+	"dependencies":         because,
+	"dependentRequired":    because,
+	"additionalProperties": func(f *failure) string { return "has no property " + quoted(f.names) },
+	"false":                func(*failure) string { return "is not allowed" },
+	"not":                  func(*failure) string { return "is what the schema excludes" },
+}
+
+// sentence says what is wrong, without the place.
+func (f *failure) sentence() string {
+	switch say := sentences[f.rule]; {
+	case say != nil:
+		return say(f)
+	case f.rule == "propertyNames":
+		return "the name " + brief(strconv.Quote(f.names[0])) + " is not allowed: " + f.all[0].useful().sentence()
+	case !f.isChoice():
+		return fmt.Sprintf("fits several alternatives (%d and %d) where one is allowed", f.at[0]+1, f.at[1]+1)
+	}
+	return f.noAlternative()
+}
+
+// noAlternative says why no alternative fits.
+func (f *failure) noAlternative() string {
+	var parts, types []string
+	got := ""
+	for _, c := range f.all {
+		leaf := c.useful()
+		if leaf.rule == "type" {
+			got, types = leaf.value.typeName(), append(types, leaf.schema.Types.ToStrings()...)
+		}
+		parts = addName(parts, leaf.sentence())
+	}
+	if len(types) >= len(f.all) && got != "" && len(parts) == len(f.all) {
+		return fmt.Sprintf("got %s, want %s", got, strings.Join(types, " or "))
+	}
+	return "fits no alternative: " + strings.Join(parts, "; or ")
+}
+
+// wanted returns the values that would do.
+func (f *failure) wanted() []any {
+	switch {
+	case f.want != nil:
+		return f.want
+	case f.rule == "const":
+		return []any{*f.schema.Const}
+	}
+	return f.schema.Enum.Values
+}
+
+// number says how a number is to its bound.
+func (f *failure) number(is string, bound *big.Rat) string {
+	return digits(rat(f.value.raw)) + " " + is + " " + digits(bound)
+}
+
+func (f *failure) tooFew(what string) string {
+	return fmt.Sprintf("has %s, and needs %d at least", count(f.at[0], what), f.at[1])
+}
+
+func (f *failure) tooMany(what string) string {
+	return fmt.Sprintf("has %s, and may have %d at most", count(f.at[0], what), f.at[1])
+}
+
+func because(f *failure) string {
+	last := len(f.names) - 1
+	return "lacks " + quoted(f.names[:last]) + ", which belongs to " + brief(strconv.Quote(f.names[last]))
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// digits returns a number in full.
+func digits(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	if n, exact := r.FloatPrec(); exact {
+		return r.FloatString(n)
+	}
+	return r.RatString()
+}
+
+// list joins names with commas, eight at most.
+func list(names []string) string {
+	if len(names) > 8 {
+		return strings.Join(names[:8], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+func quoted(names []string) string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = strconv.Quote(n)
+	}
+	return list(q)
+}
+
+func encodeAll(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = brief(encode(v))
+	}
+	return list(texts)
+}
+
+// brief shortens a text that is too long for a sentence.
+func brief(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// encode returns v as JSON.
+func encode(v any) string {
+	b, err := scan.Marshal(v)
+	if err != nil {
+		return "the value"
+	}
+	return string(b)
+}
