@@ -41,6 +41,7 @@ var floors = []floor{
 	{"wire/transport/httpserver", []string{"wire", "wire/scan", "wire/transport", "wire/transport/httpbody", "wire/transport/stream", "wire/transport/ws"}, nil},
 	{"wire/transport/schemes", []string{"wire", "wire/transport", "wire/transport/*"}, nil},
 	{"wire/peer/mailbox", []string{"wire"}, nil},
+	{"wire/peer/ending", []string{"wire"}, nil},
 	{"wire/peer/early", []string{"wire", "wire/peer/mailbox"}, nil},
 	{"wire/peer/inbound", []string{"wire", "wire/dialect"}, nil},
 	{"wire/peer", []string{"wire", "wire/scan", "wire/dialect", "wire/peer/*"}, nil},

@@ -29,7 +29,6 @@ var largeStructs = map[string]exception{
 	"wire/dialect/page/load.Serve":  {22, record},
 	"wire/framing.blankConn":        {21, older},
 	"wire/framing.goneConn":         {21, older},
-	"wire/peer.Peer":                {80, rebuilt},
 	"wire/session.Direct":           {26, rebuilt},
 	"wire/session/daemon.Status":    {21, record},
 	"wire/session/daemon.host":      {31, rebuilt},

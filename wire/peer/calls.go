@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/peer/early"
 )
 
@@ -49,10 +48,6 @@ type calls struct {
 
 // maxAbandoned bounds the calls in abandoned.
 const maxAbandoned = 1024
-
-// maxGreetings bounds the greetings that are kept for watches that are opened
-// later.
-const maxGreetings = 8
 
 // looseKey is the beginning of the keys in byID for our messages that have no id.
 const looseKey = "\x00"
@@ -175,20 +170,6 @@ func (c *calls) unclaimed() []wire.Message {
 		return nil
 	}
 	return c.early.Clear()
-}
-
-// greet keeps a message that the peer has sent before it was asked anything.
-func (c *calls) greet(m *wire.Message) {
-	if len(c.greetings) < maxGreetings {
-		c.greetings = append(c.greetings, m.Clone())
-	}
-}
-
-// watchesFor reports whether a watch waits for messages of that method alone.
-func (c *calls) watchesFor(method string) bool {
-	return slices.ContainsFunc(c.watches, func(w *stream) bool {
-		return w.op.Kind == dialect.Watch && w.op.Method != "" && w.op.Takes(method)
-	})
 }
 
 // count returns how many calls, streams included, are under way. Watches of all

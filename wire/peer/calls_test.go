@@ -114,13 +114,3 @@ func TestCallsOverfull(t *testing.T) {
 		t.Error("a stream that has ended is overfull")
 	}
 }
-
-func TestCallsKeepsSomeGreetings(t *testing.T) {
-	c := newCalls()
-	for range maxGreetings + 3 {
-		c.greet(&wire.Message{Method: "hello"})
-	}
-	if len(c.greetings) != maxGreetings {
-		t.Errorf("%d greetings are kept", len(c.greetings))
-	}
-}

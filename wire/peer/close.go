@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/peer/ending"
 )
 
 // CloseWith sends what is queued and then ends the connection, with a code and a reason if its
 // transport has them. It does not wait for handlers; Done is closed when everything has ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
-	p.enterLocked(closing)
-	p.ours = true
+	p.enterLocked(ending.Closing)
+	p.end.Ours = true
 	p.mu.Unlock()
 	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
 	return p.hangUp(code, reason)
@@ -35,22 +36,22 @@ func (p *Peer) CloseAs(code int, reason string) error {
 func (p *Peer) shutDown(code int, reason string) error {
 	p.leave()
 	p.mu.Lock()
-	if p.state < ended {
-		p.ours = true
+	if p.end.State < ending.Ended {
+		p.end.Ours = true
 	}
-	p.enterLocked(closing)
+	p.enterLocked(ending.Closing)
 	p.mu.Unlock()
 	p.cancel()
 	p.settle(p.o.CloseTimeout, p.quietLocked)
 	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
-	p.xcancel()
+	p.exchanges.cancel()
 	return p.hangUp(code, reason)
 }
 
 // leave runs the dialect's goodbye.
 func (p *Peer) leave() {
 	p.mu.Lock()
-	alive := p.state == open
+	alive := p.end.State == ending.Open
 	p.mu.Unlock()
 	if p.can.Shutdown == nil || !alive {
 		return
@@ -67,8 +68,8 @@ func (p *Peer) leave() {
 func (p *Peer) quietLocked() bool { return p.requests.Idle() && !p.notifications.Running }
 
 // enterLocked moves to a later state.
-func (p *Peer) enterLocked(s state) {
-	p.state = max(p.state, s)
+func (p *Peer) enterLocked(s ending.State) {
+	p.end.Enter(s)
 	p.change.pass()
 	p.outbox.room.pass()
 }
@@ -81,7 +82,7 @@ const hurriedStep = 50 * time.Millisecond
 // Options.Hurry has ended. ok is called with the mutex held.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
-	settled := ok() || p.state == ended
+	settled := ok() || p.end.State == ending.Ended
 	p.mu.Unlock()
 	if settled { // the usual case, in which no timer is started: a timer wakes a thread
 		return
@@ -106,7 +107,7 @@ func (p *Peer) Settle(ctx context.Context) error {
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
-	return p.until(ctx, func() bool { return !p.notifications.Running && (p.state != open || !ok) })
+	return p.until(ctx, func() bool { return !p.notifications.Running && (p.end.State != ending.Open || !ok) })
 }
 
 // WaitNotified waits until every notification that has come was handled, or until ctx or the
@@ -120,7 +121,7 @@ func (p *Peer) WaitNotified(ctx context.Context) error {
 func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.state == ended })
+	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.end.State == ending.Ended })
 }
 
 // hangUp closes the connection, with a code if its transport has codes.

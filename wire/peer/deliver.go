@@ -163,7 +163,7 @@ func (p *Peer) easeLocked() {
 	p.pipelineReadyLocked()
 	late := time.NewTimer(easeFor)
 	defer late.Stop()
-	for p.calls.behind == s && !s.ended() && !p.o.Lossy && p.state < closing && p.calls.waiting == 0 && !p.requests.Unanswered() {
+	for p.calls.behind == s && !s.ended() && !p.o.Lossy && p.end.Live() && p.calls.waiting == 0 && !p.requests.Unanswered() {
 		c := p.change.wait()
 		p.unlockAndTell()
 		stuck := false
@@ -183,7 +183,7 @@ func (p *Peer) easeLocked() {
 
 func (p *Peer) mustStopLocked(in *stream) bool {
 	switch {
-	case p.state >= closing || p.abort != nil:
+	case !p.end.Live() || p.end.Abort != nil:
 		return false
 	case p.outbox.bytes > floodBytes: // answers that the far side does not read
 		return true

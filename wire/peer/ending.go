@@ -2,13 +2,12 @@ package peer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/peer/ending"
 )
 
 // read is the reader's goroutine. It alone decides that the connection has ended, and it is the
@@ -21,7 +20,7 @@ func (p *Peer) read() {
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
-		p.enterLocked(eof)
+		p.enterLocked(ending.EOF)
 		p.mu.Unlock()
 		p.drain(gone) // answers to our calls come in other exchanges
 		p.o.Exchanges.forget(p)
@@ -30,23 +29,22 @@ func (p *Peer) read() {
 	switch {
 	case err == io.EOF:
 		p.drain(gone)
-	case isBroken(err): // requests that came before are still answered
+	case ending.Broken(err): // requests that came before are still answered
 		p.settle(p.o.CloseTimeout, p.quietLocked)
 		p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
-	case isGoodbye(err):
+	case ending.Goodbye(err):
 		p.finishNotifications()
 	}
 	p.mu.Lock()
-	p.enterLocked(ended)
-	p.err = p.finalErrorLocked(err)
+	p.enterLocked(ending.Ended)
+	p.end.Finish(err)
 	p.mu.Unlock()
-	close(p.closeAt)
 	p.cancel()
-	p.xcancel()
-	_ = p.hangUp(closeCode(err))
+	p.exchanges.cancel()
+	_ = p.hangUp(ending.Code(err))
 	p.wg.Wait()
 	p.mu.Lock()
-	p.holdLocked(-p.held)
+	p.outbox.hold(-p.outbox.held)
 	if n := p.notifications.Lost; n > 0 {
 		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications that were lost, in all: %d", n)})
 	}
@@ -76,35 +74,12 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	return gone
 }
 
-// finalErrorLocked returns the error that Err reports.
-func (p *Peer) finalErrorLocked(err error) error {
-	switch {
-	case p.ours || err == io.EOF:
-		return nil
-	case p.abort != nil:
-		return closedFault(p.abort, "", "")
-	case isGoodbye(err):
-		return nil
-	}
-	return closedFault(err, "", "")
-}
-
 // failAll ends every call, stream and watch: nothing comes any more.
 func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err == io.EOF || isBroken(err) {
-		p.enterLocked(eof)
-	} else {
-		p.enterLocked(closing)
-	}
-	switch {
-	case p.abort != nil && wire.AsFault(err) == nil:
-		err = preferCause(err, p.abort)
-	case p.ours:
-		err = errOurs
-	}
-	p.closeErr = err
+	err = p.end.Stop(err)
+	p.enterLocked(p.end.State)
 	p.calls.promoteAllLocked()
 	for _, s := range p.calls.byID {
 		p.disconnectLocked(s, err)
@@ -121,17 +96,7 @@ func (p *Peer) failAll(err error) {
 // disconnectLocked ends s because the connection ended with err.
 func (p *Peer) disconnectLocked(s *stream, err error) {
 	s.cut = true
-	p.forgetLocked(s, callFault(err, s))
-}
-
-// preferCause returns the more informative of two reasons: how a child exited or why the connection
-// was closed, rather than why it could not be written to.
-func preferCause(read, write error) error {
-	var ce *wire.CloseError
-	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
-		return read
-	}
-	return write
+	p.forgetLocked(s, s.fault(err))
 }
 
 // drain lets the handlers of requests finish, within bounds, after the peer has said that it sends
@@ -151,7 +116,7 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	}
 	p.mu.Lock()
 	err := p.waitForLocked(ctx, &p.change, func() bool {
-		return p.state != eof || p.abort != nil || !p.notifications.Running && p.requests.Len() == 0
+		return p.end.State != ending.EOF || p.end.Abort != nil || !p.notifications.Running && p.requests.Len() == 0
 	})
 	p.mu.Unlock()
 	if err != nil {
@@ -215,28 +180,12 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 		}
 		switch silent, gone := c.FarEnd(); {
 		case gone:
-			_ = p.writeFailed(errLeft)
+			_ = p.writeFailed(ending.ErrLeft)
 			return
 		case silent && prober != nil:
 			_ = prober.Probe() // the result is seen by the next FarEnd
 		}
 	}
-}
-
-// errLeft is the error of a connection whose peer went without waiting for its answers.
-var errLeft = errors.New("the far side left before its answers")
-
-// isGoodbye reports whether the peer ended the connection in good order.
-func isGoodbye(err error) bool {
-	var ce *wire.CloseError
-	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
-}
-
-// isBroken reports whether the peer has broken the framing, or has ended its direction inside a
-// message, but may still read: nothing more can be read from it.
-func isBroken(err error) bool {
-	f := wire.AsFault(err)
-	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
 }
 
 // finishNotifications lets the handler take, within bounds, the notifications that came before the
@@ -247,16 +196,4 @@ func (p *Peer) finishNotifications() {
 	p.requests.EndAll()
 	p.mu.Unlock()
 	p.settle(p.o.Drain, func() bool { return !p.notifications.Running })
-}
-
-// closeCode returns the code and reason with which a WebSocket is closed after err.
-func closeCode(err error) (code int, reason string) {
-	f := wire.AsFault(err)
-	switch {
-	case f == nil || f.Kind != wire.Protocol:
-		return 0, ""
-	case f.Close != nil && f.Close.Code != 0:
-		return f.Close.Code, f.Close.Reason
-	}
-	return 1002, strings.ToValidUTF8(f.Message[:min(len(f.Message), 120)], "")
 }

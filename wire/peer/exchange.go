@@ -1,18 +1,35 @@
 package peer
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
-	"maps"
 	"sync"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
+	"rpcx/wire/peer/ending"
 )
+
+// exchangeState is the part of a Peer that holds what its exchanges share, on a wire.Exchanger.
+//
+// Its rules:
+//   - Messages come concurrently, and are routed one exchange at a time (recv).
+//   - At most maxPosts answers of ours are posted at once (posts).
+//   - A peer that has ended the HTTP session has not accepted the message that was sent. It is greeted again, once for all calls
+//     that find that out (renewal, renewed).
+//   - As long as an event stream is read (reads), streams may go on after their own exchange has ended.
+type exchangeState struct {
+	ctx     context.Context // ends later than that of handlers, so that answers get out
+	cancel  context.CancelFunc
+	posts   chan struct{} // a semaphore
+	recv    sync.Mutex
+	renewal sync.Mutex // held during a renewal
+
+	// Guarded by the Peer's lock:
+	renewed  int // how often the session was renewed
+	standing int // how often an event stream was begun
+	reads    bool
+}
 
 // exchange sends one message as an exchange and receives its answers.
 func (p *Peer) exchange(o outgoing) {
@@ -23,8 +40,8 @@ func (p *Peer) exchange(o outgoing) {
 	if answers {
 		defer p.posted()
 		select {
-		case p.posts <- struct{}{}:
-			defer func() { <-p.posts }()
+		case p.exchanges.posts <- struct{}{}:
+			defer func() { <-p.exchanges.posts }()
 		case <-ctx.Done():
 			return
 		}
@@ -87,10 +104,10 @@ func (p *Peer) crowdedLocked() bool {
 // exchangeContext returns a context that ends with ctx, and when the peer is closed.
 func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx == nil {
-		return p.xctx, func() {}
+		return p.exchanges.ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.xctx, cancel)
+	stop := context.AfterFunc(p.exchanges.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
@@ -104,15 +121,14 @@ func (p *Peer) exchanged(s *stream, err error) {
 	}
 	var f *wire.Fault
 	switch {
-	case err != nil && p.xctx.Err() != nil: // it was ended because we close
-		err = callFault(errOurs, s)
+	case err != nil && p.exchanges.ctx.Err() != nil: // it was ended because we close
+		err = s.fault(ending.ErrOurs)
 	case errors.As(err, &f):
-		c := *f
-		err = withMethod(&c, s.op.Method)
+		err = ending.WithMethod(f, s.op.Method)
 	case err != nil:
 	case s.exchange.optional:
 		err = io.EOF
-	case !s.waiting && s.named && p.regreet.reads:
+	case !s.waiting && s.named && p.exchanges.reads:
 		s.exchange.over = true // its items come on the standing event stream
 		return
 	case s.waiting && s.exchange.malformed != "":
@@ -125,93 +141,6 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// Exchanges finds the answers to requests of ours when each exchange with the peer is a connection
-// of its own, as POSTs to our listener are: our request is sent in the event stream of one
-// exchange, and the answer comes in another POST. All connections of a listener share one
-// Exchanges.
-//
-// The requests have ids that cannot be guessed, so that only the peer that was asked can answer.
-type Exchanges struct {
-	mu     sync.Mutex
-	owners map[string]*Peer // by the ids of their requests
-}
-
-// NewExchanges returns an Exchanges without requests.
-func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
-
-// newID returns a new id for a request of p.
-func (x *Exchanges) newID(p *Peer) wire.ID {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	id := wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.owners[string(id)] = p
-	return id
-}
-
-// take returns the Peer whose request has that id and forgets the request; nil if there is none.
-func (x *Exchanges) take(id wire.ID) *Peer {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	p := x.owners[string(id)]
-	delete(x.owners, string(id))
-	return p
-}
-
-// forget removes the requests of p that were not answered.
-func (x *Exchanges) forget(p *Peer) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
-}
-
-// asksInExchange reports whether the connection is one exchange, in which requests of ours are sent
-// but not answered: another exchange brings the answer.
-func (p *Peer) asksInExchange() bool {
-	return p.oneShot && p.o.Exchanges != nil && !p.about.OneAnswer
-}
-
-// ownExchangeIDLocked gives a request of ours the id under which Exchanges finds its answer. The
-// request must have its id in the member "id".
-func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
-	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
-		return msg
-	}
-	msg.ID = p.o.Exchanges.newID(p)
-	msg.Raw = scan.Splice(msg.Raw, "id", msg.ID)
-	return msg
-}
-
-// passToAskerLocked passes an answer to the Peer whose exchange carried the request, if there is
-// one.
-func (p *Peer) passToAskerLocked(m *wire.Message) bool {
-	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
-		return false
-	}
-	owner := p.o.Exchanges.take(m.ID)
-	if owner == nil {
-		return false
-	}
-	raw := bytes.Clone(m.Raw)
-	p.wg.Go(func() {
-		defer wire.Guard()
-		_ = owner.receive(raw, nil)
-	})
-	return true
-}
-
-// A sessionRenewal is the state of greeting the peer again after it has ended the HTTP session of
-// our exchanges: such a peer has not accepted the message that was sent.
-type sessionRenewal struct {
-	mu sync.Mutex // held during a renewal
-
-	// Guarded by the Peer's lock:
-	count    int  // how often the session was renewed
-	standing int  // how often a standing event stream was begun
-	reads    bool // an event stream is being read
-}
-
 // greetingKey marks the context of a greeting.
 type greetingKey struct{}
 
@@ -220,7 +149,7 @@ type greetingKey struct{}
 // streams that were open in it have ended.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
-	count := p.regreet.count
+	count := p.exchanges.renewed
 	p.mu.Unlock()
 	err := p.exchanger.Exchange(ctx, o.msg, recv)
 	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(greetingKey{}) != nil {
@@ -235,10 +164,10 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 // renewSession greets the peer again for the call s, unless another call has done so since the
 // count-th renewal. It reports whether there is a session again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
-	p.regreet.mu.Lock()
-	defer p.regreet.mu.Unlock()
+	p.exchanges.renewal.Lock()
+	defer p.exchanges.renewal.Unlock()
 	p.mu.Lock()
-	if p.regreet.count > count {
+	if p.exchanges.renewed > count {
 		p.mu.Unlock()
 		return true
 	}
@@ -250,7 +179,7 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.note(Note{Kind: NoteUnsent, Text: "the peer has ended the session: it was greeted anew, and knows nothing of what was said before"})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.regreet.count++
+	p.exchanges.renewed++
 	return true
 }
 
@@ -259,24 +188,24 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 type renewableSession struct {
 	wire.HTTPSession
 	p *Peer
+	x *exchangeState
 }
 
 // ReadEvents opens the event stream for messages outside of exchanges. As long as it is open,
 // streams may go on after their own exchange has ended.
 func (s renewableSession) ReadEvents(over func()) {
-	p := s.p
-	p.mu.Lock()
-	p.regreet.standing++
-	which := p.regreet.standing
-	p.regreet.reads = true
-	p.mu.Unlock()
+	s.p.mu.Lock()
+	s.x.standing++
+	which := s.x.standing
+	s.x.reads = true
+	s.p.mu.Unlock()
 	s.HTTPSession.ReadEvents(func() {
-		p.mu.Lock()
-		if which == p.regreet.standing { // not the stream of an earlier session
-			p.regreet.reads = false
-			p.endStreamsLocked(nil, "the event stream of the peer has ended")
+		s.p.mu.Lock()
+		if which == s.x.standing { // not the stream of an earlier session
+			s.x.reads = false
+			s.p.endStreamsLocked(nil, "the event stream of the peer has ended")
 		}
-		p.unlockAndTell()
+		s.p.unlockAndTell()
 		over()
 	})
 }

@@ -61,16 +61,6 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free
 }
 
-// memory is the part of a Peer that counts the bytes of ours that the far side has not read.
-type memory struct {
-	held         int       // bytes that wait to be sent, those of arrays that are not complete included
-	mostHeld     int       // the most that held has been
-	awaitsBudget bool      // a goroutine will pass outbox.room when the Budget is within its bound
-	awaitsTurn   bool      // a timer will pass outbox.room when the next handler may begin (turnLocked)
-	begunAt      time.Time // when turnLocked last let a handler begin
-	lastAnswer   int       // the size of the last answer; 0: there was none
-}
-
 // While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers begin
 // one after the other, turnEvery apart, a time in which most will have answered: if many began at once, each would add an
 // answer beyond the bound. (A handler does not wait for the answer of the one before, which could be a deadlock: handlers
@@ -82,17 +72,17 @@ const (
 
 // turnLocked reports whether the handler of in may begin while the Budget is exceeded.
 func (p *Peer) turnLocked(in *inbound.Request) bool {
-	if in.Begun || p.lastAnswer > 0 && p.lastAnswer <= smallAnswer {
+	if in.Begun || p.outbox.lastAnswer > 0 && p.outbox.lastAnswer <= smallAnswer {
 		return true
 	}
-	if wait := turnEvery - time.Since(p.begunAt); wait > 0 {
-		if !p.awaitsTurn {
-			p.awaitsTurn = true
+	if wait := turnEvery - time.Since(p.outbox.begunAt); wait > 0 {
+		if !p.outbox.awaitsTurn {
+			p.outbox.awaitsTurn = true
 			time.AfterFunc(wait, p.nextTurn)
 		}
 		return false
 	}
-	p.begunAt, in.Begun = time.Now(), true
+	p.outbox.begunAt, in.Begun = time.Now(), true
 	return true
 }
 
@@ -100,46 +90,30 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 func (p *Peer) nextTurn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.awaitsTurn = false
+	p.outbox.awaitsTurn = false
 	p.outbox.room.pass()
-}
-
-// learnLocked notes the size of an answer, from which the size of the next ones is guessed.
-func (p *Peer) learnLocked(n int) {
-	if p.lastAnswer = n; p.awaitsTurn && n <= smallAnswer {
-		p.outbox.room.pass()
-	}
-}
-
-// holdLocked notes that n more bytes wait to be sent; a negative n, that bytes were sent.
-func (p *Peer) holdLocked(n int) {
-	p.held += n
-	p.mostHeld = max(p.mostHeld, p.held)
-	if p.o.Budget != nil {
-		p.o.Budget.hold(n)
-	}
 }
 
 // holdsTooMuchLocked reports whether the answer to in must wait until the far side has
 // read more. If so, outbox.room is passed when that may have changed. The other answers to
 // the array that in came in are not counted: they are sent only with the answer to in.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
-	held := p.held - in.Array.Bytes()
+	held := p.outbox.held - in.Array.Bytes()
 	if held > floodBytes {
 		return true
 	}
-	if p.o.Budget == nil {
+	if p.outbox.budget == nil {
 		return false
 	}
-	free := p.o.Budget.spent()
+	free := p.outbox.budget.spent()
 	if free == nil {
 		return false
 	}
 	if held <= roomBytes {
 		return !p.turnLocked(in)
 	}
-	if !p.awaitsBudget {
-		p.awaitsBudget = true
+	if !p.outbox.awaitsBudget {
+		p.outbox.awaitsBudget = true
 		p.wg.Go(func() { p.awaitBudget(free) })
 	}
 	return true
@@ -149,7 +123,7 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.mostHeld
+	return p.outbox.mostHeld
 }
 
 // awaitBudget passes outbox.room once free is closed, so that handlers that wait look again.
@@ -160,7 +134,7 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.awaitsBudget = false
+	p.outbox.awaitsBudget = false
 	p.outbox.room.pass()
 }
 
@@ -176,7 +150,7 @@ func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
 	defer p.unlockAndTell()
-	_ = p.waitForLocked(in.Ctx, &p.outbox.room, func() bool { return p.state >= closing || !p.holdsTooMuchLocked(in) || p.o.overlong(in) })
+	_ = p.waitForLocked(in.Ctx, &p.outbox.room, func() bool { return !p.end.Live() || !p.holdsTooMuchLocked(in) || p.o.overlong(in) })
 	if p.o.overlong(in) {
 		return wire.Errorf(wire.CodeServer, "the answers to this array take too much room: ask for less at once")
 	}
@@ -187,7 +161,7 @@ func (r flowControl) Await() error {
 func (r flowControl) Free() bool {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	return r.p.state >= closing || !r.p.holdsTooMuchLocked(r.in) && !r.p.o.overlong(r.in)
+	return !r.p.end.Live() || !r.p.holdsTooMuchLocked(r.in) && !r.p.o.overlong(r.in)
 }
 
 // Request returns the id of the request that is being answered.

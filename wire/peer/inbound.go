@@ -6,6 +6,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/inbound"
 )
 
@@ -17,7 +18,7 @@ const (
 
 // requestLocked dispatches a request.
 func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
-	if p.state >= closing {
+	if !p.end.Live() {
 		return
 	}
 	in := p.requests.Arrive(m, g)
@@ -32,13 +33,12 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	switch {
 	case full && p.waitsLocked(g) && p.requests.Later(in):
 	case full:
-		if !p.toldBusy { // told once: whoever floods us must not flood our user
-			p.toldBusy = true
+		if p.requests.FirstRefusal() {
 			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
 		}
 		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
 	case p.handler.Handle == nil:
-		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
+		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + ending.Quoted(in.Msg.Method)})
 		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
 		p.startLocked(in)
@@ -66,7 +66,7 @@ func (p *Peer) startLocked(in *inbound.Request) {
 // finishLocked frees the place of in, and starts the next request that waits for one.
 func (p *Peer) finishLocked(in *inbound.Request) {
 	p.requests.Finish(in)
-	for p.state < closing {
+	for p.end.Live() {
 		next := p.requests.Next()
 		if next == nil {
 			break
@@ -125,7 +125,7 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	p.owesNothingLocked(in)
 	// The place is freed only when the answer can be sent.
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
-		return !p.outbox.full() && p.outbox.posting <= maxPosts || p.state >= closing
+		return !p.outbox.full() && p.outbox.posting <= maxPosts || !p.end.Live()
 	})
 	p.finishLocked(in)
 }
@@ -149,7 +149,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
 	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which some peer has answered
-		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + quoted(in.Msg.Method)})
+		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
 }
@@ -182,10 +182,10 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	switch {
 	case in.Closed:
 		return errors.New("the request has been answered")
-	case p.state == ended:
-		return p.noMoreLocked(nil, nil)
-	case p.sendClosed != nil && in.Replied:
-		return p.sendClosed
+	case p.end.State == ending.Ended:
+		return p.end.Fault(nil, "")
+	case p.end.Sealed != nil && in.Replied:
+		return p.end.Sealed
 	}
 	if !ev.Final && in.Msg.Kind == wire.Request {
 		p.requests.GoesOn(in)
@@ -219,7 +219,7 @@ func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 		return
 	}
 	p.sendLocked(outgoing{msg: msg})
-	p.learnLocked(len(msg))
+	p.outbox.learn(len(msg))
 }
 
 // owesNothingLocked notes that in will get no more answers.
@@ -238,7 +238,7 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 // putLocked stores the answer to in among those to its array; nil: there is none.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
-	p.holdLocked(len(msg))
+	p.outbox.hold(len(msg))
 	p.sendArrayLocked(in.Array)
 }
 
@@ -251,7 +251,7 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 		return
 	}
 	p.change.pass()
-	p.holdLocked(-n)
+	p.outbox.hold(-n)
 	if len(replies) > 0 {
 		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
 	}

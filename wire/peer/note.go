@@ -1,14 +1,11 @@
 package peer
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 )
 
 // A NoteKind is the subject of a Note.
@@ -91,66 +88,6 @@ func panicText(v any) string {
 		}
 	}
 	return fmt.Sprintf("a handler panicked: %v\n%s", v, strings.Join(lines[:min(len(lines), 8)], "\n"))
-}
-
-// errOurs is the error of calls that were open when we closed the connection.
-var errOurs = errors.New("the connection was closed here")
-
-// closedFault returns the Fault for a connection that ended with err; when says what was going on
-// at that time, "" nothing.
-func closedFault(err error, method, when string) *wire.Fault {
-	var f *wire.Fault
-	if errors.As(err, &f) {
-		c := *f
-		return withMethod(&c, method)
-	}
-	f = &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
-	what := "the connection ended"
-	var ce *wire.CloseError
-	switch {
-	case errors.As(err, &ce):
-		f.Close, f.Child, f.Err = ce, ce.Child, nil
-		what = ce.Error()
-	case err == errOurs:
-		f.Err, what = nil, err.Error()
-	case err == io.EOF:
-		f.Close, f.Err = &wire.CloseError{Clean: true}, nil
-		what = "the far side sends no more"
-	case err != nil:
-		what = "connection lost: " + err.Error()
-	}
-	f.Message = what
-	if when != "" {
-		f.Message += ", " + when
-	}
-	return f
-}
-
-// callFault is closedFault for a pending call.
-func callFault(err error, s *stream) *wire.Fault {
-	name := quoted(s.op.Method)
-	switch {
-	case s.op.Kind == dialect.Watch:
-		return closedFault(err, s.op.Method, "")
-	case s.waiting:
-		return closedFault(err, s.op.Method, "before "+name+" was answered")
-	}
-	return closedFault(err, s.op.Method, "in the middle of the stream of "+name)
-}
-
-func withMethod(f *wire.Fault, method string) *wire.Fault {
-	if f.Method == "" {
-		f.Method = method
-	}
-	return f
-}
-
-// quoted names a method in a sentence.
-func quoted(method string) string {
-	if method == "" {
-		return "the message"
-	}
-	return fmt.Sprintf("%q", method)
 }
 
 func failure(e *wire.Error) wire.Event { return wire.Event{Kind: wire.Failure, Final: true, Err: e} }

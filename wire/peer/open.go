@@ -6,6 +6,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/scan"
 )
 
@@ -61,8 +62,8 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	case !expects:
 		s.box.End(io.EOF)
 		return o, nil
-	case p.state == eof && !p.asksInExchange():
-		return o, p.noMoreLocked(s, io.EOF)
+	case p.end.State == ending.EOF && !p.asksInExchange():
+		return o, p.end.Fault(io.EOF, s.op.Method)
 	case p.exchanger != nil:
 		o.ctx, s.exchange.stop = context.WithCancel(ctx)
 	}
@@ -107,8 +108,8 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 	if err := p.waitRoomLocked(ctx); err != nil {
 		return wire.Message{}, err
 	}
-	if p.state >= closing {
-		return wire.Message{}, p.noMoreLocked(s, nil)
+	if !p.end.Live() {
+		return wire.Message{}, p.end.Fault(nil, s.op.Method)
 	}
 	msg, err := p.codec.Encode(s.op)
 	if s.op.Method == "" {
@@ -152,21 +153,4 @@ func (p *Peer) expectsLocked(op *dialect.Op, msg *wire.Message) (expects, option
 	}
 	optional = op.Kind == dialect.Raw && op.Answer == nil && p.exchanger != nil
 	return optional, optional
-}
-
-// noMoreLocked returns the reason why s will not be answered: why the connection has ended, if that
-// is known, else why.
-func (p *Peer) noMoreLocked(s *stream, why error) error {
-	method := ""
-	if s != nil {
-		method = s.op.Method
-	}
-	switch {
-	case p.closeErr != nil:
-		why = p.closeErr
-	case why != nil:
-	case p.ours:
-		why = errOurs
-	}
-	return closedFault(why, method, "before "+quoted(method)+" was sent")
 }

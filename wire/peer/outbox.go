@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 )
 
 // roomBytes bounds the bytes that wait to be sent; senders of requests wait while there are more.
@@ -22,6 +23,7 @@ const roomBytes = 1 << 20
 //     bytes still counts what it took.
 //   - Requests and notifications of ours wait for room first; answers never do, as the peer may
 //     wait for them.
+//   - What is held counts in the Budget, too. It includes the answers to an array that is not complete.
 //   - If each message is an exchange of its own, nothing is queued: posting counts the answers that
 //     are being posted or wait to be.
 type outbox struct {
@@ -31,6 +33,30 @@ type outbox struct {
 	running bool       // the writer's goroutine runs
 	room    gate       // passed when bytes has become smaller
 	posting int        // answers of ours that are being posted, or wait to be
+
+	budget       *Budget
+	held         int       // bytes that wait to be sent, those of arrays that are not complete included
+	mostHeld     int       // the most that held has been
+	awaitsBudget bool      // a goroutine will pass room when the Budget is within its bound
+	awaitsTurn   bool      // a timer will pass room when the next handler may begin (turnLocked)
+	begunAt      time.Time // when turnLocked last let a handler begin
+	lastAnswer   int       // the size of the last answer; 0: there was none
+}
+
+// hold notes that n more bytes wait to be sent; a negative n, that bytes were sent.
+func (b *outbox) hold(n int) {
+	b.held += n
+	b.mostHeld = max(b.mostHeld, b.held)
+	if b.budget != nil {
+		b.budget.hold(n)
+	}
+}
+
+// learn notes the size of an answer, from which the size of the next ones is guessed.
+func (b *outbox) learn(n int) {
+	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
+		b.room.pass()
+	}
 }
 
 // put queues o and reports whether a writer must be started.
@@ -54,6 +80,7 @@ func (b *outbox) written(batch []outgoing, n int) {
 	clear(batch)
 	b.spare = batch
 	b.bytes -= n
+	b.hold(-n)
 	b.room.pass()
 }
 
@@ -78,7 +105,7 @@ type outgoing struct {
 
 // waitRoomLocked waits until there is room to send. The mutex is released while it waits.
 func (p *Peer) waitRoomLocked(ctx context.Context) error {
-	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.state == ended })
+	_ = p.waitForLocked(ctx, &p.outbox.room, func() bool { return !p.outbox.full() || p.end.State == ending.Ended })
 	return ctx.Err()
 }
 
@@ -97,9 +124,13 @@ func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 
 // sendLocked queues o and starts the writer's goroutine if it does not run.
 func (p *Peer) sendLocked(o outgoing) {
-	if p.state == ended {
+	if p.end.State == ending.Ended {
 		if o.done != nil {
-			o.done <- p.noMoreLocked(o.call, nil)
+			method := ""
+			if o.call != nil {
+				method = o.call.op.Method
+			}
+			o.done <- p.end.Fault(nil, method)
 		}
 		return
 	}
@@ -110,7 +141,7 @@ func (p *Peer) sendLocked(o outgoing) {
 		p.wg.Go(func() { p.exchange(o) })
 		return
 	}
-	p.holdLocked(len(o.msg))
+	p.outbox.hold(len(o.msg))
 	if p.outbox.put(o) {
 		p.wg.Go(p.write)
 	}
@@ -134,7 +165,6 @@ func (p *Peer) write() {
 		n := p.writeAll(batch)
 		p.mu.Lock()
 		p.outbox.written(batch, n)
-		p.holdLocked(-n)
 		p.change.pass()
 	}
 	p.outbox.running = false
@@ -220,9 +250,9 @@ func (p *Peer) onlyThis(err error) bool {
 // more, the contexts of its streams end.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
-	again := p.sendClosed != nil
+	again := p.end.Sealed != nil
 	if p.oneShot {
-		p.sendClosed = err
+		p.end.Sealed = err
 	}
 	p.mu.Unlock()
 	if !again {
@@ -242,18 +272,18 @@ func (p *Peer) failCall(s *stream, err error) {
 func (p *Peer) writeFailed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.abort == nil && p.state < closing {
-		p.abort = err
+	if p.end.Abort == nil && p.end.Live() {
+		p.end.Abort = err
 		p.change.pass()
 		p.wg.Go(func() {
-			select {
-			case <-time.After(grace):
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			defer cancel()
+			if p.until(ctx, func() bool { return false }) != nil {
 				_ = p.conn.Close()
-			case <-p.closeAt:
 			}
 		})
 	}
-	return closedFault(err, "", "")
+	return ending.Fault(err, "", "")
 }
 
 // tap passes a message to Options.Record and Options.Tap.

@@ -233,7 +233,8 @@ func (c *calls) find(id wire.ID) *stream {
 	if s := c.byID[string(id)]; s != nil {
 		return s
 	}
-	return c.pipeline.promote(c.pipeline.slot(id))
+	at := c.pipeline.slot(id)
+	return c.pipeline.promote(at)
 }
 
 // name puts s into byToken under the stream's token.

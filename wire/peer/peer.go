@@ -22,6 +22,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/inbound"
 )
 
@@ -92,21 +93,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxInbound <= 0 {
-		o.MaxInbound = defaultInbound
-	}
-	if o.StreamBuffer <= 0 {
-		o.StreamBuffer = defaultBuffer
-	}
-	if o.MaxMessage <= 0 {
-		o.MaxMessage = wire.DefaultMaxMessage
-	}
-	if o.Drain <= 0 {
-		o.Drain = defaultDrain
-	}
-	if o.CloseTimeout <= 0 {
-		o.CloseTimeout = defaultClose
-	}
+	o.MaxInbound = cmp.Or(max(o.MaxInbound, 0), defaultInbound)
+	o.StreamBuffer = cmp.Or(max(o.StreamBuffer, 0), defaultBuffer)
+	o.MaxMessage = cmp.Or(max(o.MaxMessage, 0), wire.DefaultMaxMessage)
+	o.Drain = cmp.Or(max(o.Drain, 0), defaultDrain)
+	o.CloseTimeout = cmp.Or(max(o.CloseTimeout, 0), defaultClose)
 	return o
 }
 
@@ -117,33 +108,33 @@ func (o Options) withDefaults() Options {
 // in Locked must be called with the mutex held.
 type Peer struct {
 	link
-	handler dialect.Handler // of the far side's requests and notifications; without Handle: nobody
-	lifetime
-	codec  dialect.Codec
-	can    dialect.Abilities // codec's
-	about  *dialect.Connection
-	o      Options
-	recvMu sync.Mutex // exchanges are received concurrently; their messages are routed one exchange at a time
+	codec   dialect.Codec
+	can     dialect.Abilities // codec's
+	handler dialect.Handler   // of the far side's requests and notifications; without Handle: nobody
+	o       Options
 
-	mu     sync.Mutex // guards all below; the codec is called under it
-	change gate       // passed when something has changed that the reader or Close waits for
-	ending
-	pendingNotes []Note // to be passed to Options.Note once the mutex is released
-	memory
+	ctx    context.Context // of handlers: ends when the peer begins to close
+	cancel context.CancelFunc
+	once   sync.Once      // guards shutDown
+	wg     sync.WaitGroup // counts every goroutine but the reader
+	done   chan struct{}  // closed when nothing of the peer runs any more
 
-	regreet       sessionRenewal
+	mu            sync.Mutex // guards all below; the codec is called under it
+	change        gate       // passed when something has changed that the reader or Close waits for
+	end           ending.Ending
+	pendingNotes  []Note // to be passed to Options.Note once the mutex is released
 	calls         calls
 	outbox        outbox
 	requests      inbound.Requests
-	toldBusy      bool // the user was told that requests are refused
 	notifications inbound.Notifications
+	exchanges     exchangeState
 }
 
 // A link is the connection with the optional interfaces that it implements.
 type link struct {
 	conn      wire.Conn
+	about     *dialect.Connection
 	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
-	posts     chan struct{}  // a semaphore: one element for each answer of ours that may be posted at once
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
 	buffered  wire.Buffered  // conn, if it knows what else it has read; else nil
@@ -152,65 +143,31 @@ type link struct {
 	oneShot   bool           // conn takes the answers to the first message, and no more
 }
 
-// A lifetime holds what Close and the reader need to end the peer.
-type lifetime struct {
-	ctx     context.Context // of handlers: ends when the peer begins to close
-	cancel  context.CancelFunc
-	xctx    context.Context // of exchanges: ends later than ctx, so that answers get out
-	xcancel context.CancelFunc
-	once    sync.Once      // guards shutDown
-	wg      sync.WaitGroup // counts every goroutine but the reader
-	closeAt chan struct{}  // closed when the reader has seen the end
-	done    chan struct{}  // closed when nothing of the peer runs any more
-	err     error          // what Err returns; read only after done
+// newLink returns the link of conn, which calls onIdle, if it can, before it waits for more.
+func newLink(conn wire.Conn, onIdle func()) link {
+	l := link{conn: conn}
+	l.exchanger, _ = conn.(wire.Exchanger)
+	l.batcher, _ = conn.(wire.Batcher)
+	l.router, _ = conn.(wire.Router)
+	l.buffered, _ = conn.(wire.Buffered)
+	_, l.oneShot = conn.(wire.OneShot)
+	idler, ok := conn.(wire.Idler)
+	if l.idler = ok; ok {
+		idler.OnIdle(onIdle)
+	}
+	return l
 }
-
-// An ending records how far the end of the connection has come, and why it ends.
-type ending struct {
-	state      state
-	ours       bool  // we closed the connection
-	sendClosed error // why a oneShot takes no more messages
-	abort      error // the write error for which we gave the connection up
-	closeErr   error // why nothing comes any more, once nothing does
-}
-
-// A state says what may still happen on a connection. The states follow each other in this order.
-type state uint8
-
-const (
-	open    state = iota
-	eof           // the far side sends no more, but reads
-	closing       // we are about to close: nothing new begins
-	ended         // nothing can be sent
-)
 
 // New returns a peer that reads conn at once. It owns conn from then on.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
-	p := &Peer{
-		link:     link{conn: conn},
-		lifetime: lifetime{done: make(chan struct{}), closeAt: make(chan struct{})},
-		codec:    codec,
-		o:        o.withDefaults(),
-		calls:    newCalls(),
-	}
-	p.requests = inbound.NewRequests(p.o.MaxInbound)
+	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
+	p.link = newLink(conn, p.wakeAll)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.xctx, p.xcancel = context.WithCancel(context.Background())
-	p.exchanger, _ = conn.(wire.Exchanger)
-	if p.exchanger != nil {
-		p.posts = make(chan struct{}, maxPosts)
-	}
-	p.batcher, _ = conn.(wire.Batcher)
-	p.router, _ = conn.(wire.Router)
-	p.buffered, _ = conn.(wire.Buffered)
-	_, p.oneShot = conn.(wire.OneShot)
-	p.can = codec.Abilities()
+	p.exchanges.ctx, p.exchanges.cancel = context.WithCancel(context.Background())
+	p.exchanges.posts = make(chan struct{}, maxPosts)
+	p.requests = inbound.NewRequests(p.o.MaxInbound)
 	p.can.RequestID, p.can.AnswerID = cmp.Or(p.can.RequestID, "id"), cmp.Or(p.can.AnswerID, "id")
-	p.calls.unsolicited = p.can.Unsolicited
-	if idler, ok := conn.(wire.Idler); ok {
-		p.idler = true
-		idler.OnIdle(p.wakeAll)
-	}
+	p.calls.unsolicited, p.outbox.budget = p.can.Unsolicited, p.o.Budget
 	p.about = p.connection()
 	if o.Handler != nil {
 		p.handler = o.Handler(p)
@@ -226,7 +183,7 @@ func (p *Peer) connection() *dialect.Connection {
 		c.OneAnswer = one.OneAnswer()
 	}
 	if s, ok := p.conn.(wire.HTTPSession); ok {
-		c.HTTPSession = renewableSession{s, p}
+		c.HTTPSession = renewableSession{s, p, &p.exchanges}
 	}
 	return c
 }
@@ -242,7 +199,7 @@ func (p *Peer) Done() <-chan struct{} { return p.done }
 func (p *Peer) Err() error {
 	select {
 	case <-p.done:
-		return p.err
+		return p.end.Err()
 	default:
 		return nil
 	}
@@ -269,22 +226,24 @@ func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessag
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			_ = s.Cancel(ctx)
+		}
+	}()
 	for {
 		m, err := s.Next(ctx)
 		switch {
 		case err == io.EOF:
 			return result, nil
 		case err != nil:
-			_ = s.Cancel(ctx)
 			return nil, err
 		}
 		ev, err := dialect.EventOf(p.codec, m)
 		switch {
 		case err != nil:
-			_ = s.Cancel(ctx)
 			return nil, err
 		case ev.Kind == wire.Failure && ev.Err != nil:
-			_ = s.Cancel(ctx)
 			return nil, ev.Err.Clone()
 		case ev.Kind == wire.Data:
 			result = bytes.Clone(ev.Data)

@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 )
 
 // callPipeline is the part of a Peer that keeps many calls in flight at little cost each: a call
@@ -24,6 +25,9 @@ import (
 //   - Send and Flush belong to one goroutine at a time.
 type callPipeline struct {
 	p     *Peer
+	calls *calls
+	box   *outbox
+	link  *link
 	ready func()
 	ring  []pipelineSlot
 	open  int // calls in ring
@@ -64,7 +68,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	for size < 2*most {
 		size *= 2
 	}
-	l := &callPipeline{p: p, ready: ready, ring: make([]pipelineSlot, size)}
+	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
 	if p.o.Tap == nil && p.o.Record == nil { // each of which sees every message
 		l.runs, _ = p.conn.(runSender)
@@ -86,7 +90,7 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != open || p.outbox.full() || len(l.out) > pipelineBytes {
+	if p.end.State != ending.Open || l.box.full() || len(l.out) > pipelineBytes {
 		return false
 	}
 	start := len(l.out)
@@ -103,13 +107,13 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	} else {
 		*at = pipelineSlot{id, op, c}
 		l.open++
-		p.calls.waiting++
-		if p.calls.waiting == 1 {
+		l.calls.waiting++
+		if l.calls.waiting == 1 {
 			p.change.pass() // the reader must not stop now
 		}
 	}
 	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
-	p.holdLocked(len(out) - start)
+	l.box.hold(len(out) - start)
 	return true
 }
 
@@ -117,25 +121,25 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 func (l *callPipeline) Flush() {
 	p := l.p
 	p.mu.Lock()
-	if p.outbox.running || l.now == nil || len(l.ends) == 0 {
+	if l.box.running || l.now == nil || len(l.ends) == 0 {
 		l.queueLocked()
 		p.mu.Unlock()
 		return
 	}
-	p.outbox.running = true
+	l.box.running = true
 	n := len(l.out)
-	p.outbox.bytes += n
+	l.box.bytes += n
 	p.mu.Unlock()
 	done, err := l.write()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err == nil && done && len(p.outbox.queue) == 0 {
-		p.outbox.bytes -= n
-		p.holdLocked(-n)
-		p.outbox.running = false
+	if err == nil && done && len(l.box.queue) == 0 {
+		l.box.bytes -= n
+		l.box.hold(-n)
+		l.box.running = false
 		return
 	}
-	p.wg.Go(func() { p.writeRest(n, err) })
+	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
 // write writes the requests in out as far as the connection takes them without blocking; done: nothing is left.
@@ -172,7 +176,7 @@ func (l *callPipeline) fail(id int64, err error) {
 	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.calls.find(strconv.AppendInt(nil, id, 10)); s != nil {
+	if s := l.calls.find(strconv.AppendInt(nil, id, 10)); s != nil {
 		p.forgetLocked(s, err)
 	}
 }
@@ -190,8 +194,8 @@ func (l *callPipeline) queueLocked() {
 	p, start := l.p, 0
 	all := bytes.Clone(l.out)
 	for i, end := range l.ends {
-		o := outgoing{msg: all[start:end:end], call: p.calls.byID[strconv.FormatInt(l.ids[i], 10)]}
-		if p.outbox.put(o) {
+		o := outgoing{msg: all[start:end:end], call: l.calls.byID[strconv.FormatInt(l.ids[i], 10)]}
+		if l.box.put(o) {
 			p.wg.Go(p.write)
 		}
 		start = end
@@ -201,17 +205,17 @@ func (l *callPipeline) queueLocked() {
 
 // writeRest goes on where Flush would have had to wait, or ended with err. n is the number of
 // bytes that Flush has counted as being written.
-func (p *Peer) writeRest(n int, err error) {
+func (l *callPipeline) writeRest(n int, err error) {
+	p := l.p
 	defer wire.Guard()
 	if err == nil {
-		err = p.batcher.Flush()
+		err = l.link.batcher.Flush()
 	}
 	if err != nil {
 		_ = p.writeFailed(err)
 	}
 	p.mu.Lock()
-	p.outbox.written(nil, n)
-	p.holdLocked(-n)
+	l.box.written(nil, n)
 	p.change.pass()
 	p.mu.Unlock()
 	p.write()
@@ -222,7 +226,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
 	if c == nil {
-		l.p.calls.promoteAllLocked()
+		l.calls.promoteAllLocked()
 		return
 	}
 	if i := slices.IndexFunc(l.ring, func(at pipelineSlot) bool { return at.call == c }); i >= 0 {
@@ -238,7 +242,7 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	was := l.free(at)
 	s := newStream(l.p, *was.op)
 	s.oneAnswer = true
-	l.p.calls.add(s, strconv.AppendInt(nil, was.id, 10))
+	l.calls.add(s, strconv.AppendInt(nil, was.id, 10))
 	was.call.Opened(s)
 	return s
 }
@@ -260,7 +264,7 @@ func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	was := *at
 	*at = pipelineSlot{}
 	l.open--
-	l.p.calls.waiting--
+	l.calls.waiting--
 	return was
 }
 

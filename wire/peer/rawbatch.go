@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/scan"
 )
 
@@ -44,8 +45,8 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	for val := range scan.Elements(op.Params) {
 		s := newStream(p, dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer})
 		m, err := p.encodeLocked(ctx, s)
-		if err == nil && len(m.ID) > 0 && p.state == eof {
-			err = p.noMoreLocked(s, io.EOF)
+		if err == nil && len(m.ID) > 0 && p.end.State == ending.EOF {
+			err = p.end.Fault(io.EOF, s.op.Method)
 		}
 		if err != nil {
 			b.end(p, err)

@@ -53,12 +53,12 @@ func (p *Peer) receiveRead(raw []byte) (err error) {
 // both directions. Then it waits while the reader has to stop. An error ends the connection.
 func (p *Peer) receive(raw []byte, in *stream) error {
 	if p.exchanger != nil {
-		p.recvMu.Lock()
+		p.exchanges.recv.Lock()
 	}
 	p.mu.Lock()
 	err := p.decodeLocked(raw, in)
 	if p.exchanger != nil {
-		p.recvMu.Unlock()
+		p.exchanges.recv.Unlock()
 	}
 	p.throttleLocked(in)
 	p.unlockAndTell()

@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer/early"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/inbound"
 )
 
@@ -42,10 +43,10 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 		p.deliverLocked(s, m)
 	case streamed:
 		p.deliverLocked(s, m)
-	case unnamed:
-		p.earlyLocked(s, m)
 	case tardy:
 		p.tooLateLocked(s, m)
+	case unnamed:
+		p.earlyLocked(s, m)
 	}
 }
 
@@ -124,7 +125,7 @@ func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	default:
 		p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: fmt.Sprintf(
 			"%d items of its stream came before %s was answered and were lost: more than %d bytes of them waited for the answer that names the stream",
-			lost, quoted(s.op.Method), p.o.StreamBuffer)}, false)
+			lost, ending.Quoted(s.op.Method), p.o.StreamBuffer)}, false)
 	}
 }
 

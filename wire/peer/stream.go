@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer/early"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/mailbox"
 )
 
@@ -56,6 +57,18 @@ func newStream(p *Peer, op dialect.Op) *stream {
 
 // ended reports whether nothing more is queued.
 func (s *stream) ended() bool { return s.box.Err() != nil }
+
+// fault returns why s failed when the connection ended with err.
+func (s *stream) fault(err error) *wire.Fault {
+	when := "in the middle of the stream of " + ending.Quoted(s.op.Method)
+	switch {
+	case s.op.Kind == dialect.Watch:
+		when = ""
+	case s.waiting:
+		when = "before " + ending.Quoted(s.op.Method) + " was answered"
+	}
+	return ending.Fault(err, s.op.Method, when)
+}
 
 // Next returns the next message. It allocates nothing when one is queued. Only
 // one goroutine may be in Next. The first message of a Subscribe is its
@@ -196,7 +209,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 // returns the call that gets the answer, if there is one and somebody waits for it. It does not
 // wait for room in the outbox: there is at most one such message for each call.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
-	if p.state != open {
+	if p.end.State != ending.Open {
 		return nil, true
 	}
 	msg, err := p.codec.Encode(op)

@@ -2,9 +2,12 @@ package peer
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/inbound"
 	"rpcx/wire/scan"
 )
@@ -20,8 +23,6 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 		}
 		m.Kind = wire.Notification // as is a Cancel of no request
 		p.notificationLocked(m)
-	case wire.Greeting:
-		p.calls.greet(m)
 	case wire.Item:
 		p.unclaimedLocked(m)
 	case wire.Response:
@@ -42,7 +43,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		p.unhandledLocked(m.Method)
 		return
 	}
-	if p.state >= closing {
+	if !p.end.Live() {
 		return
 	}
 	if p.handler.Ignores != nil && !p.notifications.Running && p.handler.Ignores(m.Method) {
@@ -58,13 +59,56 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
+// tellHandler passes the queued notifications to the handler, one after another, until none is
+// left.
+func (p *Peer) tellHandler() {
+	defer wire.Guard()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.notifications.Empty() && p.end.State < ending.Ended && p.ctx.Err() == nil {
+		full := p.notifications.Full()
+		in := p.notifications.Next()
+		if full {
+			p.change.pass()
+		}
+		p.mu.Unlock()
+		p.tell(&in)
+		p.mu.Lock()
+	}
+	p.notifications.Stop()
+	p.change.pass()
+}
+
+// tell runs the handler of one notification.
+func (p *Peer) tell(in *dialect.Inbound) {
+	method := in.Msg.Method
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			p.note(Note{Kind: NotePanic, Method: method, Text: panicText(v)})
+		}
+	}()
+	in.Emit = func(wire.Event) error { return nil }
+	_, err := p.handler.Handle(ctx, in)
+	switch {
+	case err == nil:
+	case string(wire.AsError(err).Code) == "-32601":
+		p.mu.Lock()
+		p.unhandledLocked(method)
+		p.unlockAndTell()
+	default:
+		p.note(Note{Kind: NoteFailedNotification, Method: method, Text: fmt.Sprintf("handling the notification %s failed: %s", ending.Quoted(method), err)})
+	}
+}
+
 // unhandledLocked tells the user that nothing handled a notification, unless a watch shows its
 // method.
 func (p *Peer) unhandledLocked(method string) {
 	if p.calls.watchesFor(method) {
 		return
 	}
-	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + quoted(method)})
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + ending.Quoted(method)})
 }
 
 // incomingLocked shows m to Incoming, without the lock, and reports whether that has taken it.
@@ -138,7 +182,7 @@ func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	what := malformation(m)
 	for _, s := range append([]*stream{o.call}, o.others()...) {
-		p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + quoted(s.op.Method)})
+		p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + ending.Quoted(s.op.Method)})
 	}
 }
 
@@ -164,8 +208,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 		return &wire.Fault{Kind: wire.Usage, Message: "no request with id " + string(id) + " is open"}
 	}
 	p.untakeLocked(taken[0])
-	if p.state == ended {
-		return p.noMoreLocked(nil, nil)
+	if p.end.State == ending.Ended {
+		return p.end.Fault(nil, "")
 	}
 	p.replyRawLocked(taken[0], bytes.Clone(raw))
 	return nil

@@ -1,11 +1,16 @@
 package peer
 
 import (
-	"io"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/peer/ending"
 )
+
+// maxGreetings bounds the greetings that are kept for watches that are opened
+// later.
+const maxGreetings = 8
 
 // watch opens a stream of the peer's messages: all of them, or those that op takes. Its first
 // messages are the greetings of that method that have come already.
@@ -13,12 +18,8 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := newStream(p, op)
-	if p.state != open {
-		why := p.closeErr
-		if p.state == eof {
-			why = io.EOF
-		}
-		return nil, closedFault(why, op.Method, "")
+	if p.end.State != ending.Open {
+		return nil, p.end.Unwatched(op.Method)
 	}
 	p.calls.watches = append(p.calls.watches, s)
 	for i := range p.calls.greetings {
@@ -37,8 +38,8 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	switch {
 	case p.exchanger != nil:
 		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP nothing comes that was not asked for"}
-	case p.state == eof:
-		return closedFault(io.EOF, s.op.Method, "")
+	case p.end.State == ending.EOF:
+		return p.end.Unwatched(s.op.Method)
 	}
 	s.token, s.follows = string(token), true
 	p.calls.watches = append(p.calls.watches, s)
@@ -64,7 +65,7 @@ func (s *stream) sees(m *wire.Message) bool {
 }
 
 // showLocked delivers m to the watches for which sees returns true, and reports whether there is one. Text that is no JSON is
-// not shown: nobody could read it.
+// not shown: nobody could read it. A Greeting is kept for watches that are opened later.
 func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
 	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, as a watch that queues too much is removed
 		w := p.calls.watches[i]
@@ -77,7 +78,17 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 		p.deliverLocked(w, m)
 		m.Final = final
 	}
+	if m.Kind == wire.Greeting && len(p.calls.greetings) < maxGreetings {
+		p.calls.greetings = append(p.calls.greetings, m.Clone())
+	}
 	return seen
+}
+
+// watchesFor reports whether a watch waits for messages of that method alone.
+func (c *calls) watchesFor(method string) bool {
+	return slices.ContainsFunc(c.watches, func(w *stream) bool {
+		return w.op.Kind == dialect.Watch && w.op.Method != "" && w.op.Takes(method)
+	})
 }
 
 // takenWholeLocked delivers an array that holds no message of the dialect to the watches and to

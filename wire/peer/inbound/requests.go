@@ -62,6 +62,7 @@ type Requests struct {
 	streams    int        // how many of open have been answered and go on
 	unanswered int
 	arrived    uint64
+	refused    bool // one was refused
 }
 
 // NewRequests returns a table for that many requests at once.
@@ -103,6 +104,13 @@ func (t *Requests) Full(n int) bool {
 // request that was taken on whatever its user waits for.
 func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
+}
+
+// FirstRefusal reports whether no request was refused before, so that the user is told: whoever floods us must not flood our user.
+func (t *Requests) FirstRefusal() bool {
+	was := t.refused
+	t.refused = true
+	return !was
 }
 
 // Later queues a request until there is room; false if too many wait already.

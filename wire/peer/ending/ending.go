@@ -1,0 +1,180 @@
+// Package ending says how far the end of a connection has come, and why it ends.
+package ending
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"rpcx/wire"
+)
+
+// A State says what may still happen on a connection. The states follow each other in this order.
+type State uint8
+
+// The states.
+const (
+	Open    State = iota
+	EOF           // the far side sends no more, but reads
+	Closing       // we are about to close: nothing new begins
+	Ended         // nothing can be sent
+)
+
+// The errors of connections that ended without one of the transport.
+var (
+	ErrOurs = errors.New("the connection was closed here")
+	ErrLeft = errors.New("the far side left before its answers")
+)
+
+// An Ending records how far the end of a connection has come, and why it ends. It has no lock: it is used under that of the
+// connection.
+//
+// Its rules:
+//   - The state only moves forward.
+//   - What is known first about the reason wins, unless the reader finds a better one: see Stop.
+type Ending struct {
+	State  State
+	Ours   bool  // we closed the connection
+	Sealed error // why the far side accepts no more messages, as it took the one answer to its request
+	Abort  error // the write error for which we gave the connection up
+	cause  error // why nothing comes any more, once nothing does
+	final  error // what Err of the connection returns
+}
+
+// Enter moves to a later state.
+func (e *Ending) Enter(s State) { e.State = max(e.State, s) }
+
+// Live reports whether something new may begin.
+func (e *Ending) Live() bool { return e.State < Closing }
+
+// Stop notes that nothing more is read, because of err, and returns the reason for the calls that are open.
+func (e *Ending) Stop(err error) error {
+	if err == io.EOF || Broken(err) {
+		e.Enter(EOF)
+	} else {
+		e.Enter(Closing)
+	}
+	switch {
+	case e.Abort != nil && wire.AsFault(err) == nil:
+		err = prefer(err, e.Abort)
+	case e.Ours:
+		err = ErrOurs
+	}
+	e.cause = err
+	return err
+}
+
+// prefer returns the more informative of two reasons: how a child exited or why the connection
+// was closed, rather than why it could not be written to.
+func prefer(read, write error) error {
+	var ce *wire.CloseError
+	if errors.As(read, &ce) && (ce.Child != nil || ce.Code != 0) {
+		return read
+	}
+	return write
+}
+
+// Finish notes that the connection has ended with err, which the reader has found.
+func (e *Ending) Finish(err error) {
+	switch {
+	case e.Ours || err == io.EOF:
+	case e.Abort != nil:
+		e.final = Fault(e.Abort, "", "")
+	case !Goodbye(err):
+		e.final = Fault(err, "", "")
+	}
+}
+
+// Err returns why the connection has ended; nil after our own close and after a clean end.
+func (e *Ending) Err() error { return e.final }
+
+// Fault returns the failure of a call that was not sent: why the connection has ended, if that is known, else why.
+func (e *Ending) Fault(why error, method string) *wire.Fault {
+	switch {
+	case e.cause != nil:
+		why = e.cause
+	case why == nil && e.Ours:
+		why = ErrOurs
+	}
+	return Fault(why, method, "before "+Quoted(method)+" was sent")
+}
+
+// Unwatched returns the failure of a watch that cannot begin, as nothing comes any more.
+func (e *Ending) Unwatched(method string) *wire.Fault {
+	if e.State == EOF {
+		return Fault(io.EOF, method, "")
+	}
+	return Fault(e.cause, method, "")
+}
+
+// Fault returns the Fault for a connection that ended with err; when says what was going on
+// at that time, "" nothing.
+func Fault(err error, method, when string) *wire.Fault {
+	var f *wire.Fault
+	if errors.As(err, &f) {
+		return WithMethod(f, method)
+	}
+	f = &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
+	what := "the connection ended"
+	var ce *wire.CloseError
+	switch {
+	case errors.As(err, &ce):
+		f.Close, f.Child, f.Err = ce, ce.Child, nil
+		what = ce.Error()
+	case err == ErrOurs:
+		f.Err, what = nil, err.Error()
+	case err == io.EOF:
+		f.Close, f.Err = &wire.CloseError{Clean: true}, nil
+		what = "the far side sends no more"
+	case err != nil:
+		what = "connection lost: " + err.Error()
+	}
+	f.Message = what
+	if when != "" {
+		f.Message += ", " + when
+	}
+	return f
+}
+
+// Quoted names a method in a sentence.
+func Quoted(method string) string {
+	if method == "" {
+		return "the message"
+	}
+	return strconv.Quote(method)
+}
+
+// WithMethod returns a copy of f that names a method, if f does not name one.
+func WithMethod(f *wire.Fault, method string) *wire.Fault {
+	c := *f
+	if c.Method == "" {
+		c.Method = method
+	}
+	return &c
+}
+
+// Goodbye reports whether the peer ended the connection in good order.
+func Goodbye(err error) bool {
+	var ce *wire.CloseError
+	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
+}
+
+// Broken reports whether the peer has broken the framing, or has ended its direction inside a
+// message, but may still read: nothing more can be read from it.
+func Broken(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)
+}
+
+// Code returns the code and reason with which a WebSocket is closed after err.
+func Code(err error) (code int, reason string) {
+	f := wire.AsFault(err)
+	switch {
+	case f == nil || f.Kind != wire.Protocol:
+		return 0, ""
+	case f.Close != nil && f.Close.Code != 0:
+		return f.Close.Code, f.Close.Reason
+	}
+	return 1002, strings.ToValidUTF8(f.Message[:min(len(f.Message), 120)], "")
+}

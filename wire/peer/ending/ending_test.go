@@ -1,0 +1,83 @@
+package ending
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"rpcx/wire"
+)
+
+func TestTheStateOnlyMovesForward(t *testing.T) {
+	var e Ending
+	if e.Enter(Closing); e.Live() || e.State != Closing {
+		t.Fatal("it does not close")
+	}
+	if e.Enter(EOF); e.State != Closing {
+		t.Error("it goes back")
+	}
+}
+
+var (
+	torn    = errors.New("reset by peer")
+	unsent  = errors.New("broken pipe")
+	goodbye = &wire.CloseError{Clean: true, Code: 1000}
+	exited  = &wire.CloseError{Child: &wire.Child{Exit: 3}}
+	framing = &wire.Fault{Kind: wire.Protocol, Message: "no length"}
+)
+
+func TestWhyAConnectionEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		before Ending
+		err    error
+		state  State
+		reason error // of the calls that are open
+		final  string
+	}{
+		"the far side sends no more":          {Ending{}, io.EOF, EOF, io.EOF, ""},
+		"the far side breaks the framing":     {Ending{}, framing, EOF, framing, "no length"},
+		"the far side says goodbye":           {Ending{}, goodbye, Closing, goodbye, ""},
+		"the connection is torn":              {Ending{}, torn, Closing, torn, "connection lost: reset by peer"},
+		"we have closed it":                   {Ending{Ours: true}, torn, Closing, ErrOurs, ""},
+		"it could not be written to":          {Ending{Abort: unsent}, torn, Closing, unsent, "connection lost: broken pipe"},
+		"it could not be written to: a child": {Ending{Abort: unsent}, exited, Closing, exited, "connection lost: broken pipe"},
+		"it could not be written to: framing": {Ending{Abort: unsent}, framing, EOF, framing, "connection lost: broken pipe"},
+	} {
+		e := c.before
+		if reason := e.Stop(c.err); reason != c.reason || e.State != c.state {
+			t.Errorf("%s: state %d, %v", name, e.State, reason)
+		}
+		e.Finish(c.err)
+		f := wire.AsFault(e.Err())
+		if (f == nil) != (c.final == "") || f != nil && f.Message != c.final {
+			t.Errorf("%s: it ends with %v", name, e.Err())
+		}
+	}
+}
+
+func TestFaultsNameTheMethodOnce(t *testing.T) {
+	e := Ending{Ours: true}
+	if f := e.Fault(nil, "add"); f.Message != `the connection was closed here, before "add" was sent` || f.Method != "add" {
+		t.Error(f.Message, f.Method)
+	}
+	e.Stop(torn)
+	if f := e.Fault(io.EOF, ""); f.Message != "the connection was closed here, before the message was sent" {
+		t.Error(f.Message)
+	}
+	named := &wire.Fault{Kind: wire.IO, Method: "sub"}
+	if f := Fault(named, "add", ""); f.Method != "sub" || f == named {
+		t.Error("another method is named, or the fault is shared")
+	}
+}
+
+func TestCodeOfAProtocolError(t *testing.T) {
+	if code, why := Code(framing); code != 1002 || why != "no length" {
+		t.Error(code, why)
+	}
+	if code, why := Code(&wire.Fault{Kind: wire.Protocol, Close: &wire.CloseError{Code: 1009, Reason: "large"}}); code != 1009 || why != "large" {
+		t.Error(code, why)
+	}
+	if code, _ := Code(torn); code != 0 {
+		t.Error(code)
+	}
+}

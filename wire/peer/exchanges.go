@@ -1,0 +1,88 @@
+package peer
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"maps"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Exchanges finds the answers to requests of ours when each exchange with the peer is a connection
+// of its own, as POSTs to our listener are: our request is sent in the event stream of one
+// exchange, and the answer comes in another POST. All connections of a listener share one
+// Exchanges.
+//
+// The requests have ids that cannot be guessed, so that only the peer that was asked can answer.
+type Exchanges struct {
+	mu     sync.Mutex
+	owners map[string]*Peer // by the ids of their requests
+}
+
+// NewExchanges returns an Exchanges without requests.
+func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
+
+// newID returns a new id for a request of p.
+func (x *Exchanges) newID(p *Peer) wire.ID {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	id := wire.ID(`"` + hex.EncodeToString(b[:]) + `"`)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.owners[string(id)] = p
+	return id
+}
+
+// take returns the Peer whose request has that id and forgets the request; nil if there is none.
+func (x *Exchanges) take(id wire.ID) *Peer {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.owners[string(id)]
+	delete(x.owners, string(id))
+	return p
+}
+
+// forget removes the requests of p that were not answered.
+func (x *Exchanges) forget(p *Peer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
+}
+
+// asksInExchange reports whether the connection is one exchange, in which requests of ours are sent
+// but not answered: another exchange brings the answer.
+func (p *Peer) asksInExchange() bool {
+	return p.oneShot && p.o.Exchanges != nil && !p.about.OneAnswer
+}
+
+// ownExchangeIDLocked gives a request of ours the id under which Exchanges finds its answer. The
+// request must have its id in the member "id".
+func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
+	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
+		return msg
+	}
+	msg.ID = p.o.Exchanges.newID(p)
+	msg.Raw = scan.Splice(msg.Raw, "id", msg.ID)
+	return msg
+}
+
+// passToAskerLocked passes an answer to the Peer whose exchange carried the request, if there is
+// one.
+func (p *Peer) passToAskerLocked(m *wire.Message) bool {
+	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
+		return false
+	}
+	owner := p.o.Exchanges.take(m.ID)
+	if owner == nil {
+		return false
+	}
+	raw := bytes.Clone(m.Raw)
+	p.wg.Go(func() {
+		defer wire.Guard()
+		_ = owner.receive(raw, nil)
+	})
+	return true
+}
