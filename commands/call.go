@@ -127,8 +127,8 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		}
 		return found, err
 	}
-	var last *request.Consumer
-	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+	var last *request.ResponsePrinter
+	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
 		if last = c; e.Spec().Files.AreEmbedded() {
 			c.KeepRaw = true
 		}
@@ -144,13 +144,13 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 }
 
 // consume reads the answer; if it is a job, it waits for the job's result.
-func (o *callOptions) consume(c *request.Consumer, op dialect.Op) error {
+func (o *callOptions) consume(c *request.ResponsePrinter, op dialect.Op) error {
 	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
 	if len(o.method) > 0 {
 		c.Notifications = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
 	}
 	c.Answers, c.Grace, c.CheckResult, c.What = o.answers, time.Duration(o.grace), true, "what was called"
-	return c.Waited(c.Do(op))
+	return c.AwaitJob(c.Do(op))
 }
 
 // exclude returns an error for flags that contradict each other.

@@ -90,8 +90,8 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	}
 	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil }
 	r.Started = func(d *env.Deadline) { run.OnMessage = d.Touch } // what the code calls back counts as a message of it
-	r.Consume = func(c *request.Consumer, op dialect.Op) error { return o.consume(run, c, op) }
-	r.Outcome = func(_ *request.Consumer, err error) error {
+	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error { return o.consume(run, c, op) }
+	r.Outcome = func(_ *request.ResponsePrinter, err error) error {
 		return withStack(o.evaluator.HostTimeout(op, r.Timeout, err))
 	}
 	return r.Do(ctx)
@@ -99,7 +99,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 
 // consume reads the value, if the dialect can evaluate code in the named
 // evaluator.
-func (o *evalOptions) consume(run *env.Env, c *request.Consumer, op dialect.Op) error {
+func (o *evalOptions) consume(run *env.Env, c *request.ResponsePrinter, op dialect.Op) error {
 	e := endpoint.Endpoint{Dialect: c.Dialect()}
 	if e.Spec().Evaluation == nil {
 		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)

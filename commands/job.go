@@ -144,8 +144,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
 		return v.operation(ctx, run, o, e, rest, cat)
 	}
-	var last *request.Consumer
-	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+	var last *request.ResponsePrinter
+	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
 		last = c
 		spec := e.Spec()
 		c.KeepRaw = spec.Files.AreEmbedded()
@@ -171,7 +171,7 @@ func (v jobVerb) first() time.Duration {
 
 // consume reads the events of the job. The result of a job that was started
 // here is checked against the method's schema.
-func (o *jobOptions) consume(c *request.Consumer, op dialect.Op, bare bool) error {
+func (o *jobOptions) consume(c *request.ResponsePrinter, op dialect.Op, bare bool) error {
 	if op.Job != "" {
 		c.Method = op.Job
 	}

@@ -126,11 +126,11 @@ func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Requ
 		o.StartTimer(d)
 	}
 	sent := false
-	r.Consume = func(c *request.Consumer, op dialect.Op) error {
+	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
 		sent = true
 		return o.consume(run, limit, c, watch, op)
 	}
-	r.Outcome = func(_ *request.Consumer, err error) error { return err }
+	r.Outcome = func(_ *request.ResponsePrinter, err error) error { return err }
 	err := r.Do(ctx)
 	switch {
 	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), options.ErrForElapsed):
@@ -211,11 +211,11 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 
 // consume opens the stream and reads it; watch is nil if only the answers to op
 // are printed.
-func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.Consumer, watch *dialect.Op, op dialect.Op) error {
+func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.ResponsePrinter, watch *dialect.Op, op dialect.Op) error {
 	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
 	waiting, done := context.WithCancel(limit.Ctx)
 	defer done()
-	go c.AdviseWaiting(waiting)
+	go c.WarnWaiting(waiting)
 	outcome := func(err error) error { return o.outcome(run, limit, c, err) }
 	if watch == nil {
 		return outcome(c.Do(op))
@@ -226,22 +226,22 @@ func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request
 // outcome returns nil for the ends that were asked for or are regular: --for,
 // --idle, and a peer that closes without an error. If no item came, it tells
 // the user what else did.
-func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request.Consumer, err error) error {
+func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request.ResponsePrinter, err error) error {
 	cause := context.Cause(limit.Ctx)
 	f := wire.AsFault(err)
 	switch {
 	case errors.Is(cause, options.ErrForElapsed):
-		return c.AdviseUnhandled(nil)
+		return c.WarnUnhandled(nil)
 	case f == nil:
 		return err
 	case o.Time.Idle > 0 && limit.Idled() && f == wire.AsFault(cause):
-		return c.AdviseUnhandled(nil) // --idle is a regular end here
+		return c.WarnUnhandled(nil) // --idle is a regular end here
 	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
-		return c.AdviseUnhandled(nil) // a peer may end a subscription, if it closes without an error
+		return c.WarnUnhandled(nil) // a peer may end a subscription, if it closes without an error
 	case f.Kind == wire.RPCError:
 		request.Suggest(run, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
-		return c.AdviseUnhandled(err)
+		return c.WarnUnhandled(err)
 	}
 	return err
 }

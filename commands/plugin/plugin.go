@@ -111,8 +111,8 @@ func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, er
 // do makes a call and prints its result.
 func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) error {
 	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil }
-	r.Consume = func(c *request.Consumer, _ dialect.Op) error { return pc.consume(c) }
-	r.Outcome = func(c *request.Consumer, err error) error {
+	r.Consume = func(c *request.ResponsePrinter, _ dialect.Op) error { return pc.consume(c) }
+	r.Outcome = func(c *request.ResponsePrinter, err error) error {
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 			suggest(c, run, f, pc)
 		}
@@ -122,7 +122,7 @@ func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) er
 }
 
 // consume makes one call and prints its result.
-func (pc operation) consume(c *request.Consumer) error {
+func (pc operation) consume(c *request.ResponsePrinter) error {
 	c.Method = pc.name
 	return named(c.Do(pc.op), pc)
 }
@@ -140,7 +140,7 @@ func named(err error, pc operation) error {
 }
 
 // suggest adds the nearest name that the plugin has to the failure of a call.
-func suggest(c *request.Consumer, run *env.Env, f *wire.Fault, pc operation) {
+func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
 	}

@@ -64,16 +64,16 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	if err := o.callbacks(e, funcs); err != nil {
 		return err
 	}
-	r.Consume = func(c *request.Consumer, _ dialect.Op) error { return perform(c, steps) }
-	r.Outcome = func(_ *request.Consumer, err error) error { return err }
+	r.Consume = func(c *request.ResponsePrinter, _ dialect.Op) error { return perform(c, steps) }
+	r.Outcome = func(_ *request.ResponsePrinter, err error) error { return err }
 	return r.Do(ctx)
 }
 
 // perform makes the steps one after another in the conversation of c.
-func perform(c *request.Consumer, steps []*step) error {
+func perform(c *request.ResponsePrinter, steps []*step) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
-		c = c.Another()
+		c = c.Reset()
 		c.KeepLast = true
 		pc, err := s.call(results)
 		if err == nil {

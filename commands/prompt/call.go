@@ -33,7 +33,7 @@ var (
 // outcome is the command's. Here calls share a connection and run at the same
 // time, each can be cancelled alone, and the prompt goes on after a failure.
 // Both have their params made by request.FillParams and their answers read by a
-// request.Consumer.
+// request.ResponsePrinter.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {
@@ -66,9 +66,9 @@ func (p *prompt) call(text string) {
 	}
 	go func() {
 		p.end(c, cat, guarded(func() error {
-			answer := request.NewConsumer(p.Env, p.Conv, p.Print, c.deadline)
+			answer := request.NewResponsePrinter(p.Env, p.Conv, p.Print, c.deadline)
 			answer.Method, answer.Stream = c.method, op.Kind == dialect.Subscribe
-			return answer.Waited(answer.Read(&labelled{Stream: st, p: p, c: c}))
+			return answer.AwaitJob(answer.Read(&labelled{Stream: st, p: p, c: c}))
 		}))
 	}()
 }

@@ -100,7 +100,7 @@ func ask(t *testing.T, script []string, op dialect.Op) (string, error) {
 	r := &Request{
 		Env: a, Client: &options.Client{}, Endpoint: e, Print: print, Stream: op.Kind == dialect.Subscribe, Timeout: 10 * time.Second,
 		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
-		Consume: func(c *Consumer, op dialect.Op) error {
+		Consume: func(c *ResponsePrinter, op dialect.Op) error {
 			c.Stream = op.Kind == dialect.Subscribe
 			return c.Do(op)
 		},

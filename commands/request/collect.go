@@ -37,57 +37,82 @@ func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, s
 }
 
 func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st dialect.Stream) (json.RawMessage, error) {
-	items, job := []json.RawMessage{}, ""
-	var guided *wire.Error
-	single, later := true, all.Named(conv.Dialect()).Streams.Deferred
+	c := collector{items: []json.RawMessage{}, single: true, deferred: all.Named(conv.Dialect()).Streams.Deferred}
 	for {
 		m, err := st.Next(cl.Ctx)
-		if err == io.EOF && job != "" {
-			if st, err = conv.Open(cl.Ctx, waitFor(job)); err != nil {
+		if err == io.EOF && c.job != "" {
+			if st, err = conv.Open(cl.Ctx, waitFor(c.job)); err != nil {
 				return nil, env.Cause(cl.Ctx, err)
 			}
-			job, later = "", true
+			c.job, c.deferred = "", true
 			continue
 		}
 		if err == io.EOF {
-			break
+			return c.result()
 		}
 		if err != nil {
 			return nil, abandon(cl.Ctx, st, err)
 		}
 		cl.Touch()
-		ev, err := dialect.EventOf(conv, m)
+		ev, err := c.classify(cl.Ctx, &ReadOptions{}, conv, nil, &m)
 		if err != nil {
 			return nil, err
 		}
-		if ev.Kind == wire.Guidance && ev.Message != "" {
-			ev.Action = "" // the advice would be the same for each line
-		}
-		if ev.Kind == wire.Guidance && ev.Topic != "" {
-			guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
-		}
-		run.Console.Event(ev) // events for people
-		job = startedJob(&m, &ev)
-		switch {
-		case recovers(ev):
-		case m.Kind == wire.Response && m.Err == nil && !m.Final: // the answer that opens a stream
-			single = later
-		case ev.Kind == wire.Failure:
-			return nil, abandoned(cl.Ctx, st, ev)
-		case ev.Kind == wire.Data:
-			single = single && (m.Kind == wire.Response || later && ev.Final)
-			items = append(items, bytes.Clone(ev.Data))
+		if c.take(run, &m, ev) {
+			return nil, abandoned(cl.Ctx, st, *ev)
 		}
 	}
+}
+
+// A collector makes one value of the events of a call.
+type collector struct {
+	classifier
+	items    []json.RawMessage
+	job      string      // the job that has begun, by the last message; "": none
+	guided   *wire.Error // what the last guidance says; nil: there was none
+	single   bool        // the one item is the result itself, not one of a list
+	deferred bool        // the result may come after the response that promised it
+}
+
+// take takes a message and its event, nil if it has none, and shows the events for people. failed
+// says that it ends the call with its error.
+func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
+	if ev == nil {
+		c.job, c.single = "", c.deferred
+		return false
+	}
+	if ev.Kind == wire.Guidance && ev.Message != "" {
+		ev.Action = "" // the advice would be the same for each line
+	}
+	if ev.Kind == wire.Guidance && ev.Topic != "" {
+		c.guided = &wire.Error{Kind: ev.Topic, Message: cmp.Or(ev.Message, ev.Topic)}
+	}
+	run.Console.Event(*ev)
+	c.job = startedJob(m, ev)
 	switch {
-	case guided != nil && len(items) == 0: // the peer has sent advice about an error, but not the error
-		return nil, guided
-	case single && len(items) == 1:
-		return items[0], nil
-	case single && len(items) == 0:
+	case recovers(*ev):
+	case c.opening != "":
+		c.single = c.deferred
+	case ev.Kind == wire.Failure:
+		return true
+	case ev.Kind == wire.Data:
+		c.single = c.single && (m.Kind == wire.Response || c.deferred && ev.Final)
+		c.items = append(c.items, bytes.Clone(ev.Data))
+	}
+	return false
+}
+
+// result returns the value of what has come.
+func (c *collector) result() (json.RawMessage, error) {
+	switch {
+	case c.guided != nil && len(c.items) == 0: // the peer has sent advice about an error, but not the error
+		return nil, c.guided
+	case c.single && len(c.items) == 1:
+		return c.items[0], nil
+	case c.single && len(c.items) == 0:
 		return json.RawMessage("null"), nil
 	}
-	return scan.ArrayOf(items...), nil
+	return scan.ArrayOf(c.items...), nil
 }
 
 // abandoned returns the error of a call, and cancels its stream if that has not ended.

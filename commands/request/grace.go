@@ -20,15 +20,17 @@ const defaultGrace = time.Second
 // grace tracks a stream that reported an error but has not ended: we wait a bounded
 // time for its end.
 type grace struct {
-	failed  bool  // an error came after which the stream does not go on
-	outcome error // the command's outcome then; nil if the error was expected
-	ctx     context.Context
+	outcome error           // the command's outcome; nil if the error was expected
+	ctx     context.Context // ends when the grace period is over; nil: the stream has not failed
 	stop    context.CancelFunc
 }
 
+// failed reports whether an error came after which the stream does not go on.
+func (g *grace) failed() bool { return g.ctx != nil }
+
 // waitContext returns the context in which the next message is awaited: the
 // deadline, or the shorter grace period.
-func (c *Consumer) waitContext() context.Context {
+func (c *ResponsePrinter) waitContext() context.Context {
 	if c.grace.ctx != nil {
 		return c.grace.ctx
 	}
@@ -43,8 +45,8 @@ func recovers(ev wire.Event) bool {
 // afterError handles an error event that was not the last of its stream. One that
 // the peer calls recoverable is shown. Any other is the outcome, when the stream
 // ends or the grace period is over.
-func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
-	if recovers(ev) || c.grace.failed {
+func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
+	if recovers(ev) || c.grace.failed() {
 		c.env.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})
 		return false, nil
 	}
@@ -52,7 +54,6 @@ func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, er
 	if err != nil {
 		return true, err
 	}
-	c.grace.failed = true
 	if !met {
 		c.grace.outcome = c.advice.Explain(rpcFault(c.Method, ev.Err))
 	}
@@ -62,14 +63,14 @@ func (c *Consumer) afterError(ctx context.Context, ev wire.Event) (stop bool, er
 
 // finish returns the command's outcome once a failed stream has ended or the grace
 // period is over.
-func (c *Consumer) finish() error {
+func (c *ResponsePrinter) finish() error {
 	c.grace.stop()
 	if c.deadline.Ctx.Err() != nil {
-		c.cancel()
+		c.cancel(c.stream)
 		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 	if c.grace.ctx.Err() != nil {
-		c.cancel() // the stream has not ended, but nobody reads it
+		c.cancel(c.stream) // the stream has not ended, but nobody reads it
 	}
 	return c.grace.outcome
 }
@@ -77,7 +78,7 @@ func (c *Consumer) finish() error {
 // missingResults returns the outcome of a call whose answer only announced results, but
 // whose exchange ended before they came: over plain HTTP there is no other way
 // for them.
-func (c *Consumer) missingResults(err error) error {
+func (c *ResponsePrinter) missingResults(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).Streams.Deferred {
 		return err
@@ -92,7 +93,7 @@ func (c *Consumer) missingResults(err error) error {
 
 // timeoutHint adds a hint to a timeout if the first answer was taken for a
 // stream's id and nothing followed: it may have been the result.
-func (c *Consumer) timeoutHint(err error) error {
+func (c *ResponsePrinter) timeoutHint(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
 		return err

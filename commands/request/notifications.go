@@ -12,7 +12,7 @@ import (
 // --method). It stops before the answer is printed, so that everything that
 // came before the answer is printed before it.
 type notificationPrinter struct {
-	consumer *Consumer
+	consumer *ResponsePrinter
 	stream   dialect.Stream
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -20,7 +20,7 @@ type notificationPrinter struct {
 }
 
 // startNotifications begins to print the messages that ReadOptions.Notifications selects, if it is set.
-func (c *Consumer) startNotifications() error {
+func (c *ResponsePrinter) startNotifications() error {
 	if c.Notifications == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (b *notificationPrinter) print(m wire.Message) error {
 // finishNotifications stops the notificationPrinter after it has printed all notifications that came before the answer.
 // It returns why one could not be printed.
 // It may be called again.
-func (c *Consumer) finishNotifications() error {
+func (c *ResponsePrinter) finishNotifications() error {
 	b := c.notifications
 	if b == nil {
 		return nil

@@ -142,8 +142,8 @@ func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*ca
 
 // expectResult has results checked against the schema of method in the catalog,
 // if the dialect's peers describe themselves.
-func (c *Consumer) expectResult(method string) error {
-	if !c.CheckResult || c.unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
+func (c *ResponsePrinter) expectResult(method string) error {
+	if !c.CheckResult || c.Unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil
 	}
 	var err error

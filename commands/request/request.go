@@ -42,11 +42,11 @@ type Request struct {
 	// Started is called with the deadline, which bounds the opening and
 	// everything after it.
 	Started func(d *env.Deadline)
-	// Consume sends op and prints the answer; nil: (*Consumer).Do.
-	Consume func(c *Consumer, op dialect.Op) error
+	// Consume sends op and prints the answer; nil: (*ResponsePrinter).Do.
+	Consume func(c *ResponsePrinter, op dialect.Op) error
 	// Outcome returns the command's outcome for err, that of the last attempt;
 	// nil: a method that the peer does not have gets a suggestion.
-	Outcome func(c *Consumer, err error) error
+	Outcome func(c *ResponsePrinter, err error) error
 	// Then is called after success.
 	Then func(ctx context.Context) error
 
@@ -72,7 +72,7 @@ func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Pa
 type progress struct {
 	opened   bool // a connection was opened
 	deadline *env.Deadline
-	last     *Consumer // of the last attempt; nil: nothing was sent
+	last     *ResponsePrinter // of the last attempt; nil: nothing was sent
 }
 
 // Do makes the request and returns the outcome of the command.
@@ -156,8 +156,8 @@ func (r *Request) exchange(conv session.Conversation, prepare prepareFunc) error
 		})
 	}
 	err = r.Retries.retry(r.Env, r.deadline, posting(r.Endpoint.Address.Scheme), func() error {
-		r.last = NewConsumer(r.Env, conv, r.Print, r.deadline)
-		r.last.Method, r.last.Catalog, r.last.unchecked = p.op.Method, p.cat, r.Params.NoCheck
+		r.last = NewResponsePrinter(r.Env, conv, r.Print, r.deadline)
+		r.last.Method, r.last.Catalog, r.last.Unchecked = p.op.Method, p.cat, r.Params.NoCheck
 		if r.Consume != nil {
 			return r.Consume(r.last, p.op)
 		}

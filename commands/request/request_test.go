@@ -77,7 +77,7 @@ func TestRetry(t *testing.T) {
 	retryable := func(r *Request) {
 		r.Env.Console = format.NewConsole(new(strings.Builder), format.ConsoleOptions{})
 		r.Retries = Retries{N: 1}
-		r.Consume = func(*Consumer, dialect.Op) error {
+		r.Consume = func(*ResponsePrinter, dialect.Op) error {
 			made++
 			return &wire.Fault{Kind: wire.RPCError, Message: "busy", Retryable: &again}
 		}

@@ -50,7 +50,7 @@ func wantsJob(f *wire.Fault) bool {
 
 // jobs returns what the peer says of a method whose call may have been refused because it is a
 // job; nil where jobs are no calls of their own.
-func (c *Consumer) jobs(f *wire.Fault) *catalog.Catalog {
+func (c *ResponsePrinter) jobs(f *wire.Fault) *catalog.Catalog {
 	if jobs := all.Named(c.conv.Dialect()).Jobs; !wantsJob(f) || jobs == nil || jobs.Call == nil {
 		return nil
 	}

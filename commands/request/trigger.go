@@ -20,7 +20,7 @@ type trigger struct {
 // DoWatching prints the messages that watch selects. If op has a method it is
 // sent to begin them. outcome returns the command's outcome for the end of the
 // watch.
-func (c *Consumer) DoWatching(watch, op dialect.Op, outcome func(error) error) error {
+func (c *ResponsePrinter) DoWatching(watch, op dialect.Op, outcome func(error) error) error {
 	st, err := c.conv.Open(c.deadline.Ctx, watch)
 	if err != nil {
 		return outcome(env.Cause(c.deadline.Ctx, err))
@@ -37,7 +37,7 @@ func (c *Consumer) DoWatching(watch, op dialect.Op, outcome func(error) error) e
 
 // startTrigger sends op. If the peer answers with an error, it ends the deadline
 // of c with that.
-func startTrigger(c *Consumer, op dialect.Op) (*trigger, error) {
+func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
 		return nil, err
@@ -75,13 +75,13 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 // end cancels the stream of the request. err is the outcome of the watch. If
 // the connection was lost before the request was answered, or it was answered
 // with an error, that is the outcome instead.
-func (s *trigger) end(c *Consumer, err error) error {
+func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
 	for range s.failed { // until it reads no more
 	}
-	(&Consumer{print: c.print, deadline: c.deadline, stream: s.stream}).cancel()
-	if !c.lost || failed == nil {
+	c.cancel(s.stream)
+	if c.state != lost || failed == nil {
 		return err
 	}
 	if failed.Kind == wire.RPCError {

@@ -14,23 +14,23 @@ import (
 // seen the last notifications.
 const settleUnhandled = 200 * time.Millisecond
 
-// unhandledTimeout is how long a stream may stay empty before AdviseWaiting says what came in its place.
+// unhandledTimeout is how long a stream may stay empty before WarnWaiting says what came in its place.
 const unhandledTimeout = 5 * time.Second
 
-// AdviseWaiting gives the advice of AdviseUnhandled, once, while c still waits: a stream without an end would wait for ever.
+// WarnWaiting gives the advice of WarnUnhandled, once, while c still waits: a stream without an end would wait for ever.
 // It returns when c has printed something, or with ctx.
-func (c *Consumer) AdviseWaiting(ctx context.Context) {
+func (c *ResponsePrinter) WarnWaiting(ctx context.Context) {
 	defer wire.Guard()
 	every := time.NewTicker(unhandledTimeout)
 	defer every.Stop()
-	for !c.said.data.Load() {
+	for !c.data.Load() {
 		select {
 		case <-ctx.Done():
 			return
 		case <-every.C:
 		}
-		if hint, fix := c.unhandled(); hint != "" && !c.said.data.Load() {
-			c.said.advised.Store(true)
+		if hint, fix := c.unhandled(); hint != "" && !c.data.Load() {
+			c.warned.Store(true)
 			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
 			return
 		}
@@ -39,7 +39,7 @@ func (c *Consumer) AdviseWaiting(ctx context.Context) {
 
 // unhandled returns what to say of the first notification that no hook took, and the command that takes it; "" if there
 // was none.
-func (c *Consumer) unhandled() (hint string, fix []string) {
+func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	method := c.env.Unhandled.Load()
 	if method == nil {
 		return "", nil
@@ -51,11 +51,11 @@ func (c *Consumer) unhandled() (hint string, fix []string) {
 	return hint, c.env.Line.WithMore("--method=" + *method)
 }
 
-// AdviseUnhandled tells the user of a notification that no hook took, and of the
+// WarnUnhandled tells the user of a notification that no hook took, and of the
 // command that prints it, if c has printed nothing. If err is a failure it
 // returns err with that advice, else it prints the advice.
-func (c *Consumer) AdviseUnhandled(err error) error {
-	if c.said.data.Load() {
+func (c *ResponsePrinter) WarnUnhandled(err error) error {
+	if c.data.Load() {
 		return err
 	}
 	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
@@ -67,7 +67,7 @@ func (c *Consumer) AdviseUnhandled(err error) error {
 	case hint == "":
 		return err
 	case err == nil:
-		if c.said.advised.CompareAndSwap(false, true) {
+		if c.warned.CompareAndSwap(false, true) {
 			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
 		}
 		return nil

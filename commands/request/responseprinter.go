@@ -1,11 +1,8 @@
 package request
 
 import (
-	"encoding/json"
-	"sync/atomic"
 	"time"
 
-	"rpcx/commands/dialects"
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
@@ -32,13 +29,16 @@ type ReadOptions struct {
 	Grace         time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
 	Answers       *AnswerCache     // stores the answer; nil: it is not stored
 	Catalog       *catalog.Catalog // the peer's, if it is known
+	Unchecked     bool             // --no-check is given
 }
 
-// A Consumer prints the events of one call or stream until it ends.
-type Consumer struct {
+// A ResponsePrinter prints the events of one call or stream until it ends. Each message goes through
+// the stages of message; each stage has only the state that it needs.
+type ResponsePrinter struct {
 	ReadOptions
-	Last json.RawMessage // the last data, if KeepLast is set
-	Raw  json.RawMessage // the message that it came in, if KeepRaw is set
+	Kept
+	classifier
+	commentary
 
 	env      *env.Env
 	conv     session.Conversation
@@ -46,47 +46,44 @@ type Consumer struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	unchecked     bool           // --no-check is given
 	result        *schema.Schema // that data must fit; nil: data is not checked
-	failed        bool           // with Many: an answer was an error
-	lost          bool           // the connection ended
-	job           string         // the job that has begun, by the last message; "": none
-	opening       string         // the answer that opened the stream, until its first item
-	grace         grace
+	state         readState
+	grace         grace                // of a stream that has failed
 	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil: nothing
-	advice        *dialects.Advice     // of the last guidance; nil: none
-	said          said
-	types         map[string]bool // unknown types of events that newType has noted
-	shown         wire.Event      // of the message that is printed
 }
 
-// said notes what the user has seen so far; AdviseWaiting reads it in another goroutine.
-type said struct {
-	data    atomic.Bool // data
-	advised atomic.Bool // which notification no hook handled
-}
+// A readState says what has gone wrong so far.
+type readState uint8
 
-// NewConsumer returns a consumer of a conversation, which prints to print. d
+const (
+	nothingWrong readState = iota
+	someFailed             // with Many: a response was an error
+	lost                   // the connection ended
+)
+
+// NewResponsePrinter returns a consumer of a conversation, which prints to print. d
 // bounds the waiting.
-func NewConsumer(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *Consumer {
-	return &Consumer{env: run, conv: conv, print: print, deadline: d}
+func NewResponsePrinter(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *ResponsePrinter {
+	return &ResponsePrinter{env: run, conv: conv, print: print, deadline: d}
 }
 
-// Another returns a consumer for a further request in the same conversation.
+// Reset returns a ResponsePrinter for a further request in the same conversation.
 // --idle counts from now on.
-func (c *Consumer) Another() *Consumer {
+func (c *ResponsePrinter) Reset() *ResponsePrinter {
 	c.deadline.Touch()
-	return NewConsumer(c.env, c.conv, c.print, c.deadline)
+	return NewResponsePrinter(c.env, c.conv, c.print, c.deadline)
 }
 
 // Dialect returns the name of the dialect of the conversation.
-func (c *Consumer) Dialect() string { return c.conv.Dialect() }
+func (c *ResponsePrinter) Dialect() string { return c.conv.Dialect() }
 
 // Describe returns the peer's catalog.
-func (c *Consumer) Describe() (*catalog.Catalog, error) { return c.conv.Describe(c.deadline.Ctx) }
+func (c *ResponsePrinter) Describe() (*catalog.Catalog, error) {
+	return c.conv.Describe(c.deadline.Ctx)
+}
 
 // Do sends op and prints the answer to its end.
-func (c *Consumer) Do(op dialect.Op) error {
+func (c *ResponsePrinter) Do(op dialect.Op) error {
 	if err := c.startNotifications(); err != nil {
 		return err
 	}
@@ -102,7 +99,7 @@ func (c *Consumer) Do(op dialect.Op) error {
 }
 
 // Read prints the events of st to its end.
-func (c *Consumer) Read(st dialect.Stream) error {
+func (c *ResponsePrinter) Read(st dialect.Stream) error {
 	c.stream = st
 	err := c.run()
 	if c.What == "" {
@@ -113,7 +110,7 @@ func (c *Consumer) Read(st dialect.Stream) error {
 
 // Suggest adds a command that would work to err, if it is an error of the peer
 // and such a command is known.
-func (c *Consumer) Suggest(err error) {
+func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		if Suggest(c.env, f, c.Catalog); c.Catalog == nil {
 			if cat := c.jobs(f); cat != nil {
@@ -137,7 +134,7 @@ type queuer interface{ Queued() []wire.Message }
 // passed on, or of which a path is taken, allocates nothing, so that no target makes a difference.
 // Where gojq runs a program, 200 saves 3 to 14 % of the processor's time, and takes 10 to 17 MB
 // beside 50; 400 saves up to 18 %, and takes 5 to 55 MB (scripts/bench --json --row gogc).
-func (c *Consumer) run() error {
+func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
 	var m wire.Message // declared outside of the loop: one for all messages
@@ -155,16 +152,16 @@ func (c *Consumer) run() error {
 			stop, err = c.backlog(queue.Queued())
 		}
 		if stop || err != nil {
-			c.cancel()
+			c.cancel(c.stream)
 			return env.Cause(c.deadline.Ctx, err)
 		}
 	}
 }
 
 // backlog handles messages that came together.
-func (c *Consumer) backlog(msgs []wire.Message) (stop bool, err error) {
+func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 	if c.print.UsesWorkers(msgs) {
-		c.print.StartWorkers(c.deadline.Ctx, msgs, c.event)
+		c.print.StartWorkers(c.deadline.Ctx, msgs, func(m *wire.Message, ev *wire.Event) error { return c.eventOf(c.conv, m, ev) })
 		defer c.print.StopWorkers()
 	}
 	for i := 0; i < len(msgs) && !stop && err == nil; i++ {

@@ -1,0 +1,183 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// SomeFailed returns the outcome of a batch in which some calls were answered with
+// errors that have been shown.
+func SomeFailed() error {
+	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
+}
+
+// end returns the outcome when no more messages come.
+func (c *ResponsePrinter) end(err error) error {
+	if c.grace.failed() {
+		return c.finish()
+	}
+	if err == io.EOF && c.advice.IsFailure() && !c.data.Load() && !c.Watch {
+		_, err := c.failure(c.deadline.Ctx, nil, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
+		return err
+	}
+	if ev := c.advice.Unheeded(); ev != nil {
+		c.env.Console.Event(*ev)
+	}
+	c.advice = nil
+	if err == io.EOF {
+		if c.state == someFailed {
+			return SomeFailed()
+		}
+		return nil
+	}
+	if c.deadline.Ctx.Err() != nil {
+		c.cancel(c.stream)
+		return c.timeoutHint(env.Cause(c.deadline.Ctx, err))
+	}
+	c.state = lost
+	return c.missingResults(named(err, c.Method))
+}
+
+// cancel tells the peer that the rest of st is not wanted.
+func (c *ResponsePrinter) cancel(st dialect.Stream) {
+	c.print.Idle() // output must not wait for the peer
+	ctx, done := env.Farewell(c.deadline.Ctx)
+	defer done()
+	_ = st.Cancel(ctx)
+}
+
+// message takes one message through the stages: it is classified, checked, kept and shown, and may
+// decide the outcome. stop says that no more are wanted.
+func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
+	c.deadline.Touch()
+	ctx := c.deadline.Ctx
+	ev, err := c.classifier.classify(ctx, &c.ReadOptions, c.conv, c.print, m)
+	if ev == nil || err != nil {
+		return err != nil, err
+	}
+	if err := c.check(ctx, ev); err != nil {
+		return true, err
+	}
+	c.keep(&c.ReadOptions, m, ev)
+	c.show(c.env, c.Method, c.Catalog, ev)
+	last := m.Final || ev.Final
+	if last {
+		if err := c.finishNotifications(); err != nil {
+			return true, err
+		}
+		ev.Result = c.Notifications != nil
+	}
+	if stop, err = c.print.Print(ctx, m, ev); err != nil {
+		return true, err
+	}
+	switch {
+	case ev.Kind != wire.Failure:
+		return stop, nil
+	case m.Kind == wire.Item && !last && !c.Watch:
+		return c.afterError(ctx, *ev)
+	case last || !c.Watch:
+		return c.failure(ctx, scan.Get(m.Raw, "id"), *ev)
+	}
+	return stop, nil
+}
+
+// check returns an error if data does not fit the schema that the peer has
+// given.
+func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
+	if c.result == nil || ev.Kind != wire.Data {
+		return nil
+	}
+	data := ev.Data
+	if c.Within != "" {
+		if data = scan.Get(data, c.Within); data == nil { // the event is one of a failure, which has no such member
+			return nil
+		}
+	}
+	if err := c.result.Check(ctx, data); err != nil {
+		if ctx.Err() != nil {
+			return env.Cause(ctx, err)
+		}
+		return unfit(c.Method, err)
+	}
+	return nil
+}
+
+// failure handles an error event in answer to id: it meets an expectation, or
+// it is the outcome.
+func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
+	met, err := c.print.Error(ctx, ev.Err)
+	if met || err != nil {
+		return !c.Many, err
+	}
+	f := c.advice.Explain(rpcFault(c.Method, ev.Err))
+	if c.Many {
+		c.state = someFailed
+		if len(id) > 0 && string(id) != "null" {
+			f.Message = format.CleanLine(string(id)) + ": " + f.Message
+		}
+		c.env.Console.Error(f, cmdline.StatusOf(f.Kind).Code)
+		return false, nil
+	}
+	return true, f
+}
+
+// AwaitJob returns err, the outcome of a call; if the call has begun a job
+// instead of answering, it waits for the job.
+func (c *ResponsePrinter) AwaitJob(err error) error {
+	if err != nil || c.job == "" {
+		return err
+	}
+	st, err := c.conv.Open(c.deadline.Ctx, waitFor(c.job))
+	if err != nil {
+		return env.Cause(c.deadline.Ctx, err)
+	}
+	return c.Read(st)
+}
+
+// waitFor returns the operation that waits for a job which a call has begun.
+func waitFor(job string) dialect.Op {
+	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
+}
+
+// rpcFault returns the Fault for an error that the peer answered.
+func rpcFault(method string, e *wire.Error) *wire.Fault {
+	f := &wire.Fault{
+		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
+		Message: fmt.Sprintf("%s: %s", method, errorText(e)),
+	}
+	if method == "" {
+		f.Message = errorText(e)
+	}
+	return f
+}
+
+// errorText returns an error's message and code, with its class where the error
+// names one itself.
+func errorText(e *wire.Error) string {
+	kind, ok := scan.Text(scan.Get(e.Raw, "kind"))
+	code, isText := scan.Text(e.Code)
+	if !ok || !isText || kind != e.Kind {
+		return e.Error()
+	}
+	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
+}
+
+// named returns err with the name of the call that it ended.
+func named(err error, method string) error {
+	f := wire.AsFault(err)
+	if f == nil || method == "" || f.Method != "" {
+		return err
+	}
+	g := *f
+	g.Method = method
+	return &g
+}

@@ -1,0 +1,89 @@
+package request
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"sync/atomic"
+
+	"rpcx/commands/dialects"
+	"rpcx/commands/env"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// Kept is what later steps of a command need of a response.
+type Kept struct {
+	Last json.RawMessage // the last data, if ReadOptions.KeepLast is set
+	Raw  json.RawMessage // the message that it came in, if ReadOptions.KeepRaw is set
+	job  string          // the job that has begun, by the last message; "": none
+}
+
+// keep takes from m and its event what is kept.
+func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
+	k.job = startedJob(m, ev)
+	if o.KeepLast && ev.Kind == wire.Data {
+		k.Last = bytes.Clone(ev.Data)
+	}
+	if o.KeepRaw && ev.Kind == wire.Data {
+		k.Raw = bytes.Clone(m.Raw)
+	}
+	if ev.Kind != wire.Failure {
+		o.Answers.Put(*m)
+	}
+}
+
+// startedJob returns the job that an event says has begun with the call that it
+// answers; "" for none.
+func startedJob(m *wire.Message, ev *wire.Event) string {
+	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
+		return ""
+	}
+	job, _ := scan.Text(ev.Job)
+	return job
+}
+
+// commentary is what is said on stderr beside the data, and what has been said so far.
+type commentary struct {
+	advice *dialects.Advice // of the last guidance; nil: none
+	types  map[string]bool  // unknown types of events that newType has noted
+	data   atomic.Bool      // data was printed: warnWaiting reads it in another goroutine
+	warned atomic.Bool      // of a notification that no hook handled
+}
+
+// show says on the console what is not data.
+func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev *wire.Event) {
+	switch {
+	case ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil:
+		var shown wire.Event
+		given := *ev // which the advice keeps
+		s.advice, shown = dialects.NewAdvice(run.Line, method, cat, &given)
+		*ev = given // with the command that would work
+		run.Console.Event(shown)
+	case ev.Kind != wire.Data:
+		run.Console.Event(*ev)
+	default:
+		if !s.data.Load() {
+			s.data.Store(true)
+		}
+		s.newType(run, ev)
+	}
+	if ev.Kind == wire.Failure && ev.Err != nil && ev.Err.Kind == "" && s.advice != nil {
+		ev.Err.Kind = s.advice.Kind
+	}
+}
+
+// newType notes, once, a type of event that the dialect does not have. Such an
+// event is printed as data.
+func (s *commentary) newType(run *env.Env, ev *wire.Event) {
+	const most = 20 // a peer can make up any number
+	if ev.Topic == "" || s.types[ev.Topic] || len(s.types) == most {
+		return
+	}
+	if s.types == nil {
+		s.types = map[string]bool{}
+	}
+	s.types[ev.Topic] = true
+	run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
+}
