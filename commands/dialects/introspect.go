@@ -169,13 +169,12 @@ func (g *guidance) params(wanted string) []string {
 	if scan.Type(example) != 'o' || len(example) > 4096 {
 		example = nil
 	}
-	if len(given) == 0 {
-		if example == nil || string(example) == "{}" {
-			return nil
-		}
+	switch {
+	case len(given) == 0 && scan.Count(example) == 0:
+		return nil
+	case len(given) == 0:
 		return []string{string(scan.Compact(nil, example))}
-	}
-	if params.ReadsFiles(given) {
+	case params.ReadsFiles(given):
 		return given
 	}
 	typer, names := g.typer(wanted)
@@ -195,12 +194,20 @@ func (g *guidance) params(wanted string) []string {
 	whole.Members(right)
 	whole.Members(lacks)
 	all := whole.End()
-	for key := range scan.Named(all) {
-		if names != nil && !slices.Contains(names, key) {
-			return given // the peer would refuse this, too
-		}
+	if names != nil && !knows(names, all) { // the peer would refuse this, too
+		return given
 	}
 	return []string{string(all)}
+}
+
+// knows reports whether all members of an object have one of the names.
+func knows(names []string, object json.RawMessage) bool {
+	for key := range scan.Named(object) {
+		if !slices.Contains(names, key) {
+			return false
+		}
+	}
+	return true
 }
 
 // typer returns what is known of the params of a method, and their names: by the

@@ -123,9 +123,5 @@ func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func isSchema(raw json.RawMessage) bool {
-	if len(raw) == 0 {
-		return false
-	}
-	_, err := schema("", raw)
-	return err == nil
+	return len(raw) > 0 && (raw[0] == '{' || raw[0] == 't' || raw[0] == 'f')
 }

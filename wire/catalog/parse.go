@@ -80,42 +80,52 @@ func (i *Info) UnmarshalJSON(b []byte) error {
 	return i.decode(b, "")
 }
 
-func (c *Catalog) decode(b []byte) error {
+// A place reads the value of a member, which stands at the JSON pointer at.
+type place func(at string, raw json.RawMessage) error
+
+// is returns the place of what v points to, which want describes.
+func is(v any, want string) place {
+	return func(at string, raw json.RawMessage) error { return text(at, raw, v, want) }
+}
+
+// whole returns the place of any JSON value.
+func whole(v *json.RawMessage) place {
+	return func(_ string, raw json.RawMessage) error { *v = raw; return nil }
+}
+
+// read reads the members of what, an object at the pointer at, to their places. Those without one go to more.
+func read(what string, b []byte, at string, more *json.RawMessage, places map[string]place) error {
 	list, ok := members(b)
 	if !ok {
-		return errors.New("it must be an object")
+		return fmt.Errorf("%s must be an object", what)
 	}
-	var more []member
+	var others []member
 	for _, m := range list {
-		var err error
-		switch m.key {
-		case "catalog":
-			err = text("/catalog", m.value, &c.Catalog, "a number")
-		case "$schema":
-			err = text("/$schema", m.value, &c.Schema, "a string")
-		case "dialect":
-			err = text("/dialect", m.value, &c.Dialect, "a string")
-		case "info":
-			err = c.Info.decode(m.value, "/info")
-		case "methods":
-			err = c.decodeMethods(m.value)
-		case "classes":
-			err = text("/classes", m.value, &c.Classes, "an array")
-		case "constants":
-			c.Constants = m.value
-		case "$defs":
-			err = text("/$defs", m.value, &c.Defs, "an object of schemas")
-		case "extra":
-			c.Extra, err = extra("/extra", m.value)
-		default:
-			more = append(more, m)
+		put := places[m.key]
+		if m.key == "extra" {
+			put = extra(more)
 		}
-		if err != nil {
+		if put == nil {
+			others = append(others, m)
+		} else if err := put(at+"/"+m.key, m.value); err != nil {
 			return err
 		}
 	}
-	c.Extra = merge(c.Extra, more)
+	*more = merge(*more, others)
 	return nil
+}
+
+func (c *Catalog) decode(b []byte) error {
+	return read("it", b, "", &c.Extra, map[string]place{
+		"catalog":   is(&c.Catalog, "a number"),
+		"$schema":   is(&c.Schema, "a string"),
+		"dialect":   is(&c.Dialect, "a string"),
+		"info":      func(at string, raw json.RawMessage) error { return c.Info.decode(raw, at) },
+		"methods":   func(_ string, raw json.RawMessage) error { return c.decodeMethods(raw) },
+		"classes":   is(&c.Classes, "an array"),
+		"constants": whole(&c.Constants),
+		"$defs":     is(&c.Defs, "an object of schemas"),
+	})
 }
 
 func (c *Catalog) decodeMethods(raw json.RawMessage) error {
@@ -133,79 +143,31 @@ func (c *Catalog) decodeMethods(raw json.RawMessage) error {
 }
 
 func (i *Info) decode(b []byte, at string) error {
-	list, ok := members(b)
-	if !ok {
-		return fmt.Errorf("%s: it must be an object", at)
-	}
-	var more []member
-	for _, m := range list {
-		var err error
-		switch m.key {
-		case "name":
-			err = text(at+"/name", m.value, &i.Name, "a string")
-		case "version":
-			err = text(at+"/version", m.value, &i.Version, "a string")
-		case "description":
-			err = text(at+"/description", m.value, &i.Description, "a string")
-		case "extra":
-			i.Extra, err = extra(at+"/extra", m.value)
-		default:
-			more = append(more, m)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	i.Extra = merge(i.Extra, more)
-	return nil
+	return read(at+": it", b, at, &i.Extra, map[string]place{
+		"name":        is(&i.Name, "a string"),
+		"version":     is(&i.Version, "a string"),
+		"description": is(&i.Description, "a string"),
+	})
 }
 
 func (d *Method) decode(b []byte, at string) error {
-	list, ok := members(b)
-	if !ok {
-		return fmt.Errorf("%s: a method must be an object", at)
+	err := read(at+": a method", b, at, &d.Extra, map[string]place{
+		"name":        is(&d.Name, "a string"),
+		"kind":        func(at string, raw json.RawMessage) error { return kind(at, raw, &d.Kind) },
+		"description": is(&d.Description, "a string"),
+		"params":      schema(&d.Params),
+		"result":      schema(&d.Result),
+		"events":      is(&d.Events, "an object of schemas"),
+		"effects":     is(&d.Effects, "an array of strings"),
+		"hints":       whole(&d.Hints),
+		"cache":       whole(&d.Cache),
+		"stream":      func(at string, raw json.RawMessage) (err error) { d.Stream, err = streamForm(at, raw); return err },
+		"run":         is(&d.Run, "a string"),
+	})
+	if err == nil && d.Name == "" {
+		err = fmt.Errorf("%s: a method must have a name", at)
 	}
-	var more []member
-	for _, m := range list {
-		var err error
-		at := at + "/" + m.key
-		switch m.key {
-		case "name":
-			err = text(at, m.value, &d.Name, "a string")
-		case "kind":
-			err = kind(at, m.value, &d.Kind)
-		case "description":
-			err = text(at, m.value, &d.Description, "a string")
-		case "params":
-			d.Params, err = schema(at, m.value)
-		case "result":
-			d.Result, err = schema(at, m.value)
-		case "events":
-			err = text(at, m.value, &d.Events, "an object of schemas")
-		case "effects":
-			err = text(at, m.value, &d.Effects, "an array of strings")
-		case "hints":
-			d.Hints = m.value
-		case "cache":
-			d.Cache = m.value
-		case "stream":
-			d.Stream, err = streamForm(at, m.value)
-		case "run":
-			err = text(at, m.value, &d.Run, "a string")
-		case "extra":
-			d.Extra, err = extra(at, m.value)
-		default:
-			more = append(more, m)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if d.Name == "" {
-		return fmt.Errorf("%s: a method must have a name", at)
-	}
-	d.Extra = merge(d.Extra, more)
-	return nil
+	return err
 }
 
 // streamForm reads the stream member of a method.
@@ -255,18 +217,26 @@ func kind(at string, raw json.RawMessage, k *Kind) error {
 	return fmt.Errorf("%s: no kind is called %q; there are %s", at, *k, strings.Join(known, ", "))
 }
 
-func schema(at string, raw json.RawMessage) (json.RawMessage, error) {
-	if c := raw[0]; c != '{' && c != 't' && c != 'f' {
-		return nil, fmt.Errorf("%s: a schema must be an object, true or false", at)
+// schema returns the place of a schema.
+func schema(v *json.RawMessage) place {
+	return func(at string, raw json.RawMessage) error {
+		if !isSchema(raw) {
+			return fmt.Errorf("%s: a schema must be an object, true or false", at)
+		}
+		*v = raw
+		return nil
 	}
-	return raw, nil
 }
 
-func extra(at string, raw json.RawMessage) (json.RawMessage, error) {
-	if raw[0] != '{' {
-		return nil, fmt.Errorf("%s: it must be an object", at)
+// extra returns the place of an object of other members.
+func extra(v *json.RawMessage) place {
+	return func(at string, raw json.RawMessage) error {
+		if !isObject(raw) {
+			return fmt.Errorf("%s: it must be an object", at)
+		}
+		*v = raw
+		return nil
 	}
-	return raw, nil
 }
 
 // merge adds members to an extra, whose own members stay as they are.

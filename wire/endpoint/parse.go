@@ -45,31 +45,37 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 	for {
 		scheme, _, found := strings.Cut(rest, ":")
 		word, after, plus := strings.Cut(scheme, "+")
-		if !found || !plus {
+		if !found || !plus || e.Reversed != "" {
 			return e, rest, nil
 		}
-		isDialect := all.Has(word)
-		if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
-			word = name
-		}
-		switch _, isFraming := framing.ByName(word); {
-		case e.Reversed != "":
-			return e, rest, nil
-		case isDialect && e.Dialect == "" && e.Framing == "":
-			spec, err := all.Lookup(word)
-			if err != nil {
-				return e, rest, err
-			}
-			e.Dialect = spec.Name
-		case isFraming && e.Framing == "":
-			e.Framing = word
-		case word == Accept || word == Dial:
-			e.Reversed = word
-		default:
-			return e, rest, nil
+		if ok, err := e.prefix(word); !ok {
+			return e, rest, err
 		}
 		rest = after + rest[len(scheme):]
 	}
+}
+
+// prefix stores what a word before a transport says; false if it may not stand there.
+func (e *Endpoint) prefix(word string) (ok bool, err error) {
+	isDialect := all.Has(word)
+	if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
+		word = name
+	}
+	switch _, isFraming := framing.ByName(word); {
+	case isDialect && e.Dialect == "" && e.Framing == "":
+		spec, err := all.Lookup(word)
+		if err != nil {
+			return false, err
+		}
+		e.Dialect = spec.Name
+	case isFraming && e.Framing == "":
+		e.Framing = word
+	case word == Accept || word == Dial:
+		e.Reversed = word
+	default:
+		return false, nil
+	}
+	return true, nil
 }
 
 // target reads what follows the prefixes: the scheme and the address.
@@ -84,17 +90,7 @@ func (e *Endpoint) target(rest string) error {
 	case "tape":
 		return e.tape(after)
 	case "conversation":
-		if e.Dialect != "" || e.Framing != "" {
-			return wire.Usagef("conversation: takes no dialect and no framing")
-		}
-		e.Socket, e.Hook = after, ""
-		if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
-			e.Socket, e.Hook = after[:i], after[i+1:] // a folder's name may hold a "#"
-		}
-		if e.Socket == "" {
-			return wire.Usagef("conversation: needs the path of a socket")
-		}
-		return nil
+		return e.conversation(after)
 	}
 	if e.Dialect == "" {
 		e.Dialect = all.Default()
@@ -108,6 +104,21 @@ func (e *Endpoint) target(rest string) error {
 	}
 	if !byteTransports[e.Address.Scheme] {
 		return wire.Usagef("%s: has its own framing: leave %s+ out", e.Address.Scheme, e.Framing)
+	}
+	return nil
+}
+
+// conversation reads what follows "conversation:".
+func (e *Endpoint) conversation(after string) error {
+	if e.Dialect != "" || e.Framing != "" {
+		return wire.Usagef("conversation: takes no dialect and no framing")
+	}
+	e.Socket, e.Hook = after, ""
+	if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
+		e.Socket, e.Hook = after[:i], after[i+1:] // a folder's name may hold a "#"
+	}
+	if e.Socket == "" {
+		return wire.Usagef("conversation: needs the path of a socket")
 	}
 	return nil
 }

@@ -139,25 +139,35 @@ func (c *codec) answer(m *wire.Message) {
 		m.Err = readError(scan.Get(m.Raw, "error"))
 	case typeEvalResult:
 		m.Body = value(m.Raw)
-	case typeCallResult, typeJobResult:
-		if m.Method == typeJobResult {
-			c.over(scan.Get(m.Raw, "jobId"))
-		}
-		if failed(m.Raw) {
-			m.Err = readError(scan.Get(m.Raw, "error"))
-			return
-		}
-		m.Body = scan.OrNull(scan.Get(m.Raw, "output"))
+	case typeCallResult:
+		output(m)
+	case typeJobResult:
+		c.over(scan.Get(m.Raw, "jobId"))
+		output(m)
 	case typeResetResult:
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
 			m.Err, m.Body = &wire.Error{Message: "the host did not reset"}, nil
 		}
 	default:
-		member := answers[m.Method]
-		if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
-			malformedAnswer(m, "a "+m.Method+" has no "+member)
-		}
+		oneMember(m)
 	}
+}
+
+// oneMember reads an answer that is one member of a message.
+func oneMember(m *wire.Message) {
+	member := answers[m.Method]
+	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
+		malformedAnswer(m, "a "+m.Method+" has no "+member)
+	}
+}
+
+// output reads the outcome of a command or a job.
+func output(m *wire.Message) {
+	if failed(m.Raw) {
+		m.Err = readError(scan.Get(m.Raw, "error"))
+		return
+	}
+	m.Body = scan.OrNull(scan.Get(m.Raw, "output"))
 }
 
 // failed reports whether a command_result or job_result is one of a failure.

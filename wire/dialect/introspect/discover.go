@@ -146,44 +146,46 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	if old == nil && d.kept.Load != nil {
 		old = readDiscovered(d.kept.Load())
 	}
-	c.hashes.collect()
-	var hash string
-	var err error
-	if old != nil || d.kept.Update != nil { // else it would be compared with nothing
-		hash, err = c.askHash(ctx, caller)
-	}
-	if err == nil && old != nil && old.known(append(c.hashes.collected(), hash)) {
-		d.current, d.fetched = old, nil
-		c.hashes.trust(old.Hashes)
+	now, err := c.offered(ctx, caller, old)
+	switch {
+	case now != nil:
+		d.current, d.fetched, d.unsaved = now, nil, d.unsaved || now != old
+		c.hashes.trust(now.Hashes)
 		return nil
-	}
-	var modules json.RawMessage
-	if err == nil {
-		modules, err = c.ask(ctx, caller, schemaMethod, nil)
-	}
-	if err == nil && len(scan.Get(modules, "modules")) > 0 {
-		d.current, d.fetched = newDiscovered(modules, append(c.hashes.collected(), hash)), nil
-		c.hashes.trust(d.current.Hashes)
-		d.unsaved = true
-		return nil
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case old != nil:
+		d.current, d.fetched, err = old, nil, nil
+		d.warn("the service does not say what it offers now: what it said earlier is used, which may be out of date")
+	case !lost(err):
+		d.unavailable = true
+		if errors.Is(err, context.DeadlineExceeded) {
+			d.warn("the service was asked what it offers, and has not answered within " + askBound.String() + ": parameters are neither typed nor checked")
+		}
+		err = nil
 	}
 	c.hashes.trust(nil)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	return err
+}
+
+// offered asks the service what it offers now: that is old, if it has one of old's hashes. nil: it did not say.
+func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
+	c.hashes.collect()
+	var hash string
+	if old != nil || c.found.kept.Update != nil { // else it would be compared with nothing
+		var err error
+		if hash, err = c.askHash(ctx, caller); err != nil {
+			return nil, err
+		}
 	}
-	if old != nil {
-		d.current, d.fetched = old, nil
-		d.warn("the service does not say what it offers now: what it said earlier is used, which may be out of date")
-		return nil
+	if old != nil && old.known(append(c.hashes.collected(), hash)) {
+		return old, nil
 	}
-	if lost(err) {
-		return err
+	modules, err := c.ask(ctx, caller, schemaMethod, nil)
+	if err != nil || len(scan.Get(modules, "modules")) == 0 {
+		return nil, err
 	}
-	d.unavailable = true
-	if errors.Is(err, context.DeadlineExceeded) {
-		d.warn("the service was asked what it offers, and has not answered within " + askBound.String() + ": parameters are neither typed nor checked")
-	}
-	return nil
+	return newDiscovered(modules, append(c.hashes.collected(), hash)), nil
 }
 
 // lost reports whether err means that the service did not answer at all: it

@@ -136,35 +136,55 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 		*m = invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
 		return
 	}
+	c.inbound(f, raw, m)
+}
+
+// inbound reads a request or a notification, whose parts m gets.
+func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	method, ok := c.name(f.method)
 	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
-	two := string(f.version) == `"2.0"`
+	two, wrong := string(f.version) == `"2.0"`, ""
 	switch {
 	case !ok:
-		*m = invalid(raw, c.idOrNil(f.id), "the method is not a string")
-		return
+		wrong = "the method is not a string"
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case !isID(f.id) && !isNull(f.id) && !c.o.AnyID:
-		*m = invalid(raw, nil, "the id is neither a string nor a number nor null")
+	case otherVersion(f.version) && c.takesID(f.id):
+		method, wrong = "", "another version of JSON-RPC"
+	default:
+		wrong = c.wrong(f, two)
+	}
+	if wrong != "" {
+		*m = invalid(raw, c.idOrNil(f.id), wrong)
 		m.Method = method
-		return
-	case otherVersion(f.version):
-		*m = invalid(raw, c.idOrNil(f.id), "another version of JSON-RPC")
 		return
 	}
-	switch t := scan.Type(f.params); {
-	case f.params == nil, t == 'o', t == 'a':
-	case t == '0':
+	if isNull(f.params) {
 		m.Params, m.Body = nil, nil
-	case two && m.Kind == wire.Request && !c.o.AnyParams:
-		*m = invalid(raw, c.idOrNil(f.id), "params is neither an object nor an array")
-		m.Method = method
-		return
 	}
 	if m.Kind == wire.Notification {
 		c.stream(m, f)
 	}
+}
+
+// takesID reports whether a request may have an id.
+func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
+
+// wrong returns what is wrong with the id or the params of a request; "" if nothing is. two says that it is one of JSON-RPC 2.0.
+func (c *codec) wrong(f *fields, two bool) string {
+	switch {
+	case !c.takesID(f.id):
+		return "the id is neither a string nor a number nor null"
+	case two && !c.o.AnyParams && !isParams(f.params):
+		return "params is neither an object nor an array"
+	}
+	return ""
+}
+
+// isParams reports whether a value, nil for none, can be the params of a request.
+func isParams(val []byte) bool {
+	t := scan.Type(val)
+	return val == nil || t == 'o' || t == 'a' || t == '0'
 }
 
 // response reads an answer. A malformed one is Invalid and Final: it fails its call

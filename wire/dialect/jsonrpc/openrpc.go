@@ -121,12 +121,15 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 	}
 }
 
+// kinds are the kinds of methods without and with a result.
+var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
+
 // readMethod reads one method object. A reference to a method is skipped.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
-	m := catalog.Method{Kind: catalog.Notify} // unless there is a result
+	var m catalog.Method
 	var extra builder
-	var params, structure, whole []byte
-	summary, kind := "", ""
+	var params, structure []byte
+	summary, result := "", false
 	for key, v := range scan.Named(val) {
 		switch key {
 		case "name":
@@ -140,30 +143,18 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		case "paramStructure":
 			structure = v
 		case "result":
-			m.Kind = catalog.Call
+			result = true
 			m.Result = readResult(resolve(v, descriptors), &extra)
-		case ours + "params":
-			whole = v
-		case ours + "kind":
-			kind = scan.String(v)
-		case ours + "events":
-			_ = json.Unmarshal(v, &m.Events)
-		case ours + "effects":
-			_ = json.Unmarshal(v, &m.Effects)
-		case ours + "hints":
-			m.Hints = v
-		case ours + "cache":
-			m.Cache = v
-		case ours + "stream":
-			_ = json.Unmarshal(v, &m.Stream)
 		case ours + "extra":
 			extra.merge(v)
 		default:
-			extra.add(key, v)
+			if !readOurs(&m, key, v) {
+				extra.add(key, v)
+			}
 		}
 	}
-	if kind != "" {
-		m.Kind = catalog.Kind(kind)
+	if m.Kind == "" {
+		m.Kind = kinds[result]
 	}
 	switch {
 	case summary != "" && m.Description == "":
@@ -171,12 +162,34 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	case summary != "":
 		extra.add("summary", scan.AppendQuoted(nil, summary))
 	}
-	m.Params = whole
-	if whole == nil {
+	if m.Params == nil {
 		m.Params = paramsSchema(params, scan.String(structure), descriptors)
 	}
 	m.Extra = extra.json()
 	return m, m.Name != ""
+}
+
+// readOurs stores what a member of ours says about a method; false if it is another.
+func readOurs(m *catalog.Method, key string, val []byte) bool {
+	switch key {
+	case ours + "params":
+		m.Params = val
+	case ours + "kind":
+		m.Kind = catalog.Kind(scan.String(val))
+	case ours + "events":
+		_ = json.Unmarshal(val, &m.Events)
+	case ours + "effects":
+		_ = json.Unmarshal(val, &m.Effects)
+	case ours + "hints":
+		m.Hints = val
+	case ours + "cache":
+		m.Cache = val
+	case ours + "stream":
+		_ = json.Unmarshal(val, &m.Stream)
+	default:
+		return false
+	}
+	return true
 }
 
 // readResult returns the schema of a result; what else its descriptor says is

@@ -69,7 +69,7 @@ type reader struct {
 func (r *reader) document(doc []byte) {
 	var rest scan.Object
 	for key, val := range scan.Named(doc) {
-		text, isText := scan.Text(val)
+		_, isText := scan.Text(val)
 		switch {
 		case key == "resources":
 			r.list(resources, "", val)
@@ -79,16 +79,15 @@ func (r *reader) document(doc []byte) {
 			r.info(val)
 		case key == "$defs" || key == "schemas":
 			_ = json.Unmarshal(val, &r.c.Defs)
-		case key == "name" && isText:
-			r.c.Info.Name = text
-		case key == "version" && isText:
-			r.c.Info.Version = text
-		case key == "description" && isText:
-			r.c.Info.Description = text
-		default:
+		case key == "title" || !isText || !r.about(key, val):
 			rest.Add(key, val)
 		}
 	}
+	r.beside(rest)
+}
+
+// beside stores what a description says beside its lists.
+func (r *reader) beside(rest scan.Object) {
 	said := rest.EndOrNil()
 	if !r.found && allLists(said) { // then each member can only be a resource
 		r.list(either, "", said)
@@ -115,19 +114,27 @@ func allLists(obj []byte) bool {
 func (r *reader) info(val []byte) {
 	var rest scan.Object
 	for key, val := range scan.Named(val) {
-		text, _ := scan.Text(val)
-		switch key {
-		case "name", "title":
-			r.c.Info.Name = text
-		case "version":
-			r.c.Info.Version = text
-		case "description":
-			r.c.Info.Description = text
-		default:
+		if !r.about(key, val) {
 			rest.Add(key, val)
 		}
 	}
 	r.c.Info.Extra = rest.EndOrNil()
+}
+
+// about stores what a member says about the peer; false if it is none of these.
+func (r *reader) about(key string, val []byte) bool {
+	text, _ := scan.Text(val)
+	switch key {
+	case "name", "title":
+		r.c.Info.Name = text
+	case "version":
+		r.c.Info.Version = text
+	case "description":
+		r.c.Info.Description = text
+	default:
+		return false
+	}
+	return true
 }
 
 // entries says what the elements of a list describe.

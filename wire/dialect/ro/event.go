@@ -17,25 +17,32 @@ import (
 // result, or the job that a response names. Other members beside the result go
 // to Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
-	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
-	switch s := status(m.Body); {
-	case m.Kind == wire.Response && m.Err == nil && !m.Final && (s == "accepted" || s == "pending"):
-		*ev = progress(m.Body)
-	case m.Kind == wire.Response && m.Err == nil && s == "error" && onlyMembers(m.Body, failureMembers):
-		*ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
-	case !later:
-		if err := c.Codec.Event(m, ev); err != nil || m.Params != nil {
-			return err
-		}
-	case s == "error":
-		*ev = wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}
-	case m.Method == "" && s != "accepted" && s != "pending", strings.HasSuffix(m.Method, "."+verbReturn):
-		*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
-	default:
-		*ev = progress(m.Body)
+	if own, ok := result(m); ok {
+		*ev = own
+	} else if err := c.Codec.Event(m, ev); err != nil || m.Params != nil {
+		return err
 	}
 	beyond(ev, m)
 	return nil
+}
+
+// result returns the event of an async result, or of an answer that is one; false for another message.
+func result(m *wire.Message) (ev wire.Event, ok bool) {
+	s := status(m.Body)
+	goesOn := announces(s)
+	answer := m.Kind == wire.Response && m.Err == nil
+	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
+	switch {
+	case s == "error" && (later || answer && onlyMembers(m.Body, failureMembers)):
+		return wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}, true
+	case answer && !m.Final && goesOn:
+		return progress(m.Body), true
+	case !later:
+		return ev, false
+	case m.Method == "" && !goesOn, strings.HasSuffix(m.Method, "."+verbReturn):
+		return wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}, true
+	}
+	return progress(m.Body), true
 }
 
 // beyond adds to ev what a message says beside its result.

@@ -53,9 +53,11 @@ func onlyMembers(obj []byte, names []string) bool {
 
 // isPromise reports whether a result says that others follow, and nothing else.
 func isPromise(body []byte) bool {
-	s := status(body)
-	return (s == "accepted" || s == "pending") && onlyMembers(body, promiseMembers)
+	return announces(status(body)) && onlyMembers(body, promiseMembers)
 }
+
+// announces reports whether a status says that results follow.
+func announces(status string) bool { return status == "accepted" || status == "pending" }
 
 // status returns the "status" of a result object; "" if there is none.
 func status(body []byte) string {

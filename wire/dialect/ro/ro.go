@@ -14,6 +14,7 @@ package ro
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -162,15 +163,7 @@ func Resolve(method string, g Given) (Address, error) {
 	if err != nil {
 		return a, err
 	}
-	for _, f := range []struct {
-		name  string
-		given string
-		to    *string
-	}{{"resource", g.Resource, &a.Resource}, {"verb", g.Verb, &a.Verb}, {"subresource", g.Subresource, &a.Subresource}} {
-		if f.given != "" {
-			*f.to = f.given
-		}
-	}
+	a.Resource, a.Verb, a.Subresource = cmp.Or(g.Resource, a.Resource), cmp.Or(g.Verb, a.Verb), cmp.Or(g.Subresource, a.Subresource)
 	for _, f := range []struct {
 		name  string
 		given json.RawMessage
@@ -186,19 +179,27 @@ func Resolve(method string, g Given) (Address, error) {
 		}
 		*f.to = f.given
 	}
-	switch rule := a.broken(); {
-	case rule != "":
-		return a, refused("RO-JRPC: %s", rule)
-	case reserved(a.Verb) || a.Resource == "" && reserved(dotted(method).Verb):
-		return a, refused("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
-	case a.Resource == "" && a.Target != nil:
-		return a, refused("RO-JRPC: target needs a resource and a verb: %q is neither PATH:VERB nor a dotted name", method)
-	case !g.Plain:
-		return a, nil
-	case a.Target != nil || a.Parent != nil:
+	if err := a.refusal(method); err != nil || !g.Plain {
+		return a, err
+	}
+	if a.Target != nil || a.Parent != nil {
 		return a, refused("a plain request has no place for a target or a parent: give them as params, or leave --plain out")
 	}
 	return Address{Method: a.Method}, nil
+}
+
+// refusal returns the usage Fault for an address that no request of ours may have, made of what a user typed as a method; nil if it
+// may.
+func (a Address) refusal(method string) error {
+	switch rule := a.broken(); {
+	case rule != "":
+		return refused("RO-JRPC: %s", rule)
+	case reserved(a.Verb) || a.Resource == "" && reserved(dotted(method).Verb):
+		return refused("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
+	case a.Resource == "" && a.Target != nil:
+		return refused("RO-JRPC: target needs a resource and a verb: %q is neither PATH:VERB nor a dotted name", method)
+	}
+	return nil
 }
 
 // request returns the address of op and the members that are sent beside method

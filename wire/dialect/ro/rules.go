@@ -1,7 +1,6 @@
 package ro
 
 import (
-	"bytes"
 	"fmt"
 
 	"rpcx/wire"
@@ -25,42 +24,48 @@ type fields struct {
 	result, err, requestID                              []byte
 }
 
+// member returns the field for a member of that name; nil if it has no meaning.
+func (f *fields) member(name []byte) *[]byte {
+	switch string(name) {
+	case "method":
+		return &f.method
+	case "resource":
+		return &f.resource
+	case "verb":
+		return &f.verb
+	case "subresource":
+		return &f.subresource
+	case "target":
+		return &f.target
+	case "parent":
+		return &f.parent
+	case "params":
+		return &f.params
+	case "meta":
+		return &f.meta
+	case "cache":
+		return &f.cache
+	case "result":
+		return &f.result
+	case "error":
+		return &f.err
+	case "request_id":
+		return &f.requestID
+	}
+	return nil
+}
+
 // readFields reads the fields of raw, a valid object. Of members with the same
 // name the last counts, as it does for the method. null counts as absent, except
 // for the result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range scan.Members(raw) {
-		if bytes.IndexByte(key, '\\') >= 0 {
-			key = []byte(scan.Key(key))
+		to := f.member(scan.Plain(key))
+		if to == nil {
+			continue
 		}
-		if scan.Type(val) == '0' && string(key) != "result" {
-			val = nil
-		}
-		switch string(key) {
-		case "method":
-			f.method = val
-		case "resource":
-			f.resource = val
-		case "verb":
-			f.verb = val
-		case "subresource":
-			f.subresource = val
-		case "target":
-			f.target = val
-		case "parent":
-			f.parent = val
-		case "params":
-			f.params = val
-		case "meta":
-			f.meta = val
-		case "cache":
-			f.cache = val
-		case "result":
-			f.result = val
-		case "error":
-			f.err = val
-		case "request_id":
-			f.requestID = val
+		if *to = val; scan.Type(val) == '0' && to != &f.result {
+			*to = nil
 		}
 	}
 	return f
@@ -109,6 +114,18 @@ func (f *fields) address(method string) (a Address, rule string) {
 		a.Target = target
 	}
 	return a, rule
+}
+
+// addressed returns what a request or a notification (note) addresses, or the error response if it breaks a rule.
+func (f *fields) addressed(method string, note bool) (Address, error) {
+	a, rule := f.address(method)
+	if rule == "" && reserved(a.Verb) && !note {
+		rule = "the verb " + a.Verb + " is reserved for async results, from server to client"
+	}
+	if rule != "" {
+		return a, invalid(rule)
+	}
+	return a, nil
 }
 
 // broken returns the first rule of the page that a breaks; "" if it keeps all.

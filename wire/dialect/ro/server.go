@@ -61,17 +61,14 @@ type handler struct {
 // then routes by the method alone: the fields must agree with it.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
-	a, rule := f.address(in.Msg.Method)
 	note := in.Msg.Kind == wire.Notification
-	switch {
-	case rule != "":
-		return nil, invalid(rule)
-	case reserved(a.Verb) && !note:
-		return nil, invalid("the verb " + a.Verb + " is reserved for async results, from server to client")
+	a, err := f.addressed(in.Msg.Method, note)
+	if err != nil {
+		return nil, err
 	}
 	name := Name(a.Method)
 	kind, ok := h.r.Kind(name)
-	ok = ok && name != a.Method || ok && !strings.Contains(name, ":") // resource:verb is no name on the wire
+	ok = ok && (name != a.Method || !strings.Contains(name, ":")) // resource:verb is no name on the wire
 	req := dialect.Request{
 		Method: name, Params: in.Msg.Params, ID: in.Msg.ID, Notification: note,
 		Input: func(params json.RawMessage) json.RawMessage { return f.input(a, params) },
@@ -85,10 +82,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case note:
 		req.Stream = kind == catalog.Stream
 		return h.respond(ctx, a, req)
-	case (kind == catalog.Stream && h.declares(a) || kind == catalog.Job) && f.structured() && !h.now:
+	case f.structured() && !h.now && h.hasMore(a, kind):
 		return nil, h.answerLater(ctx, in, a, req, kind)
-	}
-	if kind == catalog.Stream {
+	case kind == catalog.Stream:
 		gathered := dialect.Gather(&req, wire.DefaultMaxMessage)
 		return gathered(h.respond(ctx, a, req))
 	}
@@ -143,10 +139,10 @@ func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
 }
 
-// declares reports whether the catalog says what kind of method a's is.
-func (h *handler) declares(a Address) bool {
+// hasMore reports whether a method has results that come later: a job, or one that the catalog calls a stream.
+func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 	m := h.method(a)
-	return m != nil && m.Kind != ""
+	return kind == catalog.Job || kind == catalog.Stream && m != nil && m.Kind != ""
 }
 
 // method returns the catalog's entry for a's method, or nil.

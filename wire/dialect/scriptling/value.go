@@ -3,6 +3,7 @@ package scriptling
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,27 +54,17 @@ func (r ref) append(b []byte) []byte {
 // plain appends the plain JSON of the transport Value val. Its error says what is
 // wrong with val.
 func plain(b, val []byte) ([]byte, error) {
-	switch scan.Type(val) {
-	case '0':
-		return append(b, "null"...), nil
-	case 'o':
-	default:
-		return nil, fmt.Errorf("%s is no transport value", excerpt(val))
+	kind, err := valueType(val)
+	if err != nil {
+		return nil, err
 	}
-	kind := scan.Get(val, "type")
-	text, isText := scan.Text(kind)
-	if kind != nil && !isText && scan.Type(kind) != '0' {
-		return nil, fmt.Errorf("the type of a transport value is %s", excerpt(kind))
-	}
-	switch text {
+	switch kind {
 	case "", "null":
 		return append(b, "null"...), nil
-	case "bool", "string":
-		v := scan.Get(val, "value")
-		if t := scan.Type(v); v == nil || (text == "bool") != (t == 't' || t == 'f') || (text == "string") != (t == 's') {
-			return nil, fmt.Errorf("a transport value of type %s holds %s", text, excerpt(v))
-		}
-		return append(b, v...), nil
+	case "bool":
+		return plainScalar(b, kind, scan.Get(val, "value"), 't', 'f')
+	case "string":
+		return plainScalar(b, kind, scan.Get(val, "value"), 's')
 	case "int":
 		return plainInt(b, scan.Get(val, "value"))
 	case "float":
@@ -85,13 +76,42 @@ func plain(b, val []byte) ([]byte, error) {
 	case "callback":
 		return plainCallback(b, scan.Get(val, "callback"))
 	case "remote":
-		r, ok := readRef(scan.Get(val, "remote"))
-		if !ok {
-			return nil, fmt.Errorf("a transport value of type remote holds %s", excerpt(scan.Get(val, "remote")))
-		}
-		return r.plain(b), nil
+		return plainRemote(b, scan.Get(val, "remote"))
 	}
-	return nil, fmt.Errorf("unsupported transport value type %q", clip(text))
+	return nil, fmt.Errorf("unsupported transport value type %q", clip(kind))
+}
+
+// valueType returns the type of a transport Value; "" for null and for one that has none.
+func valueType(val []byte) (string, error) {
+	switch scan.Type(val) {
+	case '0':
+		return "", nil
+	case 'o':
+	default:
+		return "", fmt.Errorf("%s is no transport value", excerpt(val))
+	}
+	kind := scan.Get(val, "type")
+	text, isText := scan.Text(kind)
+	if kind != nil && !isText && scan.Type(kind) != '0' {
+		return "", fmt.Errorf("the type of a transport value is %s", excerpt(kind))
+	}
+	return text, nil
+}
+
+// plainScalar appends the value of a Value of that kind, whose type in JSON is one of types.
+func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
+	if val == nil || !slices.Contains(types, scan.Type(val)) {
+		return nil, fmt.Errorf("a transport value of type %s holds %s", kind, excerpt(val))
+	}
+	return append(b, val...), nil
+}
+
+func plainRemote(b, val []byte) ([]byte, error) {
+	r, ok := readRef(val)
+	if !ok {
+		return nil, fmt.Errorf("a transport value of type remote holds %s", excerpt(val))
+	}
+	return r.plain(b), nil
 }
 
 // plain appends the reference as users see and write it.
