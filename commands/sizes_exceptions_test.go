@@ -83,7 +83,6 @@ var branchyFunctions = map[string]exception{
 	"wire/dialect/page/server.handler.handle":        {18, rebuilt},
 	"wire/hook.ParseAnswer":                          {17, older},
 	"wire/hook.event":                                {28, older},
-	"wire/jq.planner.term":                           {16, older},
 	"wire/redact.Stream.outer":                       {23, older},
 	"wire/scan.Decoder.number":                       {21, older},
 	"wire/scan.shape.fits":                           {21, older},

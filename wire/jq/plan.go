@@ -171,12 +171,8 @@ func (c planner) term(t *gojq.Term, in *node) *node {
 		}
 	case gojq.TermTypeQuery:
 		return c.value(t.Query, in)
-	case gojq.TermTypeNull:
-		return literal(nil)
-	case gojq.TermTypeTrue:
-		return literal(true)
-	case gojq.TermTypeFalse:
-		return literal(false)
+	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
+		return literal(map[gojq.TermType]any{gojq.TermTypeTrue: true, gojq.TermTypeFalse: false}[t.Type])
 	case gojq.TermTypeNumber, gojq.TermTypeUnary:
 		return number(t)
 	case gojq.TermTypeString:
