@@ -35,8 +35,7 @@ var largeStructs = map[string]exception{
 	"wire/tape/wiretap.Posts":       {21, rebuilt},
 	"wire/transport.Config":         {29, record},
 
-	"wire/transport/httpserver.listener": {32, rebuilt},
-	"wire/transport/ws.Conn":             {30, rebuilt},
+	"wire/transport/ws.Conn": {30, rebuilt},
 }
 
 var branchyFunctions = map[string]exception{
@@ -93,8 +92,5 @@ var branchyFunctions = map[string]exception{
 	"wire/tape/wiretap.Posts.give":                   {20, rebuilt},
 	"wire/tape/wiretap.pass.ended":                   {16, rebuilt},
 
-	"wire/transport/httpserver.answerer.answer":    {16, rebuilt},
-	"wire/transport/ws.frameReader.Read":           {16, rebuilt},
-	"wire/transport/httpserver.guard.allow":        {21, rebuilt},
-	"wire/transport/httpserver.listener.ServeHTTP": {16, rebuilt},
+	"wire/transport/ws.frameReader.Read": {16, rebuilt},
 }

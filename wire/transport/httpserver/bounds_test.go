@@ -19,6 +19,9 @@ import (
 	"rpcx/wire/transport"
 )
 
+// requestsTo returns what takes the requests to a listener.
+func requestsTo(l *listener) *handler { return l.server.Handler.(*handler) }
+
 // listening returns a listener of a scheme, with the defaults of c.
 func listening(t *testing.T, scheme string, c transport.Config) *listener {
 	t.Helper()
@@ -37,7 +40,7 @@ func TestSlowBody(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	l := listening(t, "http", transport.Config{})
 	defer l.Close()
-	l.patience = limit
+	requestsTo(l).patience = limit
 	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n["
 	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
 		for _, drops := range []bool{false, true} {
@@ -87,7 +90,7 @@ func TestSlowBody(t *testing.T) {
 
 // Each wait for a client has a bound.
 func TestListenerWaitsAreBounded(t *testing.T) {
-	s := (&listener{}).newServer()
+	s := newServer(&handler{}, &clients{})
 	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {
 		t.Errorf("%v, %v, %d bytes", s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}

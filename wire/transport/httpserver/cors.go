@@ -2,6 +2,11 @@ package httpserver
 
 import "net/http"
 
+// isPreflight reports whether a browser asks what a page may do.
+func (g *guard) isPreflight(r *http.Request, from string) bool {
+	return !g.c.NoPosts && from != "" && r.Method == http.MethodOptions
+}
+
 // preflight answers what a page's browser asks before it posts JSON: which
 // methods and headers are taken, those of MCP's HTTP among them.
 func (g *guard) preflight(w http.ResponseWriter, from string) {

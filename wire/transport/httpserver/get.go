@@ -8,26 +8,26 @@ import (
 // isGet reports whether a request is a GET that the dialect itself answers, beside what is
 // spoken here.
 func (g *guard) isGet(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.gets[r.URL.Path] != nil && !isUpgrade(r)
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.c.Gets[r.URL.Path] != nil && !isUpgrade(r)
 }
 
 // get answers such a GET. The dialect is told where its WebSocket is, by the name under which
 // the client has reached us.
-func (l *listener) get(w http.ResponseWriter, r *http.Request) {
-	from, scheme := serve(r, l.c.Watch), "ws"
+func (h *handler) get(w http.ResponseWriter, r *http.Request) {
+	from, scheme := serve(r, h.c.Watch), "ws"
 	if r.TLS != nil {
 		scheme = "wss"
 	}
-	body, err := l.gets[r.URL.Path](scheme + "://" + r.Host + l.path)
+	body, err := h.c.Gets[r.URL.Path](scheme + "://" + r.Host + h.path)
 	if err != nil {
-		l.c.Warnf("GET %s: %v", r.URL.Path, err)
+		h.c.Warnf("GET %s: %v", r.URL.Path, err)
 		refuse(w, http.StatusInternalServerError, "this could not be answered")
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
-	from.answered(http.StatusOK, h)
+	head := w.Header()
+	head.Set("Content-Type", "application/json")
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	head.Set("Cache-Control", "no-store")
+	from.answered(http.StatusOK, head)
 	_, _ = w.Write(body)
 }

@@ -15,25 +15,20 @@ import (
 	"sync"
 	"time"
 
-	"rpcx/wire"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/stream"
 )
 
 // A guard decides which requests a listener takes, be they upgrades or POSTs.
 type guard struct {
-	path    string   // the only one, exactly
-	hosts   []string // names that Host may have beside the loopback ones; nil with anyHost
-	anyHost bool
-	own     []string // the origins of pages that this listener itself would serve
-	origins []string // those that the user allows
-	token   string   // "" demands none
-	websock bool     // LISTEN names a WebSocket: who asks for neither is told of that
-	noPosts bool     // only WebSockets
-	relayed bool     // requests are passed on, whatever their method
-	session string   // the header that names a session; "": there are none
-	gets    wire.HTTPGets
-	refused refusals
+	c        transport.Config
+	endpoint string
+	path     string   // the only one, exactly
+	hosts    []string // names that Host may have beside the loopback ones; nil with anyHost
+	anyHost  bool
+	own      []string // the origins of pages that this listener itself would serve
+	websock  bool     // LISTEN names a WebSocket: who asks for neither is told of that
+	refused  refusals
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.
@@ -43,7 +38,7 @@ type guard struct {
 // Where LISTEN is a wildcard, or an address that is not loopback, any Host may
 // come: such a listener has a token or client certificates, or is public. A
 // Unix socket, which no browser reaches, has no such check.
-func (l *listener) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
+func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
 		return nil, transport.Usage("%s: a listener has no user and password; --token @FILE demands a token", a.Scheme)
 	}
@@ -51,38 +46,25 @@ func (l *listener) bind(ctx context.Context, a transport.Address) (net.Listener,
 	if query != "" {
 		return nil, transport.Usage("%s: a listener has no query", a.Scheme)
 	}
-	if path == "" {
-		path = "/"
-	}
-	l.path, l.origins, l.token = path, l.c.AllowOrigin, l.c.Token
-	l.websock, l.noPosts, l.relayed = a.WebSocket(), l.c.NoPosts, l.c.Relay != nil
-	l.refused.warn = l.c.Warnf
-	l.gets = l.c.Gets
-	if l.c.Sessions != nil {
-		l.session = l.c.Sessions.Header
-	}
+	g.path, g.websock = cmp.Or(path, "/"), a.WebSocket()
 	if a.Path != "" {
-		ln, err := stream.ListenUnix(a.Path)
-		if err != nil {
-			return nil, err
-		}
-		l.anyHost = true
-		l.endpoint = a.Scheme + ":" + a.Path + ":" + path
-		return ln, nil
+		g.anyHost = true
+		g.endpoint = a.Scheme + ":" + a.Path + ":" + g.path
+		return stream.ListenUnix(a.Path)
 	}
-	ln, at, err := stream.ListenTCP(ctx, a, l.c)
+	ln, at, err := stream.ListenTCP(ctx, a, g.c)
 	if err != nil {
 		return nil, err
 	}
 	name := strings.Trim(hostname(a.Host), "[]")
 	switch ip := net.ParseIP(name); {
 	case name == "" || ip != nil && !ip.IsLoopback():
-		l.anyHost = true
+		g.anyHost = true
 	case ip == nil:
-		l.hosts = []string{strings.ToLower(name)}
+		g.hosts = []string{strings.ToLower(name)}
 	}
-	l.endpoint = a.Scheme + "://" + at + path
-	l.own = ownOrigins(a.Scheme, name, ln.Addr())
+	g.endpoint = a.Scheme + "://" + at + g.path
+	g.own = ownOrigins(a.Scheme, name, ln.Addr())
 	return ln, nil
 }
 
@@ -110,45 +92,67 @@ func hostname(hostport string) string {
 	return host
 }
 
+// A refusal is how a request is answered that is not taken.
+type refusal struct {
+	status       int // 0: it is taken
+	why          string
+	header, says string // a further header; "": none
+}
+
 // allow answers a request that is not to be taken, and says whether it is.
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	from := r.Header.Get("Origin")
-	refuse := func(status int, why string) bool {
-		g.refused.tell(r, status, why)
-		refuse(w, status, "%s", why)
-		return false
-	}
-	switch {
-	case !g.knownHost(r.Host):
-		return refuse(http.StatusForbidden, "this listener has no such host name")
-	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r):
-		return refuse(http.StatusNotFound, "no such path")
-	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
-		return refuse(http.StatusForbidden, "this listener takes nothing from pages of that origin")
-	case !g.noPosts && from != "" && r.Method == http.MethodOptions:
+	no := g.refusesClient(r, from)
+	if no.status == 0 && g.isPreflight(r, from) {
 		g.preflight(w, from)
 		return false
-	case !g.authorized(r):
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		return refuse(http.StatusUnauthorized, "a bearer token is needed")
-	case isUpgrade(r):
-		return true
-	case g.relayed && r.Method != http.MethodPost: // a body is none that a page may send without asking
-	case g.inSession(r), g.isGet(r):
-	case g.noPosts, g.websock && r.Method != http.MethodPost:
-		w.Header().Set("Upgrade", "websocket")
-		return refuse(http.StatusUpgradeRequired, "this is a WebSocket")
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", g.methods())
-		return refuse(http.StatusMethodNotAllowed, "messages are posted")
-	case !postsJSON(r):
-		w.Header().Set("Accept", "application/json")
-		return refuse(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	}
-	if from != "" {
+	if no.status == 0 {
+		no = g.refusesRequest(r)
+	}
+	if no.status > 0 {
+		g.refused.tell(g.c, r, no)
+		if no.header != "" {
+			w.Header().Set(no.header, no.says)
+		}
+		refuse(w, no.status, "%s", no.why)
+		return false
+	}
+	if from != "" && !isUpgrade(r) {
 		allowOrigin(w, from)
 	}
 	return true
+}
+
+// refusesClient refuses what was sent to another name or path, or by a page that may not.
+func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
+	switch {
+	case !g.knownHost(r.Host):
+		no.status, no.why = http.StatusForbidden, "this listener has no such host name"
+	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r):
+		no.status, no.why = http.StatusNotFound, "no such path"
+	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
+		no.status, no.why = http.StatusForbidden, "this listener takes nothing from pages of that origin"
+	}
+	return no
+}
+
+// refusesRequest refuses what comes without the token, and what no message can be in.
+func (g *guard) refusesRequest(r *http.Request) (no refusal) {
+	post := r.Method == http.MethodPost
+	switch {
+	case !g.authorized(r):
+		no = refusal{http.StatusUnauthorized, "a bearer token is needed", "WWW-Authenticate", "Bearer"}
+	case isUpgrade(r), g.c.Relay != nil && !post, // a body is none that a page may send without asking
+		g.inSession(r), g.isGet(r):
+	case g.c.NoPosts, g.websock && !post:
+		no = refusal{http.StatusUpgradeRequired, "this is a WebSocket", "Upgrade", "websocket"}
+	case !post:
+		no = refusal{http.StatusMethodNotAllowed, "messages are posted", "Allow", g.methods()}
+	case !postsJSON(r):
+		no = refusal{http.StatusUnsupportedMediaType, "the Content-Type must be application/json", "Accept", "application/json"}
+	}
+	return no
 }
 
 // isUpgrade says that a request wants a WebSocket.
@@ -170,7 +174,7 @@ func (g *guard) knownHost(host string) bool {
 // listener itself, or one that the user allowed. "null" is never the listener's
 // own.
 func (g *guard) knownOrigin(from string) bool {
-	if slices.Contains(g.origins, from) || slices.Contains(g.origins, "*") {
+	if slices.Contains(g.c.AllowOrigin, from) || slices.Contains(g.c.AllowOrigin, "*") {
 		return true
 	}
 	u, err := url.Parse(from)
@@ -179,11 +183,11 @@ func (g *guard) knownOrigin(from string) bool {
 
 // authorized compares the bearer token in a time that tells nothing about it.
 func (g *guard) authorized(r *http.Request) bool {
-	if g.token == "" {
+	if g.c.Token == "" {
 		return true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.token))
+	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.c.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
@@ -202,8 +206,6 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 // refusals tells the user who was refused, and why, without letting anybody
 // flood what he reads: of more than maxRefusals a second only the number.
 type refusals struct {
-	warn func(format string, args ...any)
-
 	mu    sync.Mutex
 	since time.Time
 	told  int
@@ -212,13 +214,13 @@ type refusals struct {
 
 const maxRefusals = 10
 
-// tell notes that the request r was answered with status, and why.
-func (f *refusals) tell(r *http.Request, status int, why string) {
+// tell notes that the request r was refused.
+func (f *refusals) tell(c transport.Config, r *http.Request, no refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.since) > time.Second {
 		if f.left > 0 {
-			f.warn("%d more requests were refused", f.left)
+			c.Warnf("%d more requests were refused", f.left)
 		}
 		f.since, f.told, f.left = now, 0, 0
 	}
@@ -227,5 +229,5 @@ func (f *refusals) tell(r *http.Request, status int, why string) {
 		return
 	}
 	f.told++
-	f.warn("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // "@": a Unix socket's
+	c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), no.status, no.why) // "@": a Unix socket's
 }

@@ -18,12 +18,12 @@ func newName(c transport.Config) string {
 
 // names tells the client of a request without our name for it that name, and reports
 // whether it did. A page in a browser cannot send such a header without asking.
-func (l *listener) names(w http.ResponseWriter, r *http.Request) bool {
-	if l.name == "" || isUpgrade(r) || r.Header.Get(l.c.Name.Header) == l.name {
+func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
+	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {
 		return false
 	}
-	w.Header().Set(l.c.Name.Header, l.name)
-	refuse(w, l.c.Name.Again, "to be sent again with the header %s", l.c.Name.Header)
+	w.Header().Set(h.c.Name.Header, h.name)
+	refuse(w, h.c.Name.Again, "to be sent again with the header %s", h.c.Name.Header)
 	return true
 }
 

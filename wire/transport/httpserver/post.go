@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -29,9 +28,8 @@ var ErrNoStream = errors.New("the far side accepts one answer and no event strea
 // and what is sent until Close is the answer. It is a wire.OneShot and a
 // wire.Batcher.
 type postConn struct {
-	*servedExchange
+	reply
 	body   []byte
-	w      http.ResponseWriter
 	gone   context.Context // ends when the far side hangs up
 	stream bool            // the far side accepts an event stream
 	plain  bool            // and JSON
@@ -41,7 +39,6 @@ type postConn struct {
 
 	mu       sync.Mutex
 	first    []byte // held back; nil: none
-	events   bool   // the answer is an event stream
 	out      []byte
 	timer    *time.Timer
 	err      error // nothing can be written any more
@@ -58,7 +55,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 		taken = http.StatusAccepted
 	}
 	return &postConn{
-		servedExchange: serve(r, c.Watch), body: body, w: w, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
+		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
 		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
 	}
@@ -123,7 +120,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 		return err
 	}
 	switch {
-	case p.events:
+	case p.begun:
 	case !p.stream:
 		if p.first != nil || scan.Get(msg, "method") != nil {
 			return ErrNoStream
@@ -149,20 +146,14 @@ func (p *postConn) SendBuffered(msg []byte) error {
 func (p *postConn) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed && !p.events {
+	if !p.closed && !p.begun {
 		p.startEvents()
 		p.flush()
 	}
 }
 
 func (p *postConn) startEvents() {
-	p.events = true
-	h := p.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	p.w.WriteHeader(http.StatusOK)
-	p.answered(http.StatusOK, h)
+	p.begin()
 	if p.first != nil {
 		p.out = httpbody.AppendEvent(p.out, p.first)
 		p.first = nil
@@ -173,7 +164,7 @@ func (p *postConn) startEvents() {
 func (p *postConn) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.events || p.closed {
+	if !p.begun || p.closed {
 		return nil
 	}
 	return p.flush()
@@ -181,9 +172,7 @@ func (p *postConn) Flush() error {
 
 func (p *postConn) flush() error {
 	if p.err == nil && len(p.out) > 0 {
-		if _, p.err = p.w.Write(p.out); p.err == nil {
-			p.err = http.NewResponseController(p.w).Flush()
-		}
+		p.err = p.write(p.out)
 	}
 	p.out = p.out[:0]
 	if p.err != nil {
@@ -228,19 +217,11 @@ func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	if p.err == nil { // else there may be a deadline that has cut it off
-		http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(len(p.first)+len(p.out))))
+		p.patience(len(p.first) + len(p.out))
 	}
-	switch {
-	case p.events:
+	if p.begun {
 		p.flush()
-	case p.first == nil:
-		p.w.WriteHeader(p.taken)
-		p.answered(p.taken, p.w.Header())
-	default:
-		h := p.w.Header()
-		h.Set("Content-Type", "application/json")
-		h.Set("Content-Length", strconv.Itoa(len(p.first)))
-		p.answered(http.StatusOK, h)
-		p.w.Write(p.first)
+	} else {
+		p.whole(p.first, p.taken)
 	}
 }

@@ -11,26 +11,12 @@ import (
 
 // An answerer writes a stream as the answer to an exchange.
 type answerer struct {
+	reply
 	c     *sessionConn
-	w     http.ResponseWriter
 	r     *http.Request
-	x     *servedExchange
 	s     *eventLog
 	at    int  // the number of the last event that the client has
 	plain bool // one message may be the whole answer, as JSON
-	begun bool // an event stream has
-}
-
-// takesEvents and takesPlain say what a client accepts as an answer.
-func takesEvents(r *http.Request) bool { return strings.Contains(accepts(r), "text/event-stream") }
-
-func takesPlain(r *http.Request) bool {
-	a := accepts(r)
-	return !takesEvents(r) || strings.Contains(a, "json") || strings.Contains(a, "*/*")
-}
-
-func accepts(r *http.Request) string {
-	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 }
 
 // get answers with the standing event stream, or with what a client has not got yet of
@@ -42,7 +28,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read, for as long as it lasts
-	a := &answerer{c: c, w: w, r: r, x: c.exchange(r)}
+	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {
 		a.s, a.at = c.streams[0], c.streams[0].sent
@@ -90,21 +76,8 @@ func (a *answerer) answer() {
 	timer := time.NewTimer(plainWithin)
 	defer timer.Stop()
 	for {
-		a.c.mu.Lock()
-		reads, events, done, change := a.s.reader == a, a.s.after(a.at), a.s.done(), a.s.change
-		a.c.mu.Unlock()
-		switch {
-		case !reads:
-			return
-		case !a.begun && done && a.plain && len(events) <= 1:
-			a.whole(events)
-			return
-		case len(events) > 0 && a.s.carries:
-			if !a.write(events) {
-				return
-			}
-			continue
-		case done:
+		change, goesOn := a.catchUp()
+		if !goesOn {
 			return
 		}
 		select {
@@ -118,6 +91,26 @@ func (a *answerer) answer() {
 		case <-a.c.over:
 			a.last()
 			return
+		}
+	}
+}
+
+// catchUp writes what there is on the stream. The channel is closed when that is more.
+func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
+	for {
+		a.c.mu.Lock()
+		reads, events, done, change := a.s.reader == a, a.s.after(a.at), a.s.done(), a.s.change
+		a.c.mu.Unlock()
+		switch {
+		case !reads:
+			return nil, false
+		case !a.begun && done && a.plain && len(events) <= 1:
+			a.whole(events)
+			return nil, false
+		case len(events) == 0 || !a.s.carries:
+			return change, !done
+		case !a.write(events):
+			return nil, false
 		}
 	}
 }
@@ -147,46 +140,28 @@ func (a *answerer) detach() {
 	a.c.trim()
 }
 
-// patience bounds how long the client may take for so many bytes.
-func (a *answerer) patience(n int) {
-	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
-}
-
 // whole answers with one message, or none.
 func (a *answerer) whole(events []loggedEvent) {
-	status := http.StatusAccepted
+	var msg []byte
 	if len(events) > 0 {
-		status = http.StatusOK
-		a.w.Header().Set("Content-Type", "application/json")
-		a.w.Header().Set("Content-Length", strconv.Itoa(len(events[0].msg)))
-		a.patience(len(events[0].msg))
+		msg = events[0].msg
+		a.patience(len(msg))
 	}
-	a.w.WriteHeader(status)
-	a.x.answered(status, a.w.Header())
-	if len(events) > 0 {
-		_, _ = a.w.Write(events[0].msg)
-	}
+	a.reply.whole(msg, http.StatusAccepted)
 	a.c.drop(a.s) // it has no events by which it could be asked for
 }
 
 // begin begins an event stream, with an empty event where the client takes one: by its id
 // all that follows can be asked for, should the connection break.
 func (a *answerer) begin() {
-	if a.begun {
-		return
-	}
-	a.begun = true
-	h := a.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
 	a.patience(0)
-	a.w.WriteHeader(http.StatusOK)
-	a.x.answered(http.StatusOK, h)
-	if a.c.primes {
-		_, _ = a.w.Write([]byte("id: " + a.s.event(a.at) + "\nretry: 1000\ndata:\n\n"))
+	if a.reply.begin() {
+		var out []byte
+		if a.c.primes {
+			out = []byte("id: " + a.s.event(a.at) + "\nretry: 1000\ndata:\n\n")
+		}
+		_ = a.reply.write(out)
 	}
-	_ = http.NewResponseController(a.w).Flush()
 }
 
 // write writes events, and reports whether that went well.
@@ -198,10 +173,7 @@ func (a *answerer) write(events []loggedEvent) bool {
 		out = httpbody.AppendEvent(out, ev.msg)
 	}
 	a.patience(len(out))
-	if _, err := a.w.Write(out); err != nil {
-		return false
-	}
-	if http.NewResponseController(a.w).Flush() != nil {
+	if a.reply.write(out) != nil {
 		return false
 	}
 	a.at = events[len(events)-1].number

@@ -56,8 +56,8 @@ func (s *sessions) divideLocked() (less []*sessionConn) {
 
 // serveSession answers a request that belongs to a session, or begins one, and reports whether
 // it was one. Of any other POST it returns the message that it has read.
-func (l *listener) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
-	s := l.sessions
+func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
+	s := h.sessions
 	for name, values := range s.rules.Values {
 		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
 			refuse(w, http.StatusBadRequest, "%s: %.40q is none that is spoken here", name, got)
@@ -66,7 +66,7 @@ func (l *listener) serveSession(w http.ResponseWriter, r *http.Request) (msg []b
 	}
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
 	if post {
-		if msg, done = l.read(w, r); !done {
+		if msg, done = h.read(w, r); !done {
 			return nil, true
 		}
 	}
@@ -75,7 +75,7 @@ func (l *listener) serveSession(w http.ResponseWriter, r *http.Request) (msg []b
 		if !post || !begins {
 			return msg, false
 		}
-		l.begin(w, r, msg, primes)
+		h.begin(w, r, msg, primes)
 		return nil, true
 	}
 	s.mu.Lock()
@@ -100,8 +100,8 @@ func (l *listener) serveSession(w http.ResponseWriter, r *http.Request) (msg []b
 }
 
 // begin makes a session of the message that begins it.
-func (l *listener) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
-	s := l.sessions
+func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
+	s := h.sessions
 	c := newSessionConn(randomName(), r.RemoteAddr, s, primes)
 	s.mu.Lock()
 	full := len(s.byID) >= maxSessions
@@ -118,7 +118,7 @@ func (l *listener) begin(w http.ResponseWriter, r *http.Request, msg []byte, pri
 		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", maxSessions)
 		return
 	}
-	if !l.hand(r.Context(), c) {
+	if !h.hand(r.Context(), c) {
 		c.end(errListenerClosed)
 		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
 		return
@@ -187,7 +187,7 @@ func answersOf(msg []byte) (ids []string) {
 
 // methods are those that are taken, for who came with another one.
 func (g *guard) methods() string {
-	if g.session == "" {
+	if g.c.Sessions == nil {
 		return "POST"
 	}
 	return "POST, GET, DELETE"
@@ -195,5 +195,5 @@ func (g *guard) methods() string {
 
 // inSession reports whether a request is one of a session that has no body.
 func (g *guard) inSession(r *http.Request) bool {
-	return g.session != "" && r.Header.Get(g.session) != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
+	return g.c.Sessions != nil && r.Header.Get(g.c.Sessions.Header) != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
 }

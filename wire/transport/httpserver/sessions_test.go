@@ -30,7 +30,7 @@ func sessionListener(t *testing.T) *listener {
 	l := listening(t, "http", transport.Config{Exchanges: transport.Exchanges{Sessions: &wire.HTTPSessions{
 		Header: "X-Session", Begins: func(msg []byte) (bool, bool) { return bytes.Contains(msg, []byte("begin")), false },
 	}}})
-	l.patience = 20 * time.Millisecond
+	requestsTo(l).patience = 20 * time.Millisecond
 	return l
 }
 
@@ -88,7 +88,7 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 // A request whose header is none that the sessions know is refused, and goes nowhere else, be it in a session or not.
 func TestSessionsKnowTheirHeaders(t *testing.T) {
 	listener := sessionListener(t)
-	listener.sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
+	requestsTo(listener).sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
 	conn, _ := sessionWith(t, listener)
 	ask := func(version string) (int, string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -198,7 +198,7 @@ func TestSessionKeepsSome(t *testing.T) {
 // have said it.
 func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	listener := sessionListener(t)
-	listener.sessions.keeps = 2 * keptBytes
+	requestsTo(listener).sessions.keeps = 2 * keptBytes
 	var clients []client
 	news := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/16) + `"}`
 	for range 8 {
@@ -236,7 +236,7 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 // none. One whose stream is read goes on, also once another exchange in it is over.
 func TestSessionIdles(t *testing.T) {
 	listener := sessionListener(t)
-	listener.sessions.idle = time.Second
+	requestsTo(listener).sessions.idle = time.Second
 	reads, readsIn := sessionWith(t, listener)
 	standing := readsIn(http.MethodGet, "")
 	posted := make(chan int, 1)

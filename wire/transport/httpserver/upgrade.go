@@ -15,15 +15,15 @@ type upgraded struct {
 	*servedExchange
 }
 
-func (l *listener) upgrade(w http.ResponseWriter, r *http.Request) {
+func (h *handler) upgrade(w http.ResponseWriter, r *http.Request) {
 	const goingAway = 1001
-	c := upgraded{servedExchange: serve(r, l.c.Watch)}
+	c := upgraded{servedExchange: serve(r, h.c.Watch)}
 	var err error
-	if c.Conn, err = ws.Accept(w, r, r.Context().Value(netKey{}).(net.Conn), l.c); err != nil {
+	if c.Conn, err = ws.Accept(w, r, r.Context().Value(netKey{}).(net.Conn), h.c); err != nil {
 		return // it has answered
 	}
 	c.answered(http.StatusSwitchingProtocols, w.Header())
-	if !l.hand(context.Background(), c) {
+	if !h.hand(context.Background(), c) {
 		c.CloseWith(goingAway, "the listener is closed")
 	}
 }

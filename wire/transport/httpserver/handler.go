@@ -1,0 +1,143 @@
+package httpserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpbody"
+)
+
+// A handler takes the requests of a listener.
+type handler struct {
+	guard
+	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; false: it will not be called any more
+	patience time.Duration                         // see body
+	sessions *sessions                             // nil: there are none
+	name     string                                // that clients are given and send back; "": none
+}
+
+func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) *handler {
+	return &handler{guard: guard{c: c}, hand: hand, patience: bodyTimeout, sessions: newSessions(c), name: newName(c)}
+}
+
+// ServeHTTP takes one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = h.watched(w, r)
+	rc := http.NewResponseController(w)
+	rc.SetReadDeadline(time.Now().Add(h.patience)) // for what is left of a body that is refused, too
+	rc.SetWriteDeadline(time.Time{})
+	if !h.allow(w, r) || h.names(w, r) {
+		return
+	}
+	switch {
+	case h.isGet(r):
+		h.get(w, r)
+	case isUpgrade(r):
+		h.upgrade(w, r)
+	case h.sessions != nil && h.c.Relay == nil:
+		if msg, done := h.serveSession(w, r); !done {
+			h.post(w, r, msg)
+		}
+	default:
+		msg, ok := h.read(w, r)
+		switch {
+		case !ok:
+		case h.c.Relay == nil:
+			h.post(w, r, msg)
+		default:
+			if h.c.Token != "" {
+				r.Header.Del("Authorization") // it was for us
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(msg)), int64(len(msg))
+			h.c.Relay(w, r)
+		}
+	}
+}
+
+// watched tells of a request, and returns what writes to its client; Config.Watch is shown what is read and written.
+func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	watch := h.c.Watch
+	watch.Requested(r.RemoteAddr, r.Method, r.RequestURI, r.Proto, append([]string{"Host: " + r.Host}, transport.HeadLines(r.Header)...))
+	if r.TLS != nil {
+		watch.Secured(r.RemoteAddr, *r.TLS, true, 0)
+	}
+	show := watch.Pieces(r.RemoteAddr)
+	if show == nil || isUpgrade(r) {
+		return w
+	}
+	r.Body = transport.ShownBody(r.Body, func(b []byte) { show(wire.Recv, b) })
+	return shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
+}
+
+// How long a listener waits for more of a body, or for an answer to be taken,
+// and the least that has to come or go on average: whoever is slower only keeps
+// a place.
+const (
+	bodyTimeout = 30 * time.Second
+	bodyRate    = 1 << 10 // bytes a second
+)
+
+// body reads a body with these bounds.
+type body struct {
+	io.Reader
+	rc       *http.ResponseController
+	patience time.Duration
+	start    time.Time
+	came     int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	now := time.Now()
+	last := b.start.Add(b.patience + atRate(b.came))
+	if next := now.Add(b.patience); next.Before(last) {
+		last = next
+	}
+	b.rc.SetReadDeadline(last)
+	n, err := b.Reader.Read(p)
+	b.came += n
+	return n, err
+}
+
+// atRate returns the time that n bytes may take.
+func atRate(n int) time.Duration { return time.Duration(n/bodyRate) * time.Second }
+
+// read reads the body of a request, and answers one that cannot be read.
+func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok bool) {
+	max := h.c.MaxMessage
+	rc := http.NewResponseController(w)
+	from := &body{Reader: http.MaxBytesReader(w, r.Body, int64(max)), rc: rc, patience: h.patience, start: time.Now()}
+	msg, err := httpbody.Read(from, r.ContentLength, max)
+	var large *http.MaxBytesError
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, "the body is too slow")
+		return nil, false
+	case errors.As(err, &large), wire.AsFault(err) != nil:
+		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
+		return nil, false
+	case err != nil:
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			refuse(w, http.StatusBadRequest, "the body could not be read")
+		}
+		return nil, false
+	}
+	rc.SetReadDeadline(time.Time{}) // the handler takes as long as it takes
+	return msg, true
+}
+
+func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
+	c := newPostConn(w, r, msg, h.c)
+	if !h.hand(r.Context(), c) {
+		c.abandon()
+		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
+		return
+	}
+	c.serve()
+}

@@ -1,0 +1,71 @@
+package httpserver
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A reply writes the answer to a request: one message as JSON, none, or an event stream.
+type reply struct {
+	*servedExchange
+	w     http.ResponseWriter
+	begun bool // the event stream has
+}
+
+// takesEvents and takesPlain say what a client accepts as an answer.
+func takesEvents(r *http.Request) bool { return strings.Contains(accepts(r), "text/event-stream") }
+
+func takesPlain(r *http.Request) bool {
+	a := accepts(r)
+	return !takesEvents(r) || strings.Contains(a, "json") || strings.Contains(a, "*/*")
+}
+
+func accepts(r *http.Request) string {
+	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+}
+
+// patience bounds how long the client may take for so many bytes.
+func (a *reply) patience(n int) {
+	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
+}
+
+// whole answers with one message; nil: with the status none.
+func (a *reply) whole(msg []byte, none int) {
+	status, head := none, a.w.Header()
+	if msg != nil {
+		status = http.StatusOK
+		head.Set("Content-Type", "application/json")
+		head.Set("Content-Length", strconv.Itoa(len(msg)))
+	}
+	a.w.WriteHeader(status)
+	a.answered(status, head)
+	if msg != nil {
+		_, _ = a.w.Write(msg)
+	}
+}
+
+// begin begins an event stream, and reports whether there was none.
+func (a *reply) begin() bool {
+	if a.begun {
+		return false
+	}
+	a.begun = true
+	h := a.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	a.w.WriteHeader(http.StatusOK)
+	a.answered(http.StatusOK, h)
+	return true
+}
+
+// write writes events at once.
+func (a *reply) write(events []byte) error {
+	_, err := a.w.Write(events)
+	if err == nil {
+		err = http.NewResponseController(a.w).Flush()
+	}
+	return err
+}
