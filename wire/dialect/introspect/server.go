@@ -120,18 +120,8 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 		_, err := h.r.Respond(ctx, r)
 		return err
 	}
-	var last json.RawMessage
-	r.Emit = func(ev wire.Event) error {
-		if ev.Kind == wire.Data {
-			last = ev.Data
-			return nil
-		}
-		return out.event(ev)
-	}
-	result, err := h.r.Respond(ctx, r)
-	if result == nil {
-		result = last
-	}
+	last := dialect.LastOf(&r, out.event)
+	result, err := last(h.r.Respond(ctx, r))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -18,12 +17,8 @@ const ours = "x-rpcx-"
 // Describe asks for the OpenRPC document with rpc.discover. It returns
 // wire.ErrUnsupported where the far side does not have it.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
-	doc, err := caller.Call(ctx, discover, nil)
-	var e *wire.Error
-	switch {
-	case errors.As(err, &e) && string(e.Code) == "-32601":
-		return nil, wire.ErrUnsupported
-	case err != nil:
+	doc, err := dialect.Discover(ctx, caller, discover)
+	if err != nil {
 		return nil, err
 	}
 	cat, err := FromOpenRPC(doc)

@@ -70,7 +70,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case method == discover && (!ok || dialect.Describes(h.server.b, h.r, discover)):
 		return h.discover()
 	case !ok:
-		return nil, h.unknown(method)
+		return nil, dialect.Unknown(h.server.b, method)
 	case in.Msg.Kind == wire.Notification:
 		return h.r.Respond(ctx, dialect.Request{
 			Method: method, Params: in.Msg.Params, Notification: true,
@@ -101,18 +101,6 @@ func (h *handler) Ignores(method string) bool {
 	return !ok
 }
 
-// unknown returns the answer to a method that we do not have. Its data names
-// the nearest one that we tell of.
-func (h *handler) unknown(method string) error {
-	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
-	if c := h.server.b.Catalog(); c != nil {
-		if near := catalog.Nearest(method, c.Names()); near != "" {
-			return e.WithData(map[string]string{"nearest": near})
-		}
-	}
-	return e
-}
-
 func (h *handler) discover() (json.RawMessage, error) {
 	c := h.server.b.Catalog()
 	if c == nil {
@@ -124,20 +112,9 @@ func (h *handler) discover() (json.RawMessage, error) {
 // call answers with one result: what Respond returns, else the last data that
 // it emitted (a job's).
 func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	var last json.RawMessage
-	result, err := h.r.Respond(ctx, dialect.Request{
-		Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID,
-		Emit: func(ev wire.Event) error {
-			if ev.Kind == wire.Data {
-				last = ev.Data
-			}
-			return nil
-		},
-	})
-	if result == nil {
-		result = last
-	}
-	return result, err
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
+	last := dialect.LastOf(&r, nil)
+	return last(h.r.Respond(ctx, r))
 }
 
 // gather answers with all items of a stream.

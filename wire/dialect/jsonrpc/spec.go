@@ -1,16 +1,22 @@
 package jsonrpc
 
 import (
-	_ "embed" // the rules
+	_ "embed" // the rules and the probes
 
 	"rpcx/wire/dialect"
 )
 
-//go:embed rules.toml
-var rules string
-
-//go:embed rules1.toml
-var rules1 string
+// What rpcx validate compares a peer with, and what it asks the peer, in each version.
+var (
+	//go:embed rules.toml
+	rules string
+	//go:embed rules1.toml
+	rules1 string
+	//go:embed probes.toml
+	probes string
+	//go:embed probes1.toml
+	probes1 string
+)
 
 // Spec returns the row of JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {

@@ -3,7 +3,6 @@ package ro
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"rpcx/wire"
@@ -16,12 +15,8 @@ import (
 // Describe calls rpc.describe, a plain method. It returns wire.ErrUnsupported if
 // the peer does not have it.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
-	doc, err := caller.Call(ctx, describe, nil)
-	var e *wire.Error
-	switch {
-	case errors.As(err, &e) && string(e.Code) == "-32601":
-		return nil, wire.ErrUnsupported
-	case err != nil:
+	doc, err := dialect.Discover(ctx, caller, describe)
+	if err != nil {
 		return nil, err
 	}
 	return FromDescription(doc)

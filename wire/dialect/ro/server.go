@@ -78,7 +78,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	case a.Method == describe && (!ok && h.server.b.Catalog() != nil || dialect.Describes(h.server.b, h.r, name)):
 		return Description(h.server.b.Catalog()), nil
 	case !ok:
-		return nil, h.unknown(a)
+		return nil, dialect.Unknown(h.server.b, a.Method)
 	case note:
 		req.Stream = kind == catalog.Stream
 		return h.respond(ctx, a, req)
@@ -119,17 +119,8 @@ func refusal(err error) *wire.Error {
 // answerOnce answers with one result, and with the method's "cache" beside it if
 // the catalog gives one.
 func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
-	var last json.RawMessage
-	req.Emit = func(ev wire.Event) error {
-		if ev.Kind == wire.Data {
-			last = ev.Data
-		}
-		return nil
-	}
-	result, err := h.respond(ctx, a, req)
-	if result == nil {
-		result = last
-	}
+	last := dialect.LastOf(&req, nil)
+	result, err := last(h.respond(ctx, a, req))
 	m := h.method(a)
 	if err != nil || m == nil || scan.Type(m.Cache) != 'o' || len(m.Cache) <= 2 {
 		return result, err
@@ -147,20 +138,6 @@ func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 
 // method returns the catalog's entry for a's method, or nil.
 func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
-
-// unknown returns the error response to a method that we do not have, with the
-// nearest one that exists.
-func (h *handler) unknown(a Address) error {
-	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", a.Method)
-	c := h.server.b.Catalog()
-	if c == nil {
-		return e
-	}
-	if near := catalog.Nearest(a.Method, c.Names()); near != "" {
-		return e.WithData(map[string]string{"nearest": near})
-	}
-	return e
-}
 
 // input returns the JSON object that a hook gets: the request's fields and its
 // params, with only the members that the request had.

@@ -1,7 +1,7 @@
 package ro
 
 import (
-	_ "embed" // the rules
+	_ "embed" // the rules and the probes
 	"encoding/json"
 	"strings"
 
@@ -10,8 +10,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-//go:embed rules.toml
-var rules string
+// What rpcx validate compares a peer with, and what it asks the peer.
+var (
+	//go:embed rules.toml
+	rules string
+	//go:embed probes.toml
+	probes string
+)
 
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {

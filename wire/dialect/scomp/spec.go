@@ -1,14 +1,19 @@
 package scomp
 
 import (
-	_ "embed" // the rules
+	_ "embed" // the rules and the probes
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
 
-//go:embed rules.toml
-var rules string
+// What rpcx validate compares a peer with, and what it asks the peer.
+var (
+	//go:embed rules.toml
+	rules string
+	//go:embed probes.toml
+	probes string
+)
 
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
