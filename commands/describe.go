@@ -120,7 +120,7 @@ func undescribed(c *catalog.Catalog, name string) error {
 
 // show prints a catalog, or the part of it that is called name.
 func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	part := dialects.ModuleOf(c, name)
+	part := dialects.CatalogModules().Of(c, name)
 	switch {
 	case name != "" && part == nil:
 		return o.showMethod(ctx, run, print, c, name)
@@ -128,7 +128,7 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 		c = part
 	}
 	if o.forPeople(run) {
-		if modules := dialects.ModulesOf(c); modules != nil && part == nil {
+		if modules := dialects.CatalogModules().List(c); modules != nil && part == nil {
 			return cmdline.Print(os.Stdout, format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
 		}
 		return cmdline.Print(os.Stdout, request.Listing(run, c).Methods())

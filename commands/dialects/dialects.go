@@ -21,10 +21,17 @@ type row struct {
 
 	fields  func() Fields
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
-	module  func(c *catalog.Catalog, name string) *catalog.Catalog
-	modules func(c *catalog.Catalog) []format.Module
-	names   func(c *catalog.Catalog) []string
-	unknown func(c *catalog.Catalog, name string) []string
+	modules *Modules
+}
+
+// Modules says which modules a catalog has. Each function returns nil for a catalog without modules.
+type Modules struct {
+	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name as a catalog
+	List  func(c *catalog.Catalog) []format.Module               // all, for a table
+	Names func(c *catalog.Catalog) []string
+	// Unknown returns the modules whose schema the peer did not send: of all that were asked for or,
+	// with name, of the one that name is, or is a method of.
+	Unknown func(c *catalog.Catalog, name string) []string
 }
 
 // rows returns the table, in the order in which help lists the flags.
@@ -105,46 +112,19 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// ModuleOf returns the module of that name as a catalog; nil if there is none.
-func ModuleOf(c *catalog.Catalog, name string) *catalog.Catalog {
-	for _, r := range rows() {
-		if r.module != nil {
-			return r.module(c, name)
-		}
-	}
-	return nil
-}
-
-// ModulesOf returns the modules of c for a table; nil if it has none.
-func ModulesOf(c *catalog.Catalog) []format.Module {
+// CatalogModules returns the Modules of the dialect that has modules; those of none if no dialect has.
+func CatalogModules() Modules {
 	for _, r := range rows() {
 		if r.modules != nil {
-			return r.modules(c)
+			return *r.modules
 		}
 	}
-	return nil
-}
-
-// ModuleNames returns the names of the modules of c.
-func ModuleNames(c *catalog.Catalog) (names []string) {
-	for _, r := range rows() {
-		if r.names != nil {
-			names = append(names, r.names(c)...)
-		}
+	return Modules{
+		Of:      func(*catalog.Catalog, string) *catalog.Catalog { return nil },
+		List:    func(*catalog.Catalog) []format.Module { return nil },
+		Names:   func(*catalog.Catalog) []string { return nil },
+		Unknown: func(*catalog.Catalog, string) []string { return nil },
 	}
-	return names
-}
-
-// UnknownModules returns the modules of c whose schema the peer did not send:
-// of all that were asked for or, with name, of the one that name is, or is a
-// method of.
-func UnknownModules(c *catalog.Catalog, name string) (names []string) {
-	for _, r := range rows() {
-		if r.unknown != nil {
-			names = append(names, r.unknown(c, name)...)
-		}
-	}
-	return names
 }
 
 // MethodOf returns the method of that name, in either of the forms that users

@@ -24,7 +24,7 @@ var introspectRow = row{
 		"call":     {{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
 		"describe": {{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"}},
 	},
-	advise: advise, module: moduleOf, modules: modulesOf, names: moduleNames, unknown: unknownModules,
+	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }
 
 // advise takes a guidance event of a call of method: it gets a fix. What is

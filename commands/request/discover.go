@@ -22,7 +22,7 @@ import (
 // have.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
-	SuggestName(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.ModuleNames(c), c.Names()...))
+	SuggestName(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.CatalogModules().Names(c), c.Names()...))
 	return f
 }
 
@@ -131,7 +131,7 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 // Incomplete returns the outcome of a command that has shown c, or the part of
 // it called name, if the peer did not describe all of it; nil if it did.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
-	names := dialects.UnknownModules(c, name)
+	names := dialects.CatalogModules().Unknown(c, name)
 	if len(names) == 0 {
 		return nil
 	}

@@ -1,6 +1,8 @@
-// Package dialect holds the interfaces that a dialect implements: a Codec, which
-// turns operations into messages and messages into events; flows, which need
-// several messages; and a Server, which answers as the dialect's other side.
+// Package dialect holds what a dialect consists of: a Codec, which turns operations
+// into messages and messages into events, with Abilities such as flows, which need
+// several messages; a Server, which answers as the dialect's other side; and a
+// Spec, which has both and says as data what the rest of rpcx has to know: what every
+// dialect has, and capabilities, which are nil where a dialect lacks them.
 //
 // A new dialect is one folder below this one and its line in the table,
 // wire/dialect/all.
