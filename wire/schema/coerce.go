@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -67,13 +69,13 @@ func pathPointer(path []string) string {
 	return pointerOf(tokens)
 }
 
-// A walker follows a path through the references and combinations of a schema.
-// It visits each place once, so that circles end.
+// A walker follows a path through the references and combinations of a schema,
+// and finds which types may stand there. It visits each place once, so that
+// circles end.
 type walker struct {
 	s    *Schema
-	e    *evaluation // whose steps all checks share
-	fit  map[visit]bool
-	kind map[visit]typeSet
+	leaf func(pointer string, m map[string]any) (set typeSet, all bool) // what the schema at the end of the path says; all: with those that it applies
+	seen map[visit]typeSet
 }
 
 // A visit is a schema together with how much of the path is left there.
@@ -83,84 +85,63 @@ type visit struct {
 }
 
 // fits reports whether v may stand at path, as far as the schema speaks about
-// that place alone.
+// that place alone. What is not known may.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
-	w := &walker{s: s, e: e, fit: map[visit]bool{}}
-	return w.fits(s.pointer, path, v)
+	root, err := read(v)
+	leaf := func(pointer string, _ map[string]any) (typeSet, bool) {
+		part := s.part(pointer)
+		if part != nil && (err != nil || e.whole(part, root).verdict == fails) {
+			return 0, true
+		}
+		return anyType, true
+	}
+	w := &walker{s: s, leaf: leaf, seen: map[visit]typeSet{}}
+	return w.types(s.pointer, path) != 0
 }
 
-func (w *walker) fits(pointer string, path []string, v json.RawMessage) bool {
-	if len(path) == 0 {
-		return w.checkPart(pointer, v)
+// part returns the compiled schema at pointer; nil if it does not compile.
+func (s *Schema) part(pointer string) *jsonschema.Schema {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.parts[pointer]; !ok {
+		s.parts[pointer] = s.compiled(base, pointer)
 	}
-	at := visit{pointer, len(path)}
-	if fit, ok := w.fit[at]; ok {
-		return fit
-	}
-	w.fit[at] = true // for circles
-	w.fit[at] = w.fitsBelow(pointer, path, v)
-	return w.fit[at]
-}
-
-func (w *walker) fitsBelow(pointer string, path []string, v json.RawMessage) bool {
-	node, _ := lookup(w.s.doc, pointer)
-	m, ok := node.(map[string]any)
-	if !ok {
-		return node != false
-	}
-	for _, next := range steps(m, pointer, path[0]) {
-		if !w.fits(next, path[1:], v) {
-			return false
-		}
-	}
-	if target, ok := refTarget(m); ok && !w.fits(target, path, v) {
-		return false
-	}
-	for i := range branches(m, "allOf") {
-		if !w.fits(branch(pointer, "allOf", i), path, v) {
-			return false
-		}
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		some := len(branches(m, key)) == 0
-		for i := range branches(m, key) {
-			some = some || w.fits(branch(pointer, key, i), path, v)
-		}
-		if !some {
-			return false
-		}
-	}
-	return true
+	return s.parts[pointer]
 }
 
 // types returns the types that the schema allows at path.
 func (s *Schema) types(path []string) typeSet {
-	w := &walker{s: s, kind: map[visit]typeSet{}}
+	leaf := func(_ string, m map[string]any) (typeSet, bool) { return ownTypes(m), false }
+	w := &walker{s: s, leaf: leaf, seen: map[visit]typeSet{}}
 	return w.types(s.pointer, path)
 }
 
 func (w *walker) types(pointer string, path []string) typeSet {
 	at := visit{pointer, len(path)}
-	if set, ok := w.kind[at]; ok {
+	if set, ok := w.seen[at]; ok {
 		return set
 	}
-	w.kind[at] = anyType // for circles
-	w.kind[at] = w.typesBelow(pointer, path)
-	return w.kind[at]
+	w.seen[at] = anyType // for circles
+	w.seen[at] = w.below(pointer, path)
+	return w.seen[at]
 }
 
-func (w *walker) typesBelow(pointer string, path []string) typeSet {
+func (w *walker) below(pointer string, path []string) typeSet {
 	node, _ := lookup(w.s.doc, pointer)
 	m, ok := node.(map[string]any)
-	if !ok {
-		if node == false {
-			return 0
-		}
+	switch {
+	case node == false:
+		return 0
+	case !ok:
 		return anyType
 	}
 	set := anyType
 	if len(path) == 0 {
-		set = ownTypes(m)
+		own, all := w.leaf(pointer, m)
+		if all {
+			return own
+		}
+		set = own
 	} else {
 		for _, next := range steps(m, pointer, path[0]) {
 			set &= w.types(next, path[1:])
@@ -226,21 +207,4 @@ func branches(m map[string]any, key string) []any {
 
 func branch(pointer, key string, i int) string {
 	return pointer + "/" + key + "/" + strconv.Itoa(i)
-}
-
-// checkPart reports whether v may fit the schema at pointer, which is compiled on
-// first use. What is not known may.
-func (w *walker) checkPart(pointer string, v json.RawMessage) bool {
-	w.s.mu.Lock()
-	part, ok := w.s.parts[pointer]
-	if !ok {
-		part, _ = w.s.compiler.Compile(location(pointer))
-		w.s.parts[pointer] = part
-	}
-	w.s.mu.Unlock()
-	if part == nil {
-		return true
-	}
-	val, err := read(v)
-	return err == nil && w.e.whole(part, val).verdict != fails
 }

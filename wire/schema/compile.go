@@ -37,12 +37,8 @@ var keywords = []string{
 // build compiles the schema at pointer. What a $ref that leads nowhere stands for
 // is unknown, and so is whether a pattern matches that Go cannot compile.
 func build(doc any, pointer string, o Options) (*Schema, error) {
-	if root, ok := doc.(map[string]any); ok && pointer != "" {
-		root = maps.Clone(root)
-		for _, k := range keywords {
-			delete(root, k)
-		}
-		doc = root
+	if pointer != "" {
+		doc = bare(doc)
 	}
 	var warnings []string
 	say := func(text string) {
@@ -55,7 +51,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 	}
 	var first error
 	for _, draft := range drafts {
-		s, err := buildDraft(doc, pointer, draft, o.Right, say)
+		s, err := buildDraft(doc, pointer, draft, o.Right)
 		if err == nil {
 			for _, w := range warnings {
 				o.Warn(w)
@@ -73,35 +69,26 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 	return nil, unusable(first, map[string]any{base: doc})
 }
 
-// maxWarnings bounds the warnings about one schema, and maxRepairs how often it
-// is compiled again without a reference that only the library found to be lost.
-const (
-	maxWarnings = 20
-	maxRepairs  = 20
-)
+// maxWarnings bounds the warnings about one schema.
+const maxWarnings = 20
 
-func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool, say func(string)) (*Schema, error) {
-	for range maxRepairs {
-		c := newCompiler(draft, noLoader{}, engine)
-		c.AssertFormat()
-		if t, ok := any(c).(interface{ Trust() }); ok && right { // as the library has it in a release
-			t.Trust()
-		}
-		if err := c.AddResource(base, doc); err != nil {
-			return nil, err
-		}
-		if err := c.AddResource(unknownURL, true); err != nil {
-			return nil, err
-		}
-		compiled, err := c.Compile(location(pointer))
-		if err == nil {
-			return &Schema{doc: doc, schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
-		}
-		if !degradeRef(doc, err, say) {
-			return nil, err
-		}
+func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*Schema, error) {
+	c := newCompiler(draft, noLoader{}, engine)
+	c.AssertFormat()
+	if t, ok := any(c).(interface{ Trust() }); ok && right { // as the library has it in a release
+		t.Trust()
 	}
-	return nil, errors.New("too many references lead nowhere")
+	if err := c.AddResource(base, doc); err != nil {
+		return nil, err
+	}
+	if err := c.AddResource(unknownURL, true); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(location(pointer))
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{doc: doc, schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
 }
 
 func location(pointer string) string {
@@ -172,58 +159,6 @@ func warningEngine(say func(string)) jsonschema.RegexpEngine {
 
 func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-}
-
-// degradeRef makes the $refs unknown that err is about, and reports whether there
-// were any.
-func degradeRef(doc any, err error, say func(string)) bool {
-	var (
-		noPointer *jsonschema.JSONPointerNotFoundError
-		noAnchor  *jsonschema.AnchorNotFoundError
-		noLoad    *jsonschema.LoadURLError
-	)
-	var target string
-	switch {
-	case errors.As(err, &noPointer):
-		target = noPointer.URL
-	case errors.As(err, &noAnchor):
-		target = noAnchor.Reference
-	case errors.As(err, &noLoad):
-		target = noLoad.URL
-	default:
-		return false
-	}
-	found := false
-	walk(doc, func(m map[string]any) {
-		for _, key := range references {
-			ref, ok := m[key].(string)
-			if !ok || !leadsTo(ref, target, noLoad != nil) {
-				continue
-			}
-			found = true
-			say(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
-			m[key] = unknownURL
-		}
-	})
-	return found
-}
-
-// leadsTo reports whether ref, resolved against the document, is target.
-func leadsTo(ref, target string, whole bool) bool {
-	from, _ := url.Parse(base)
-	u, err := url.Parse(ref)
-	if err != nil {
-		return false
-	}
-	to := from.ResolveReference(u)
-	if whole {
-		to.Fragment, to.RawFragment = "", ""
-	}
-	want, err := url.Parse(target)
-	if err != nil {
-		return false
-	}
-	return to.String() == want.String() || !u.IsAbs() && u.Path == "" && u.Fragment != "" && u.Fragment == want.Fragment
 }
 
 // walk calls f for every object in v, the outer ones first.

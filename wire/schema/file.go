@@ -62,7 +62,9 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	f.home(name, doc)
 	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
 	formats(c, o.Formats)
-	doc = bare(doc)
+	if isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
+		doc = bare(doc)
+	}
 	address := folderBase + (&url.URL{Path: name}).EscapedPath()
 	f.read[address] = doc
 	if err := c.AddResource(address, doc); err != nil {
@@ -81,13 +83,14 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 // its value where the user has chosen the schema.
 const stepsPerByte = 16
 
-// bare returns a document without the keywords at its root, where the root is a
-// catalog or another document around schemas and no schema itself.
+// bare returns a document around schemas without the keywords at its root, which
+// mean something else there.
 func bare(doc any) any {
-	if !isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
+	root, ok := doc.(map[string]any)
+	if !ok {
 		return doc
 	}
-	root := maps.Clone(doc.(map[string]any))
+	root = maps.Clone(root)
 	for _, k := range keywords {
 		delete(root, k)
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"rpcx/wire/scan"
 )
 
@@ -29,7 +31,8 @@ type survey struct {
 	doc     any
 	lifted  string            // where the schema stands that is compiled
 	places  map[string]string // by the URL of an $id, where what has it stands
-	anchors map[string]string
+	anchors map[string]string // by that URL and the name, after #
+	drafts  *jsonschema.Compiler
 	done    map[string]bool
 	todo    []site
 	warn    func(text string)
@@ -59,11 +62,12 @@ var (
 func surveyed(doc any, pointer string, warn func(string)) error {
 	s := &survey{
 		doc: doc, lifted: pointer, warn: warn,
-		places: map[string]string{}, anchors: map[string]string{}, done: map[string]bool{},
+		places: map[string]string{base: ""}, anchors: map[string]string{}, done: map[string]bool{},
+		drafts: newCompiler(jsonschema.Draft2020, noLoader{}, engine),
 	}
 	base, _ := url.Parse(base)
 	s.collect(doc, "", base)
-	s.todo = []site{{pointer, base, ""}}
+	s.todo = append(s.todo, site{pointer, base, ""})
 	for n := 0; len(s.todo) > 0; n++ {
 		if n >= maxSchemas {
 			return fmt.Errorf("it consists of more than %d schemas", maxSchemas)
@@ -88,8 +92,11 @@ func (s *survey) collect(v any, pointer string, base *url.URL) {
 		}
 		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
 			if name, ok := v[key].(string); ok {
-				s.anchors[name] = pointer
+				s.anchors[withoutFragment(base)+"#"+name] = pointer
 			}
+		}
+		if v["$dynamicAnchor"] != nil { // the library compiles it together with its resource
+			s.todo = append(s.todo, site{pointer, base, s.places[withoutFragment(base)]})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			s.collect(v[key], pointer+"/"+scan.Escape(key), base)
@@ -109,7 +116,7 @@ func (s *survey) named(id, pointer string, base *url.URL) *url.URL {
 		return base
 	}
 	if name, ok := strings.CutPrefix(id, "#"); ok {
-		s.anchors[name] = pointer
+		s.anchors[withoutFragment(base)+"#"+name] = pointer
 		return base
 	}
 	s.places[withoutFragment(u)] = pointer
@@ -200,39 +207,46 @@ func (s *survey) reference(ref string, at site) string {
 	if err != nil {
 		return s.lost(ref)
 	}
-	if own := withoutFragment(u); own != withoutFragment(at.base) {
-		root, here := s.places[own]
-		switch {
-		case here && (u.Fragment == "" || u.Fragment[0] == '/'):
-			if _, ok := lookup(s.doc, root+u.Fragment); !ok {
-				return s.lost(ref)
-			}
-			s.todo = append(s.todo, site{root + u.Fragment, u, root})
-			return ref
-		case here, strings.HasPrefix(own, base), strings.Contains(own, "://json-schema.org/"):
-			return ref // the library finds it, or says that it does not
+	own := withoutFragment(u)
+	root, here := s.places[own]
+	switch {
+	case u.Fragment != "" && u.Fragment[0] != '/':
+		where, ok := s.anchors[own+"#"+u.Fragment]
+		if ok {
+			return s.follow(ref, site{where, u, root}, site{root, u, root})
 		}
-		return s.lost(ref)
+	case own == withoutFragment(at.base):
+		return s.inside(ref, u.Fragment, at)
+	case here:
+		if _, ok := lookup(s.doc, root+u.Fragment); ok {
+			return s.follow(ref, site{root + u.Fragment, u, root}, site{root, u, root})
+		}
 	}
-	if u.Fragment != "" && u.Fragment[0] != '/' {
-		where, ok := s.anchors[u.Fragment]
-		if !ok {
-			return s.lost(ref)
-		}
-		s.todo = append(s.todo, site{where, at.base, at.root})
+	if _, err := s.drafts.Compile(u.String()); err == nil { // of a draft
 		return ref
 	}
-	// A schema that came from a document of its own refers to itself as the root,
-	// and one that has a URL of its own may mean the catalog around it.
+	return s.lost(ref)
+}
+
+// follow puts the schemas on the list to which ref leads, and returns ref.
+func (s *survey) follow(ref string, to ...site) string {
+	s.todo = append(s.todo, to...)
+	return ref
+}
+
+// inside is reference for a place in the same resource. A schema that came from a
+// document of its own refers to itself as the root, and one that has a URL of its
+// own may mean the catalog around it.
+func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {
-		if _, ok := lookup(s.doc, root+u.Fragment); !ok || u.Fragment == "" && root == "" && s.lifted != "" {
+		if _, ok := lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
 			continue
 		}
-		s.todo = append(s.todo, site{root + u.Fragment, at.base, at.root})
+		s.todo = append(s.todo, site{root + fragment, at.base, at.root})
 		if root == at.root {
 			return ref
 		}
-		return location(root + u.Fragment)
+		return location(root + fragment)
 	}
 	return s.lost(ref)
 }

@@ -63,27 +63,3 @@ func TestUndescribed(t *testing.T) {
 		t.Errorf("%d are told", len(got))
 	}
 }
-
-// Where a reference leads, so that it is found in the document again.
-func TestLeadsTo(t *testing.T) {
-	for _, c := range []struct {
-		ref, target string
-		whole, want bool
-	}{
-		{"#/a", base + "#/a", false, true},
-		{"#/a", base + "#/b", false, false},
-		{"other.json", strings.TrimSuffix(base, "x") + "other.json", false, false},
-		{"http://h/x.json#/y", "http://h/x.json", true, true},
-		{"http://h/x.json#/y", "http://h/x.json", false, false},
-		{"http://h/x.json", "http://h/x.json", false, true},
-		{"#gone", "http://elsewhere/#gone", false, true},
-		{"x#gone", "http://elsewhere/#gone", false, false},
-		{"http://h/#gone", "http://elsewhere/#gone", false, false},
-		{"%zz", base, false, false},
-		{"#/a", "%zz", false, false},
-	} {
-		if got := leadsTo(c.ref, c.target, c.whole); got != c.want {
-			t.Errorf("%s to %s: %v", c.ref, c.target, got)
-		}
-	}
-}
