@@ -175,7 +175,7 @@ func (l *closeNotifier) CloseWith(code int, reason string) error {
 // sumClients prints how many clients there were. It returns a failure if one
 // broke a rule; that goes before err, the status of the command.
 func (j *peerChecker) sumClients(n int, err error) error {
-	for _, why := range j.skipped.whys {
+	for _, why := range j.r.whys {
 		j.run.Console.Note("left out, as " + why)
 	}
 	var own cmdline.CommandStatus
@@ -184,19 +184,10 @@ func (j *peerChecker) sumClients(n int, err error) error {
 		c := report.Case{Name: "a client connects", Error: "none did"}
 		j.r.add(c)
 		return wire.NewFault(wire.Expectation, j.endpoint.String()+": no client connected", nil)
-	case errors.As(err, &own) && j.count.failed > 0:
+	case errors.As(err, &own) && j.r.count.failed > 0:
 		j.run.Console.Note(own.Text)
 		err = nil
 	}
-	text := fmt.Sprintf("%s: %s, %s", j.endpoint, count(n, "client"), count(j.count.all, "rule"))
-	if j.count.warned > 0 {
-		text += ", " + count(j.count.warned, "warning")
-	}
-	if j.count.failed == 0 {
-		if wire.AsFault(err) == nil {
-			j.run.Console.Note(text + ": passed")
-		}
-		return err
-	}
-	return errors.Join(err, wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, j.count.failed), nil))
+	text := fmt.Sprintf("%s: %s, %s", j.endpoint, count(n, "client"), count(j.r.count.all, "rule"))
+	return errors.Join(err, j.r.verdict(text, "", wire.AsFault(err) != nil))
 }

@@ -15,23 +15,9 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/declared"
-	"rpcx/wire/validate/rules"
 )
-
-// The rules about what a peer says of itself, and where each is written.
-var declaredRules = []struct {
-	name, sentence string
-	level          rules.Level
-}{
-	{declared.Compiles, "A schema that the peer tells can be used.", rules.Must},
-	{declared.Resolves, "All of a schema that the peer tells can be used.", rules.Should},
-	{declared.ExampleFit, "An example fits its schema.", rules.Should},
-	{declared.DefaultFit, "A default fits its schema.", rules.Should},
-}
-
-// declaredNames are the names of the rules about what a peer says of itself.
-var declaredNames = []string{declared.Compiles, declared.Resolves, declared.ExampleFit, declared.DefaultFit, declared.ResultFit}
 
 // declares asks the peer for its catalog and checks that against itself.
 // discovery is the method with which probes do so.
@@ -48,13 +34,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	case j.shared.Ended() != nil && !j.shared.Spoke(): // nobody answers
 		return cmp.Or(err, j.shared.Ended())
 	case err != nil && given == nil:
-		why := "the peer does not say what it offers"
-		if !errors.Is(err, wire.ErrUnsupported) {
-			why += ": " + err.Error()
-		}
-		for _, name := range declaredNames[:len(declaredNames)-1] {
-			j.skip(name, why)
-		}
+		j.undescribed(err)
 		return nil
 	case err == nil && discovery != "":
 		j.facts["discovery"] = []map[string]json.RawMessage{{"method": scan.AppendQuoted(nil, discovery)}}
@@ -69,13 +49,26 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	}
 	examples := j.declared.Examples(ctx)
 	found := j.declared.Found()
-	for _, r := range declaredRules {
-		if err := j.declaredRule(r.name, r.sentence, r.level, found); err != nil {
+	for _, r := range declared.Rules {
+		if err := j.declaredRule(r, found); err != nil {
 			return err
 		}
 	}
 	j.run.Verbose(fmt.Sprintf("the peer offers %s, with %s", count(len(j.catalog.Methods), "method"), count(examples, "example")))
 	return nil
+}
+
+// undescribed leaves the rules out about what the peer says of itself.
+func (j *peerChecker) undescribed(err error) {
+	why := "the peer does not say what it offers"
+	if !errors.Is(err, wire.ErrUnsupported) {
+		why += ": " + err.Error()
+	}
+	for _, r := range declared.Rules {
+		if r.Name != declared.ResultFit {
+			j.skip(r.Name, why)
+		}
+	}
 }
 
 // describe asks the peer for its catalog. It waits as long as messages come.
@@ -107,23 +100,22 @@ func (j *peerChecker) modules() {
 	}
 }
 
-// declaredRule reports the findings of one rule.
-func (j *peerChecker) declaredRule(name, sentence string, level rules.Level, all []declared.Finding) error {
-	if slices.Contains(j.o.disable, name) {
-		j.skip(name, "--disable")
+// declaredRule reports the problems of one rule. Those of ResultFit come with the
+// results.
+func (j *peerChecker) declaredRule(rule declared.Rule, all []validate.Problem) error {
+	switch {
+	case rule.Name == declared.ResultFit:
+		return nil
+	case slices.Contains(j.o.disable, rule.Name):
+		j.skip(rule.Name, "--disable")
 		return nil
 	}
-	j.count.all++
-	c := report.Case{Name: name, Class: j.endpoint.Dialect + " catalog"}
-	warning := level == rules.Should && !j.o.strict
-	var found []finding
-	for _, f := range all {
-		if f.Rule == name {
-			found = append(found, finding{
-				source: j.endpoint.String(), rule: name, level: string(level), section: "what the peer says of itself", method: f.Method,
-				pointer: f.Pointer, whole: true, message: sentence + " But " + f.Message, warning: warning,
-			})
+	var found []validate.Problem
+	for _, p := range all {
+		if p.Rule == rule.Name {
+			p.Source, p.Warning = j.endpoint.String(), j.r.warns(p.Level)
+			found = append(found, p)
 		}
 	}
-	return j.found(c, found...)
+	return j.r.check(report.Case{Name: rule.Name, Class: j.endpoint.Dialect + " catalog"}, found...)
 }

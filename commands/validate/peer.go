@@ -45,15 +45,10 @@ type peerChecker struct {
 	declared *declared.Checker            // of catalog
 	calls    []call                       // the methods to call: see tries
 
-	conv    *session.Direct                         // the conversation that checks share
-	shared  *probes.Conn                            // its connection
-	facts   map[string][]map[string]json.RawMessage // by probes.Probe.For, the variables of each time that a probe is made
-	skipped skips
-	count   tests
+	conv   *session.Direct                         // the conversation that checks share
+	shared *probes.Conn                            // its connection
+	facts  map[string][]map[string]json.RawMessage // by probes.Probe.For, the variables of each time that a probe is made
 }
-
-// tests counts what was checked.
-type tests struct{ all, failed, warned, skipped int }
 
 // live checks the peer that the command line names: what it sends against its
 // dialect's rules, its answers to probes, and its results against its catalog.
@@ -129,7 +124,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 		return err
 	}
 	if len(set.Probes) == 0 {
-		j.skipped.add("probes", j.endpoint.Dialect+" has none")
+		j.r.leaveOut("probes", j.endpoint.Dialect+" has none")
 	}
 	end, err := j.open(ctx)
 	if err != nil {
@@ -149,7 +144,10 @@ func (j *peerChecker) known(set []probes.Probe) error {
 	for _, p := range set {
 		names = append(names, p.Name)
 	}
-	names = append(append(names, j.watch.names()...), declaredNames...)
+	for _, r := range declared.Rules {
+		names = append(names, r.Name)
+	}
+	names = append(names, j.watch.names()...)
 	for _, name := range j.o.disable {
 		if slices.Contains(names, name) {
 			continue

@@ -9,10 +9,9 @@ import (
 
 	"rpcx/format"
 	"rpcx/format/report"
-	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/probes"
-	"rpcx/wire/validate/rules"
 )
 
 // probe makes those probes of set that wanted selects.
@@ -90,68 +89,26 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 		_ = json.Unmarshal(vars["method"], &method)
 		c.Name += " " + method
 	}
-	j.count.all++
 	switch {
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("%s could not be asked: %v", p.Name, res.Error)
-		j.count.failed++
+		j.r.count.failed++
 		j.run.Console.Warn(c.Error)
 	case res.Broken != "":
-		f := finding{
-			source: j.endpoint.String(), rule: p.Name, level: string(p.Level), section: sectionOf(p.Page, p.Section), method: method,
-			message: p.Sentence + " But " + res.Broken, sent: brief(res.Sent), got: brief(res.Got),
-			warning: p.Level == rules.Should && !j.o.strict,
-		}
-		return j.found(c, f)
+		return j.r.check(c, validate.Problem{
+			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method,
+			Message: p.Sentence + " But " + res.Broken, Sent: brief(res.Sent), Got: brief(res.Got), Warning: j.r.warns(p.Level),
+		})
 	}
-	j.r.add(c)
-	return nil
-}
-
-// found reports the findings of a check, which is a case of the report; without
-// findings it has passed. Either all of them are warnings or none is.
-func (j *peerChecker) found(c report.Case, all ...finding) error {
-	for _, f := range all {
-		f.into(&c, !f.warning)
-		if err := j.r.print(f); err != nil {
-			return err
-		}
-	}
-	switch {
-	case len(all) == 0:
-	case all[0].warning:
-		j.count.warned++
-	default:
-		j.count.failed++
-	}
-	j.r.add(c)
-	return nil
+	return j.r.check(c)
 }
 
 // skip reports a check as left out.
 func (j *peerChecker) skip(name, why string) {
-	j.count.skipped++
-	j.skipped.add(name, why)
-	j.r.add(report.Case{Name: name, Class: j.endpoint.Dialect, Skipped: why})
+	j.r.skip(report.Case{Name: name, Class: j.endpoint.Dialect}, why)
 }
 
-// skips are the names of the checks that were left out for one reason.
-type skips struct {
-	whys  []string
-	names map[string][]string
-}
-
-func (s *skips) add(name, why string) {
-	if s.names == nil {
-		s.names = map[string][]string{}
-	}
-	if s.names[why] == nil {
-		s.whys = append(s.whys, why)
-	}
-	s.names[why] = append(s.names[why], name)
-}
-
-// maxShown bounds, in bytes, what a finding shows of a message.
+// maxShown bounds, in bytes, what a problem shows of a message.
 const maxShown = 400
 
 // brief returns a message on one line, shortened.
@@ -162,23 +119,12 @@ func brief(msg []byte) string {
 // sum prints how many checks there were and which were left out. It returns a
 // failure if one has failed. early says that not all checks could be made.
 func (j *peerChecker) sum(early bool) error {
-	for _, why := range j.skipped.whys {
-		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.skipped.names[why], ", "))
+	for _, why := range j.r.whys {
+		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.r.names[why], ", "))
 	}
-	c := j.count
-	text := fmt.Sprintf("%s: %s", j.endpoint, count(c.all, "check"))
-	if c.warned > 0 {
-		text += ", " + count(c.warned, "warning")
+	more := ""
+	if n := j.r.count.skipped; n > 0 {
+		more = fmt.Sprintf(", %d left out", n)
 	}
-	if c.skipped > 0 {
-		text += fmt.Sprintf(", %d left out", c.skipped)
-	}
-	switch {
-	case c.failed == 0 && early:
-		return nil
-	case c.failed == 0:
-		j.run.Console.Note(text + ": passed")
-		return nil
-	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, c.failed), nil)
+	return j.r.verdict(fmt.Sprintf("%s: %s", j.endpoint, count(j.r.count.all, "check")), more, early)
 }

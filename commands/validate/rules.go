@@ -8,10 +8,10 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/probes"
 	"rpcx/wire/validate/rules"
 )
@@ -59,20 +59,12 @@ func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	l.Text("dialect", dialect)
 	l.Text("rule", r.Name)
 	l.Text("level", string(r.Level))
-	l.Text("section", sectionOf(r.Page, r.Section))
+	l.Text("section", validate.SectionOf(r.Page, r.Section))
 	l.Text("sentence", r.Sentence)
 	if probe {
 		l.Bool("probe", true)
 	}
 	return string(l.End())
-}
-
-// sectionOf returns the words for a section of a page.
-func sectionOf(page, section string) string {
-	if page == "" {
-		return section
-	}
-	return page + ": " + section
 }
 
 // knownRules returns an error for a name that is a rule of none of the
@@ -101,64 +93,33 @@ func knownRules(names, dialects []string) error {
 	return nil
 }
 
-// ofRule returns the violation of a rule as a finding, without the place of the
-// message.
-func ofRule(source string, f rules.Finding, warning bool) finding {
-	found := finding{
-		source: source, rule: f.Rule.Name, level: string(f.Rule.Level), section: sectionOf(f.Rule.Page, f.Section),
-		pointer: f.Pointer, whole: true, message: f.Rule.Sentence, got: f.Got, warning: warning,
-	}
-	if f.Want != f.Rule.Sentence {
-		found.expected = f.Want
-	}
-	return found
-}
+// maxOfRule bounds the problems of a rule that are reported.
+const maxOfRule = 20
 
-// ruleCases are the cases of a report about a tape: one for each rule of its
-// dialect.
-type ruleCases struct {
+// A ruleCheck checks a conversation against the rules of its dialect.
+type ruleCheck struct {
+	*rules.Checker
 	set      *rules.Set
-	strict   bool
-	cases    map[string]*report.Case
-	count    map[string]int // findings, by rule
-	failures int
-	warnings int
+	disabled []string       // those of --disable that are in the set; the others are probes, or rules of another dialect
+	many     map[string]int // how many problems each rule has
 }
 
-func newRuleCases(set *rules.Set, strict bool) *ruleCases {
-	c := &ruleCases{set: set, strict: strict, cases: map[string]*report.Case{}, count: map[string]int{}}
-	for _, r := range set.Rules {
-		c.cases[r.Name] = &report.Case{Name: r.Name, Class: set.Dialect}
-	}
-	return c
-}
-
-// warns reports whether violations of a rule are only warnings.
-func (c *ruleCases) warns(r *rules.Rule) bool { return r.Level == rules.Should && !c.strict }
-
-// add counts a finding and keeps it for the report, up to a limit.
-func (c *ruleCases) add(r *rules.Rule, f finding) {
-	if f.warning {
-		c.warnings++
-	} else {
-		c.failures++
-	}
-	one := c.cases[r.Name]
-	if c.count[r.Name]++; c.count[r.Name] <= maxOfRule {
-		f.into(one, !f.warning)
-	}
-}
-
-// tell adds the cases to the report; disabled rules are skipped ones.
-func (c *ruleCases) tell(r *outcome, disabled []string) {
-	for _, rule := range c.set.Rules {
-		one := c.cases[rule.Name]
-		if slices.Contains(disabled, rule.Name) {
-			one.Skipped = "--disable"
+func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, error) {
+	c := &ruleCheck{set: set, many: map[string]int{}}
+	for _, name := range disable {
+		if _, err := set.Rule(name); err == nil {
+			c.disabled = append(c.disabled, name)
 		}
-		if more := c.count[rule.Name] - maxOfRule; more > 0 {
-			one.Stdout += fmt.Sprintf("and %d more\n", more)
-		}
-		r.add(*one)
 	}
+	var err error
+	c.Checker, err = rules.New(set, rules.Options{Disable: c.disabled, Broken: func(rule, reason string) {
+		run.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
+	}})
+	return c, err
+}
+
+// counts counts a problem, and reports whether it is one of the first of its rule.
+func (c *ruleCheck) counts(p *validate.Problem) bool {
+	c.many[p.Rule]++
+	return c.many[p.Rule] <= maxOfRule
 }

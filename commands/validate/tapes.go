@@ -1,16 +1,19 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/tape"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
 
@@ -77,27 +80,22 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 		f.Hint = wire.AsFault(err).Hint
 		return false, f
 	}
-	var disabled []string
-	for _, rule := range o.disable {
-		if _, err := set.Rule(rule); err == nil { // otherwise a rule of another tape's dialect
-			disabled = append(disabled, rule)
-		}
-	}
-	checker, err := rules.New(set, rules.Options{Disable: disabled, Broken: func(rule, reason string) {
-		r.run.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
-	}})
+	rules, err := newRuleCheck(r.run, set, o.disable)
 	if err != nil {
 		return false, err
 	}
-	t := &tapeCheck{r: r, name: name, checker: checker, cases: newRuleCases(set, o.strict)}
+	t := &tapeCheck{ruleCheck: rules, r: r, name: name, cases: map[string]*report.Case{}}
+	for _, rule := range set.Rules {
+		t.cases[rule.Name] = &report.Case{Name: rule.Name, Class: set.Dialect}
+	}
 	if err := t.all(ctx, lines); err != nil {
 		return false, err
 	}
 	if line, cut := lines.Cut(); cut {
 		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was left out", name, line))
 	}
-	t.cases.tell(r, disabled)
-	return t.cases.failures == 0, t.sum(disabled)
+	t.report()
+	return t.failed == 0, t.sum()
 }
 
 // openTape reads the header of a tape. For a file that is not a tape the error
@@ -116,11 +114,13 @@ func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 
 // A tapeCheck is the state of checking one tape.
 type tapeCheck struct {
+	*ruleCheck
 	r        *outcome
 	name     string
-	checker  *rules.Checker
-	cases    *ruleCases
+	cases    map[string]*report.Case // by rule
 	messages int
+	failed   int // problems that make the check fail
+	warned   int // and the others
 }
 
 // all checks every line.
@@ -136,7 +136,7 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 		if l.Kind == tape.Message {
 			t.messages++
 		}
-		found, err := t.checker.Line(ctx, l)
+		found, err := t.Line(ctx, l)
 		if err == nil {
 			err = errors.Join(context.Cause(ctx), t.tell(found))
 		}
@@ -144,42 +144,62 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 			return err
 		}
 	}
-	found, err := t.checker.End(ctx)
+	found, err := t.End(ctx)
 	return errors.Join(err, t.tell(found))
 }
 
-// tell prints findings.
-func (t *tapeCheck) tell(found []rules.Finding) error {
-	for _, f := range found {
-		line := ofRule(t.name, f, t.cases.warns(f.Rule))
-		line.line, line.dir = f.Line, map[string]string{"client": "send", "server": "recv"}[f.From]
-		t.cases.add(f.Rule, line)
-		if err := t.r.print(line); err != nil {
+// tell prints problems, and keeps the first of each rule for the report.
+func (t *tapeCheck) tell(found []validate.Problem) error {
+	for i := range found {
+		p := &found[i]
+		p.Source, p.Warning = t.name, t.r.warns(p.Level)
+		p.Dir = map[string]string{"client": "send", "server": "recv"}[p.From]
+		if p.Warning {
+			t.warned++
+		} else {
+			t.failed++
+		}
+		if t.counts(p) {
+			t.r.into(t.cases[p.Rule], p)
+		}
+		if err := t.r.print(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// report adds the cases to the report: one for each rule, and those that are
+// disabled as skipped.
+func (t *tapeCheck) report() {
+	for _, rule := range t.set.Rules {
+		c := t.cases[rule.Name]
+		if slices.Contains(t.disabled, rule.Name) {
+			c.Skipped = "--disable"
+		}
+		if more := t.many[rule.Name] - maxOfRule; more > 0 {
+			c.Stdout += fmt.Sprintf("and %d more\n", more)
+		}
+		t.r.add(*c)
+	}
+}
+
 // sum prints how many messages were checked against how many rules.
-func (t *tapeCheck) sum(disabled []string) error {
+func (t *tapeCheck) sum() error {
 	if t.messages == 0 {
 		return wire.NewFault(wire.Expectation, "there is no message on "+t.name, nil)
 	}
-	text := fmt.Sprintf("%s: %s, %s of %s", t.name, count(t.messages, "message"), count(len(t.cases.set.Rules)-len(disabled), "rule"), t.cases.set.Dialect)
-	if n := len(disabled); n > 0 {
+	text := fmt.Sprintf("%s: %s, %s of %s", t.name, count(t.messages, "message"), count(len(t.set.Rules)-len(t.disabled), "rule"), t.set.Dialect)
+	if n := len(t.disabled); n > 0 {
 		text += fmt.Sprintf(" (%d disabled)", n)
 	}
-	switch f, w := t.cases.failures, t.cases.warnings; {
-	case f == 0 && w == 0:
-		text += ": all kept"
-	case w == 0:
-		text += ": " + count(f, "finding")
-	case f == 0:
-		text += ": " + count(w, "warning")
-	default:
-		text += fmt.Sprintf(": %s, %s", count(f, "finding"), count(w, "warning"))
+	var words []string
+	if t.failed > 0 {
+		words = append(words, count(t.failed, "finding"))
 	}
-	t.r.run.Console.Note(text)
+	if t.warned > 0 {
+		words = append(words, count(t.warned, "warning"))
+	}
+	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "all kept"))
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/declared"
-	"rpcx/wire/validate/rules"
 )
 
 // A call is a method to call, whose results are checked against its schema.
@@ -108,7 +108,7 @@ func readOnly(m *catalog.Method) bool {
 }
 
 // try calls a method and checks its results against its schema. An error that
-// the peer answers is a finding only if the user gave the params.
+// the peer answers is a problem only if the user gave the params.
 func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
 	kind := dialect.Call
@@ -128,26 +128,23 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 		j.skip(test.Name, "it fails with params that were made of its schema: "+rpc.Error())
 		return nil
 	case err != nil:
-		j.count.all++
-		return j.found(test, finding{
-			source: j.endpoint.String(), rule: declared.ResultFit, level: string(rules.Must), section: "what the peer says of itself",
-			method: method, message: "What --try names answers. But " + err.Error(), sent: brief(params),
-		})
+		return j.r.check(test, j.unfit(method, "What --try names answers. But "+err.Error(), params))
 	case checked == 0:
 		j.skip(test.Name, "nothing is said of what it returns")
 		return nil
 	}
-	j.count.all++
-	found := j.declared.Found()
-	if len(found) == 0 {
-		j.r.add(test)
-		return nil
+	if found := j.declared.Found(); len(found) > 0 {
+		return j.r.check(test, j.unfit(method, found[0].Message, params))
 	}
-	f := found[0]
-	return j.found(test, finding{
-		source: j.endpoint.String(), rule: declared.ResultFit, level: string(rules.Must), section: "what the peer says of itself",
-		method: method, message: "What a method returns fits what the peer says of it. But " + f.Message, sent: brief(params),
-	})
+	return j.r.check(test)
+}
+
+// unfit returns the problem of a method's result.
+func (j *peerChecker) unfit(method, message string, params json.RawMessage) validate.Problem {
+	return validate.Problem{
+		Source: j.endpoint.String(), Rule: declared.ResultFit, Level: validate.Must, Section: declared.Section,
+		Method: method, Message: message, Sent: brief(params),
+	}
 }
 
 // maxItems bounds the items of a stream that are checked, since they may come
@@ -166,26 +163,34 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 	defer dialect.CancelAnyway(ctx, st)
 	for n := 0; n < maxItems; {
 		m, err := st.Next(cl.Ctx)
-		if err == io.EOF || err != nil && n > 0 && ctx.Err() == nil && wire.AsFault(context.Cause(cl.Ctx)) != nil {
+		silent := ctx.Err() == nil && wire.AsFault(context.Cause(cl.Ctx)) != nil
+		switch {
+		case err == io.EOF || err != nil && n > 0 && silent:
 			return checked, nil
-		}
-		if err != nil {
+		case err != nil:
 			return checked, env.Cause(cl.Ctx, err)
 		}
 		cl.Touch()
-		ev, err := dialect.EventOf(j.conv, m)
-		switch {
-		case err != nil:
+		ev, err := j.event(m)
+		if err != nil {
 			return checked, err
-		case ev.Kind == wire.Failure:
-			return checked, ev.Err
-		case ev.Kind != wire.Data || m.Kind == wire.Response && !m.Final && op.Kind == dialect.Subscribe:
+		}
+		if ev.Kind != wire.Data || m.Kind == wire.Response && !m.Final && op.Kind == dialect.Subscribe {
 			continue
 		}
 		n++
-		if j.declared != nil && j.declared.Result(ctx, method, ev.ContentType, ev.Data) {
+		if j.declared.Result(ctx, method, ev.ContentType, ev.Data) {
 			checked++
 		}
 	}
 	return checked, nil
+}
+
+// event returns what a message says; the error is its, too.
+func (j *peerChecker) event(m wire.Message) (wire.Event, error) {
+	ev, err := dialect.EventOf(j.conv, m)
+	if err == nil && ev.Kind == wire.Failure {
+		err = ev.Err
+	}
+	return ev, err
 }

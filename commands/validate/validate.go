@@ -3,7 +3,7 @@
 // catalog against what it declares, and a catalog against an older one.
 //
 //	validate.go   the command: its flags, and which of the checks an argument asks for
-//	finding.go    findings, on stdout and in reports
+//	problem.go    problems, on stdout and in reports
 //	values.go     --schema
 //	versions.go   --against
 //	peer.go       a live peer: its connections
@@ -124,36 +124,48 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 }
 
 func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
-	r := newOutcome(run, o.report)
+	if wrong := o.contradiction(); wrong != "" {
+		return run.Line.Usage("%s", wrong)
+	}
+	r := &outcome{run: run, target: o.report, strict: o.strict, names: map[string][]string{}}
+	args := run.Line.Args
 	switch {
-	case o.schema != "" && o.against != "":
-		return run.Line.Usage("--schema is for values and --against for catalogs: give one of them")
-	case o.schema == "" && (o.formats || o.draft != ""):
-		return run.Line.Usage("--formats and --draft go with --schema")
-	case o.against == "" && o.allow != "":
-		return run.Line.Usage("--allow goes with --against")
-	case o.runtime != "" && o.role != "client":
-		return run.Line.Usage("--runtime goes with --role client")
-	case o.role == "client" && (o.schema != "" || o.against != "" || o.rules):
-		return run.Line.Usage("--role client is about a live client: --schema, --against and --rules do not go with it")
-	case o.rules && (o.schema != "" || o.against != ""):
-		return run.Line.Usage("--rules only lists the rules: --schema and --against do not go with it")
 	case o.rules:
-		return o.list(run, run.Line.Args)
+		return o.list(run, args)
 	case o.schema != "":
-		return o.values(ctx, r, run.Line.Args)
+		return o.values(ctx, r, args)
 	case o.against != "":
-		return o.versions(ctx, r, run.Line.Args)
-	case len(run.Line.Args) == 0:
+		return o.versions(ctx, r, args)
+	case len(args) == 0:
 		f := run.Line.Usage("it is not said what is to be checked")
 		f.Hint = "ENDPOINT or TAPE is held against its dialect's rules, --schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
 		return f
-	}
-	if o.role == "client" {
+	case o.role == "client":
 		return o.checkClient(ctx, r)
+	case isPeer(args[0]):
+		return o.live(ctx, r, args)
 	}
-	if isPeer(run.Line.Args[0]) {
-		return o.live(ctx, r, run.Line.Args)
+	return o.tapes(ctx, r, args)
+}
+
+// contradiction returns what is wrong with flags that do not go together; "" if
+// nothing is.
+func (o *validateOptions) contradiction() string {
+	client := o.role == "client"
+	for _, wrong := range []struct {
+		is   bool
+		text string
+	}{
+		{o.schema != "" && o.against != "", "--schema is for values and --against for catalogs: give one of them"},
+		{o.schema == "" && (o.formats || o.draft != ""), "--formats and --draft go with --schema"},
+		{o.against == "" && o.allow != "", "--allow goes with --against"},
+		{o.runtime != "" && !client, "--runtime goes with --role client"},
+		{client && (o.schema != "" || o.against != "" || o.rules), "--role client is about a live client: --schema, --against and --rules do not go with it"},
+		{o.rules && (o.schema != "" || o.against != ""), "--rules only lists the rules: --schema and --against do not go with it"},
+	} {
+		if wrong.is {
+			return wrong.text
+		}
 	}
-	return o.tapes(ctx, r, run.Line.Args)
+	return ""
 }

@@ -11,8 +11,8 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format/report"
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/values"
 )
 
@@ -54,18 +54,14 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 	in, name, err := input(ctx, file)
 	if err == nil {
 		defer func() { _ = in.Close() }()
-		err = env.Cause(ctx, c.Check(ctx, file, in, func(v values.Result) error {
+		err = env.Cause(ctx, c.Check(ctx, name, in, func(_ int, problems []validate.Problem) error {
 			total.all++
-			if v.OK() {
-				return context.Cause(ctx)
+			if len(problems) > 0 {
+				total.wrong++
 			}
-			total.wrong++
-			for _, found := range v.Mismatches {
-				f := ofSchema(name, v.Line, found)
-				if r.target.Wanted() {
-					test.Failures = append(test.Failures, f.failure())
-				}
-				if err := r.print(f); err != nil {
+			for i := range problems {
+				r.into(&test, &problems[i])
+				if err := r.print(&problems[i]); err != nil {
 					return err
 				}
 			}
@@ -93,37 +89,6 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 		return nil, file, wire.NewFault(wire.Usage, err.Error(), err)
 	}
 	return f, file, nil
-}
-
-// ofSchema returns a violation of a schema as a finding.
-func ofSchema(source string, line int, f schema.Mismatch) finding {
-	return finding{
-		source: source, line: line, rule: f.Rule, section: f.Schema, pointer: f.Pointer, whole: true,
-		message: f.Message, branches: branches(f.Branches),
-	}
-}
-
-// branches returns the alternatives of a oneOf or anyOf as JSON, the nearest first.
-func branches(all []schema.Branch) []byte {
-	var list scan.Array
-	for _, b := range all {
-		var found scan.Array
-		for _, f := range b.Mismatches {
-			var o scan.Object
-			o.Text("rule", f.Rule)
-			o.SomeText("section", f.Schema)
-			o.Text("pointer", f.Pointer)
-			o.Text("message", f.Message)
-			o.Add("branches", branches(f.Branches))
-			found.Add(o.End())
-		}
-		var o scan.Object
-		o.Int("number", int64(b.Number))
-		o.SomeText("name", b.Name)
-		o.Add("findings", found.End())
-		list.Add(o.End())
-	}
-	return list.EndOrNil()
 }
 
 // sumValues prints how many values there were and how many do not fit.

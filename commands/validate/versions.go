@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/versions"
 )
 
@@ -40,14 +41,15 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	r.suite("rpcx validate --against " + o.against)
 	cases := casesOf(name, now)
 	breaking := 0
-	for _, d := range found {
-		f, c := ofVersions(name, d), cases.of(d.Method)
-		breaks := d.Class == versions.Breaking && o.allow != "breaking"
-		if breaks {
+	for i := range found {
+		p := &found[i]
+		p.Source = name
+		p.Warning = p.Level != versions.Breaking || o.allow == "breaking"
+		if !p.Warning {
 			breaking++
 		}
-		f.into(c, breaks)
-		if err := r.print(f); err != nil {
+		r.into(cases.of(p.Method), p)
+		if err := r.print(p); err != nil {
 			return err
 		}
 	}
@@ -85,22 +87,13 @@ func (m *methodCases) of(method string) *report.Case {
 	return c
 }
 
-// ofVersions returns a difference as a finding.
-func ofVersions(source string, d versions.Difference) finding {
-	f := finding{source: source, rule: d.Kind, level: string(d.Class), method: d.Method, pointer: d.Pointer, whole: true, message: d.Message}
-	if d.In == "old" {
-		f.in = d.In
-	}
-	return f
-}
-
 // sumVersions prints how many differences of each class there are.
-func (r *outcome) sumVersions(found []versions.Difference, breaking int, now, against string) error {
+func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, against string) error {
 	var words []string
-	for _, class := range []versions.Class{versions.Breaking, versions.Compatible, versions.Documentation} {
+	for _, class := range versions.Classes {
 		n := 0
 		for _, d := range found {
-			if d.Class == class {
+			if d.Level == class {
 				n++
 			}
 		}

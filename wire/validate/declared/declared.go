@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/validate"
 )
 
 // The names of the rules that are checked.
@@ -28,23 +29,33 @@ const (
 	ResultFit  = "result-fits"     // a method's result fits its schema
 )
 
-// A Finding is one violation of a rule.
-type Finding struct {
-	Rule    string
-	Method  string
-	Pointer string // JSON pointer into the catalog; of a ResultFit into the value
-	Message string
+// A Rule is one about what a peer says of itself.
+type Rule struct {
+	Name, Sentence string
+	Level          validate.Level
 }
 
-// A Checker holds a catalog with its schemas compiled, and collects findings.
+// Rules are all of them.
+var Rules = []Rule{
+	{Compiles, "A schema that the peer tells can be used.", validate.Must},
+	{Resolves, "All of a schema that the peer tells can be used.", validate.Should},
+	{ExampleFit, "An example fits its schema.", validate.Should},
+	{DefaultFit, "A default fits its schema.", validate.Should},
+	{ResultFit, "What a method returns fits what the peer says of it.", validate.Must},
+}
+
+// Section is where the rules are written.
+const Section = "what the peer says of itself"
+
+// A Checker holds a catalog with its schemas compiled, and collects problems.
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
 	schemas map[string]*schema.Schema // by pointer; nil: it does not compile
-	found   []Finding
+	found   []validate.Problem
 }
 
-// New compiles the schemas of c. What does not compile is a finding; the error
+// New compiles the schemas of c. What does not compile is a problem; the error
 // is that c cannot be written as JSON.
 func New(c *catalog.Catalog) (*Checker, error) {
 	doc, err := c.Marshal()
@@ -81,7 +92,7 @@ func places(m *catalog.Method, i int) (all []place) {
 	return all
 }
 
-// compile compiles the schema at a pointer; nil, with a finding, if it does not
+// compile compiles the schema at a pointer; nil, with a problem, if it does not
 // compile.
 func (k *Checker) compile(method, pointer string) *schema.Schema {
 	if s, ok := k.schemas[pointer]; ok {
@@ -99,20 +110,30 @@ func (k *Checker) compile(method, pointer string) *schema.Schema {
 }
 
 func (k *Checker) note(rule, method, pointer, message string) {
-	k.found = append(k.found, Finding{rule, method, pointer, message})
+	for _, r := range Rules {
+		if r.Name == rule {
+			k.found = append(k.found, validate.Problem{
+				Rule: rule, Level: r.Level, Section: Section, Method: method, Pointer: pointer, Whole: true, Message: r.Sentence + " But " + message,
+			})
+		}
+	}
 }
 
-// Found returns the findings since the last call of Found.
-func (k *Checker) Found() []Finding {
+// Found returns the problems since the last call of Found. A Pointer is one into
+// the catalog; of ResultFit into the value.
+func (k *Checker) Found() []validate.Problem {
 	found := k.found
 	k.found = nil
 	return found
 }
 
 // Result checks a result of a method, or one event of its stream, against its
-// schema. contentType is the event's, "" for none. It reports whether the
-// catalog has a schema for it.
+// schema. contentType is the event's, "" for none. It reports whether there is a
+// catalog, k not being nil, that has a schema for it.
 func (k *Checker) Result(ctx context.Context, method, contentType string, val json.RawMessage) bool {
+	if k == nil {
+		return false
+	}
 	i := slices.IndexFunc(k.catalog.Methods, func(m catalog.Method) bool { return m.Name == method })
 	if i < 0 {
 		return false
@@ -132,7 +153,7 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 	return true
 }
 
-// fits adds a finding of the rule for each place in val that does not fit s. at
+// fits adds a problem of the rule for each place in val that does not fit s. at
 // is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
 	val = scan.OrNull(val)

@@ -35,15 +35,15 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
 	"rpcx/wire/toml"
-	"rpcx/wire/validate/rules"
+	"rpcx/wire/validate"
 )
 
 // A Probe is one question to a peer and what must come of it.
 type Probe struct {
-	Name     string      `toml:"name"`
-	Level    rules.Level `toml:"level"`
-	Section  string      `toml:"section"`
-	Sentence string      `toml:"sentence"`
+	Name     string         `toml:"name"`
+	Level    validate.Level `toml:"level"`
+	Section  string         `toml:"section"`
+	Sentence string         `toml:"sentence"`
 
 	// Own gives the probe a connection of its own, since the probe may end it,
 	// and Bare one without a greeting. Other probes share a connection.
@@ -147,7 +147,7 @@ func (p *Probe) check() error {
 	switch {
 	case p.Name == "" || p.Section == "" || p.Sentence == "":
 		return fmt.Errorf("it has no name, no section or no sentence")
-	case p.Level != rules.Must && p.Level != rules.Should:
+	case p.Level != validate.Must && p.Level != validate.Should:
 		return fmt.Errorf(`its level is %q, neither "must" nor "should"`, p.Level)
 	case !known:
 		return fmt.Errorf("it is for each %q, which there is not", p.For)

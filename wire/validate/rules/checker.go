@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/validate"
 )
 
 // Options say how a Checker works. The zero value is usable.
@@ -68,7 +69,7 @@ func New(set *Set, o Options) (*Checker, error) {
 // conversation (with Number, Time, Dir and Msg or Bytes; Conn if there are
 // several connections). It keeps nothing of l. It returns the rules that the
 // line breaks. The error is that of ctx, or of a program that does not compile.
-func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
+func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
 	switch l.Kind {
@@ -92,7 +93,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]Finding, error) {
 
 // End checks the end of the conversation: a request without an answer cannot
 // get one any more.
-func (c *Checker) End(ctx context.Context) (found []Finding, err error) {
+func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error) {
 	numbers := []int{}
 	for n := range c.conns {
 		numbers = append(numbers, n)
@@ -128,7 +129,7 @@ func (c *Checker) connection(l *tape.Line) *connection {
 }
 
 // message checks a message, and if it is a batch, the messages in it.
-func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]Finding, error) {
+func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]validate.Problem, error) {
 	if l.Msg == nil {
 		return c.run(ctx, k, k.message(&c.shape, l, l.Bytes, nil))
 	}
@@ -149,7 +150,7 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]F
 	found, err := c.run(ctx, k, whole)
 	for _, v := range parts {
 		if err == nil {
-			var f []Finding
+			var f []validate.Problem
 			f, err = c.run(ctx, k, v)
 			found = append(found, f...)
 		}
@@ -158,7 +159,7 @@ func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]F
 }
 
 // run runs all programs that are to see v.
-func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []Finding, err error) {
+func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []validate.Problem, err error) {
 	out, err := c.programs.run(context.WithValue(ctx, connectionKey{}, k), v)
 	for _, o := range out {
 		r := o.part.rule
@@ -170,7 +171,7 @@ func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []Find
 		case r.Check != "":
 			found = append(found, checks[r.Check](ctx, c, v, r, o.val)...)
 		default:
-			found = append(found, c.finding(v, r, o.val)...)
+			found = append(found, c.problem(v, r, o.val)...)
 		}
 	}
 	return found, err

@@ -9,6 +9,7 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/validate"
 )
 
 // checks are the functions for what jq cannot decide. Each is called with every
@@ -18,10 +19,10 @@ import (
 //	fits      {at, value, schema}: the value at that place must fit the schema
 //	message   {at, schema}: the message must fit the dialect's schema of that name
 //
-// Other members are those of every finding.
+// Other members are those of every problem.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
-type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding
+type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem
 
 // schemas caches compiled schemas.
 type schemas struct {
@@ -67,7 +68,7 @@ func (s *schemas) named(name string) *compiled {
 	return c
 }
 
-func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	text, err := jq.Encode(m["schema"])
 	if err != nil {
@@ -76,10 +77,10 @@ func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []Findin
 	if err = c.schemas.of(text).err; err == nil {
 		return nil
 	}
-	return c.finding(v, r, with(m, map[string]any{"want": "a JSON Schema: " + firstLine(err)}))
+	return c.problem(v, r, with(m, map[string]any{"want": "a JSON Schema: " + firstLine(err)}))
 }
 
-func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	text, err := jq.Encode(m["schema"])
 	value, bad := jq.Encode(m["value"])
@@ -89,7 +90,7 @@ func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding 
 	return c.fit(ctx, v, r, m, c.schemas.of(text), value)
 }
 
-func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Finding {
+func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	name, _ := m["schema"].(string)
 	s := c.schemas.named(name)
@@ -99,10 +100,10 @@ func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []Findi
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit returns the findings of checking value, which m says the place of,
-// against s. If s does not compile there are none: that is a finding of another
+// fit returns the problems of checking value, which m says the place of,
+// against s. If s does not compile there are none: that is a problem of another
 // rule.
-func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []Finding {
+func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []validate.Problem {
 	if s.err != nil {
 		return nil
 	}
@@ -110,7 +111,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	if !errors.As(s.schema.Check(ctx, value), &bad) {
 		return nil
 	}
-	return c.finding(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema says: " + bad.Message}))
+	return c.problem(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema says: " + bad.Message}))
 }
 
 // with returns m with the members of other added, and without those that only

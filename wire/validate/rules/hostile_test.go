@@ -114,6 +114,6 @@ func ExampleChecker() {
 	s, _ := rules.For("jsonrpc")
 	c, _ := rules.New(s, rules.Options{})
 	found, _ := c.Line(context.Background(), &tape.Line{Number: 1, Kind: tape.Message, Msg: []byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":5}`)})
-	fmt.Println(found[0].Rule.Name, found[0].Pointer, found[0].Got)
+	fmt.Println(found[0].Rule, found[0].Pointer, found[0].Got)
 	// Output: params-structure /params 5
 }

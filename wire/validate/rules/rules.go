@@ -56,7 +56,7 @@
 //
 //	rules.go     Set, Rule, For: the tables
 //	checker.go   Checker: one conversation checked against a Set
-//	finding.go   Finding
+//	problem.go   what becomes of a program's output
 //	view.go      what a program sees of a message
 //	memory.go    what is known of a connection: requests, kept values
 //	program.go   many programs run as one
@@ -73,15 +73,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
 	"rpcx/wire/toml"
-)
-
-// A Level says how strong a rule is.
-type Level string
-
-// The levels, in the words of RFC 2119.
-const (
-	Must   Level = "must"
-	Should Level = "should"
+	"rpcx/wire/validate"
 )
 
 // A When says which messages a program sees: those that fit all of its members.
@@ -96,13 +88,13 @@ type When struct {
 
 // A Rule is one requirement of a page.
 type Rule struct {
-	Name     string `toml:"name" json:"name"`
-	Level    Level  `toml:"level" json:"level"`
-	Section  string `toml:"section" json:"section"`
-	Sentence string `toml:"sentence" json:"sentence"`
+	Name     string         `toml:"name" json:"name"`
+	Level    validate.Level `toml:"level" json:"level"`
+	Section  string         `toml:"section" json:"section"`
+	Sentence string         `toml:"sentence" json:"sentence"`
 	When
 	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds what breaks the rule
-	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "": all of it are findings
+	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "": all of it are problems
 	Page  string `toml:"-" json:"page"`                // the document that Section is of
 }
 
@@ -211,7 +203,7 @@ func (s *Set) check() error {
 		switch {
 		case r.Name == "" || seen[r.Name]:
 			return fmt.Errorf("a rule has no name, or that of another one: %q", r.Name)
-		case r.Level != Must && r.Level != Should:
+		case r.Level != validate.Must && r.Level != validate.Should:
 			return fmt.Errorf(`the rule %s: its level is %q, neither "must" nor "should"`, r.Name, r.Level)
 		case r.Section == "" || r.Sentence == "":
 			return fmt.Errorf("the rule %s has no section or no sentence", r.Name)

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
 
 // check returns what a tape breaks, a line each: "LINE RULE POINTER".
-func check(t *testing.T, set *rules.Set, name string, r io.Reader) (found []rules.Finding) {
+func check(t *testing.T, set *rules.Set, name string, r io.Reader) (found []validate.Problem) {
 	t.Helper()
 	c, err := rules.New(set, rules.Options{Broken: func(rule, reason string) { t.Errorf("%s: the rule %s fails: %s", name, rule, reason) }})
 	if err != nil {
@@ -55,11 +56,11 @@ func set(t *testing.T, dialect string) *rules.Set {
 	return s
 }
 
-// text is findings, a line each.
-func text(found []rules.Finding) string {
+// text is problems, a line each.
+func text(found []validate.Problem) string {
 	var b strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&b, "%d %s %s %s %s\n", f.Line, f.From, f.Rule.Name, f.Pointer, f.Got)
+		fmt.Fprintf(&b, "%d %s %s %s %s\n", f.Line, f.From, f.Rule, f.Pointer, f.Got)
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
 
@@ -36,21 +37,21 @@ func exampleMessages(t *testing.T, s *rules.Set) {
 		if example["type"] != name {
 			continue // a type that messages share
 		}
-		if got := schemaFindings(t, s, example); got != nil {
+		if got := schemaProblems(t, s, example); got != nil {
 			t.Errorf("%s: %s", name, text(got))
 		}
 		example["strange"] = 1
-		bad := [][]rules.Finding{schemaFindings(t, s, example)}
+		bad := [][]validate.Problem{schemaProblems(t, s, example)}
 		delete(example, "strange")
 		for member, val := range example {
 			if member != "type" && member != "id" && required(t, s, name, member) {
 				delete(example, member)
-				bad = append(bad, schemaFindings(t, s, example))
+				bad = append(bad, schemaProblems(t, s, example))
 				example[member] = val
 			}
 		}
 		for _, found := range bad {
-			if len(found) != 1 || found[0].Section != name {
+			if len(found) != 1 || found[0].Section != validate.SectionOf(s.Page, name) {
 				t.Errorf("%s is made wrong, and found is:\n%s", name, text(found))
 			}
 		}
@@ -66,8 +67,8 @@ func required(t *testing.T, s *rules.Set, name, member string) bool {
 	return slices.Contains(schemas[name].Required, member)
 }
 
-// schemaFindings is what the rule schema finds in a message.
-func schemaFindings(t *testing.T, s *rules.Set, msg any) (found []rules.Finding) {
+// schemaProblems is what the rule schema finds in a message.
+func schemaProblems(t *testing.T, s *rules.Set, msg any) (found []validate.Problem) {
 	t.Helper()
 	b, err := json.Marshal(msg)
 	if err != nil {
@@ -76,7 +77,7 @@ func schemaFindings(t *testing.T, s *rules.Set, msg any) (found []rules.Finding)
 	line := tape.Line{Kind: tape.Message, Msg: b}
 	lines := `{"tape":1}` + "\n" + string(line.Append(nil))
 	for _, f := range check(t, s, "t", strings.NewReader(lines)) {
-		if f.Rule.Name == "schema" {
+		if f.Rule == "schema" {
 			found = append(found, f)
 		}
 	}

@@ -73,7 +73,7 @@ func oneTape(t *testing.T, s *rules.Set, file string) {
 	found := check(t, s, file, strings.NewReader(string(b)))
 	var got []string
 	for _, f := range found {
-		got = append(got, f.Rule.Name)
+		got = append(got, f.Rule)
 	}
 	slices.Sort(got)
 	slices.Sort(want)

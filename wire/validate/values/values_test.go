@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/schema"
+	"rpcx/wire/validate"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -30,12 +31,12 @@ func folder(t *testing.T, files map[string]string) string {
 func checked(t *testing.T, c *Checker, text string) string {
 	t.Helper()
 	var b strings.Builder
-	err := c.Check(t.Context(), "-", strings.NewReader(text), func(r Result) error {
-		fmt.Fprintf(&b, "%d", r.Line)
-		if r.OK() {
+	err := c.Check(t.Context(), "-", strings.NewReader(text), func(line int, problems []validate.Problem) error {
+		fmt.Fprintf(&b, "%d", line)
+		if len(problems) == 0 {
 			b.WriteString(" ok")
 		}
-		for _, f := range r.Mismatches {
+		for _, f := range problems {
 			fmt.Fprintf(&b, " %s %s", f.Pointer, f.Message)
 		}
 		b.WriteByte('\n')
@@ -149,11 +150,11 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(r Result) error {
-			if r.Line < last || r.Line > 1+strings.Count(text, "\n") {
-				t.Fatalf("line %d after %d", r.Line, last)
+		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(line int, _ []validate.Problem) error {
+			if line < last || line > 1+strings.Count(text, "\n") {
+				t.Fatalf("line %d after %d", line, last)
 			}
-			last = r.Line
+			last = line
 			return nil
 		})
 	})

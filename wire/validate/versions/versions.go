@@ -7,7 +7,7 @@
 // one that holds less does not. So most differences between schemas either
 // widen or narrow, and the direction decides.
 //
-//	versions.go   Compare, Difference
+//	versions.go   Compare
 //	kinds.go      the table of all kinds of difference
 //	compare.go    catalogs: methods, constants
 //	method.go, class.go   one method, one class
@@ -22,11 +22,12 @@ import (
 	"slices"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/validate"
 )
 
 // A Class says what a difference means for programs written for the old
-// catalog.
-type Class string
+// catalog. It is the level of a problem.
+type Class = validate.Level
 
 // The classes, the worst first.
 const (
@@ -35,21 +36,11 @@ const (
 	Documentation Class = "documentation"
 )
 
-// A Difference is one difference between two catalogs.
-type Difference struct {
-	Class   Class
-	Kind    string // a Kind's Name
-	Method  string // the method or class that differs; "": none, or several
-	Pointer string // a JSON pointer into the catalog that In names
-	In      string // "new", or "old" for what is gone
-	Message string // what differs, in words, on one line
-}
-
 // Compare returns all differences of now from before: the breaking ones first,
 // then in the order of their places. Definitions are compared where they are
 // used; a difference in one that is used in several places is reported once for
 // each direction. The error is that a catalog cannot be written as JSON.
-func Compare(before, now *catalog.Catalog) ([]Difference, error) {
+func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	a, err := decoded(before)
 	if err != nil {
 		return nil, fmt.Errorf("the old catalog: %w", err)
@@ -58,15 +49,16 @@ func Compare(before, now *catalog.Catalog) ([]Difference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the new catalog: %w", err)
 	}
-	c := &comparison{old: a, now: b, seen: map[visit]bool{}, told: map[Difference]bool{}}
+	c := &comparison{old: a, now: b, seen: map[visit]bool{}, reported: map[reported]bool{}}
 	c.catalogs()
-	slices.SortStableFunc(c.found, func(x, y Difference) int {
-		return cmp.Compare(slices.Index(classes, x.Class), slices.Index(classes, y.Class))
+	slices.SortStableFunc(c.found, func(x, y validate.Problem) int {
+		return cmp.Compare(slices.Index(Classes, x.Level), slices.Index(Classes, y.Level))
 	})
 	return c.found, nil
 }
 
-var classes = []Class{Breaking, Compatible, Documentation}
+// Classes are the levels of differences, the worst first.
+var Classes = []Class{Breaking, Compatible, Documentation}
 
 // decoded returns a catalog as maps and slices, with numbers that keep their
 // digits.
@@ -85,9 +77,9 @@ func decoded(c *catalog.Catalog) (map[string]any, error) {
 type comparison struct {
 	old, now map[string]any
 	method   string
-	found    []Difference
-	told     map[Difference]bool // reported differences, without their methods, as many may use a definition
-	seen     map[visit]bool      // pairs of schemas that were compared, so that circular references end
+	found    []validate.Problem
+	reported map[reported]bool
+	seen     map[visit]bool // pairs of schemas that were compared, so that circular references end
 }
 
 // A place is a part of both catalogs, as a JSON pointer into each.
@@ -107,19 +99,22 @@ func (c *comparison) add(kind string, p place, format string, args ...any) {
 	c.note(kind, kinds[kind].class, p, format, args...)
 }
 
+// reported is a difference, without its method, as many may use a
+// definition.
+type reported struct{ kind, pointer, message string }
+
 // note reports a difference. One in what is gone is reported with its place in
 // the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
-	d := Difference{Kind: kind, Class: class, Pointer: p.now, In: "new", Message: fmt.Sprintf(format, args...)}
+	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: p.now, Whole: true, Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
-		d.Pointer, d.In = p.old, "old"
+		d.Pointer, d.Old = p.old, true
 	}
-	if c.told[d] {
-		return
+	once := reported{kind + string(class), d.Pointer, d.Message}
+	if !c.reported[once] {
+		c.reported[once] = true
+		c.found = append(c.found, d)
 	}
-	c.told[d] = true
-	d.Method = c.method
-	c.found = append(c.found, d)
 }
 
 // A direction is the way that the values of a schema go.

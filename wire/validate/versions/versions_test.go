@@ -21,14 +21,14 @@ func told(t *testing.T, before, now string) string {
 	var b strings.Builder
 	for _, d := range all {
 		in := ""
-		if d.In == "old" {
+		if d.Old {
 			in = "old "
 		}
-		fmt.Fprintf(&b, "%s %s %s%s\n", d.Class, d.Kind, in, d.Pointer)
-		if _, ok := kinds[d.Kind]; !ok {
-			t.Errorf("%s is in no table", d.Kind)
+		fmt.Fprintf(&b, "%s %s %s%s\n", d.Level, d.Rule, in, d.Pointer)
+		if _, ok := kinds[d.Rule]; !ok {
+			t.Errorf("%s is in no table", d.Rule)
 		}
-		if d.Class == "" || d.Message == "" || strings.Contains(d.Message, "%!") {
+		if d.Level == "" || d.Message == "" || strings.Contains(d.Message, "%!") {
 			t.Errorf("%+v", d)
 		}
 	}

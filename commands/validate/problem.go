@@ -1,0 +1,178 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/format"
+	"rpcx/format/report"
+	"rpcx/wire"
+	"rpcx/wire/validate"
+)
+
+// place returns the place of a problem in words.
+func place(p *validate.Problem) string {
+	var words []string
+	if p.Line > 0 {
+		words = append(words, strings.TrimSpace(fmt.Sprintf("line %d %s", p.Line, p.Dir)))
+	}
+	if p.Number > 0 {
+		words = append(words, fmt.Sprintf("%s %d", p.Dir, p.Number))
+	}
+	if p.Method != "" {
+		words = append(words, p.Method)
+	}
+	switch {
+	case p.Pointer != "" && p.Old:
+		words = append(words, p.Pointer+" (of the older catalog)")
+	case p.Pointer != "":
+		words = append(words, p.Pointer)
+	}
+	return strings.Join(words, ", ")
+}
+
+// sentence returns a problem in words, without its source.
+func sentence(p *validate.Problem) string {
+	s := p.Message
+	if place := place(p); place != "" {
+		s = place + ": " + s
+	}
+	why := p.Rule
+	if p.Section != "" {
+		why += ", " + p.Section
+	}
+	if p.Level != "" {
+		why = string(p.Level) + ": " + why
+	}
+	s += " (" + why + ")"
+	for _, more := range [][2]string{{"expected", p.Expected}, {"sent", p.Sent}, {"came", p.Got}} {
+		if more[1] != "" {
+			s += "; " + more[0] + ": " + more[1]
+		}
+	}
+	return format.CleanLine(s)
+}
+
+// An outcome counts and prints problems, and writes the report.
+type outcome struct {
+	run    *env.Env
+	target report.Target
+	strict bool // a broken SHOULD makes the check fail
+	suites []report.Suite
+	count  struct{ all, failed, warned, skipped int } // checks of a live peer
+	whys   []string                                   // why checks were left out
+	names  map[string][]string                        // which checks, by reason
+}
+
+// suite begins a group of cases in the report.
+func (r *outcome) suite(name string) {
+	r.suites = append(r.suites, report.Suite{Name: name, Started: time.Now()})
+}
+
+// add adds a case to the latest group.
+func (r *outcome) add(c report.Case) {
+	if r.target.Wanted() {
+		s := &r.suites[len(r.suites)-1]
+		s.Cases = append(s.Cases, c)
+	}
+}
+
+// warns reports whether what breaks a rule of that level is only a warning.
+func (r *outcome) warns(l validate.Level) bool { return l == validate.Should && !r.strict }
+
+// print writes a problem to stdout, unless the report goes there: as a line of
+// JSON, on a terminal in words.
+func (r *outcome) print(p *validate.Problem) error {
+	if r.target.Stdout() {
+		return nil
+	}
+	text := string(p.JSON())
+	if r.run.Stdout.Terminal {
+		text = p.Source + ": " + sentence(p)
+	}
+	return cmdline.Print(os.Stdout, text+"\n")
+}
+
+// into adds a problem to a case of the report: as a failure, or if it is a
+// warning, as output of the case.
+func (r *outcome) into(c *report.Case, p *validate.Problem) {
+	switch {
+	case !r.target.Wanted():
+	case p.Warning:
+		c.Stdout += sentence(p) + "\n"
+	default:
+		c.Failures = append(c.Failures, report.Failure{Kind: p.Rule, Message: sentence(p)})
+	}
+}
+
+// check reports the problems of a check, which is a case of the report; without
+// problems it has passed. Either all of them are warnings or none is.
+func (r *outcome) check(c report.Case, all ...validate.Problem) error {
+	r.count.all++
+	for i := range all {
+		r.into(&c, &all[i])
+		if err := r.print(&all[i]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(all) == 0:
+	case all[0].Warning:
+		r.count.warned++
+	default:
+		r.count.failed++
+	}
+	r.add(c)
+	return nil
+}
+
+// skip reports a check as left out.
+func (r *outcome) skip(c report.Case, why string) {
+	r.count.skipped++
+	r.leaveOut(c.Name, why)
+	c.Skipped = why
+	r.add(c)
+}
+
+// leaveOut keeps the name of what was left out, for the end.
+func (r *outcome) leaveOut(name, why string) {
+	if r.names[why] == nil {
+		r.whys = append(r.whys, why)
+	}
+	r.names[why] = append(r.names[why], name)
+}
+
+// verdict prints text, how many warnings there were, and more, where the checks
+// of a peer have passed, unless quiet. Otherwise it returns the failure.
+func (r *outcome) verdict(text, more string, quiet bool) error {
+	if r.count.warned > 0 {
+		text += ", " + count(r.count.warned, "warning")
+	}
+	text += more
+	if r.count.failed > 0 {
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, r.count.failed), nil)
+	}
+	if !quiet {
+		r.run.Console.Note(text + ": passed")
+	}
+	return nil
+}
+
+// write writes the report. It returns verdict, with the error of writing if
+// there was one.
+func (r *outcome) write(verdict error) error {
+	return errors.Join(verdict, r.target.Write(os.Stdout, r.suites))
+}
+
+// count returns "1 value" or "2 values".
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

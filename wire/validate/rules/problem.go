@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/wire/jq"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape"
+	"rpcx/wire/validate"
+)
+
+// problem returns the problem for an output of r's program; nil if it is about a
+// secret that the tape does not hold.
+func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
+	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence, Whole: true}
+	m, ok := out.(map[string]any)
+	if !ok {
+		m = map[string]any{"at": out}
+	}
+	p.Pointer = pointer(m["at"])
+	if n, ok := jq.Number(m["n"]); ok {
+		p.Line = int(n)
+	}
+	text := func(member, otherwise string) string {
+		if s, ok := m[member].(string); ok {
+			return s
+		}
+		return otherwise
+	}
+	p.From = text("from", p.From)
+	p.Section = validate.SectionOf(r.Page, text("section", r.Section))
+	if want := text("want", r.Sentence); want != r.Sentence {
+		p.Expected = want
+	}
+	if got, ok := m["got"]; ok {
+		p.Got = brief(got)
+	}
+	if p.Got == "" && p.Line == v.line.Number {
+		got, known := v.at(p.Pointer)
+		if !known {
+			return nil
+		}
+		p.Got = got
+	}
+	p.Pointer = v.prefix + p.Pointer
+	return []validate.Problem{p}
+}
+
+// at returns what is at a place of the message; known is false for what the tape
+// does not hold: a secret, or what stands for another value.
+func (v *view) at(pointer string) (got string, known bool) {
+	val, there := lookup(v.val["msg"], pointer)
+	switch {
+	case val == tape.Redacted, v.line.Vars && isVariable(val):
+		return "", false
+	case !there && pointer != "":
+		return "nothing", true
+	case pointer != "":
+		return brief(val), true
+	case v.val["text"] != nil:
+		return brief(v.val["text"]), true
+	}
+	return "", true
+}
+
+// isVariable reports whether a value of a tape's line stands for another one,
+// by "vars" (rpcx-tape(5)).
+func isVariable(val any) bool {
+	s, _ := val.(string)
+	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
+}
+
+// pointer returns a place as a JSON pointer; it may be given as a path, an
+// array.
+func pointer(place any) string {
+	switch place := place.(type) {
+	case string:
+		return place
+	case []any:
+		var b strings.Builder
+		for _, step := range place {
+			b.WriteString("/" + scan.Escape(fmt.Sprint(step)))
+		}
+		return b.String()
+	}
+	return ""
+}
+
+// lookup returns the value at a JSON pointer.
+func lookup(val any, pointer string) (any, bool) {
+	if pointer == "" {
+		return val, val != nil
+	}
+	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := val.(type) {
+		case map[string]any:
+			next, ok := in[scan.Unescape(token)]
+			if !ok {
+				return nil, false
+			}
+			val = next
+		case []any:
+			i := -1
+			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			val = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return val, true
+}
+
+// maxGot bounds, in bytes, what a problem shows of a value.
+const maxGot = 80
+
+// brief returns a value on one line, shortened.
+func brief(val any) string {
+	b, err := jq.Encode(val)
+	if err != nil {
+		return ""
+	}
+	if len(b) <= maxGot {
+		return string(b)
+	}
+	end := maxGot
+	for end > 0 && !utf8.RuneStart(b[end]) {
+		end--
+	}
+	return string(b[:end]) + "…"
+}
