@@ -44,7 +44,7 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 // pluginsOnly removes the flags that have no meaning for plugins.
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
-		return slices.Contains([]string{"dialect", "subprotocol", "runtime"}, f.Names()[0]) ||
+		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Names()[0]) ||
 			slices.Contains([]string{cmdline.GroupScomp, cmdline.GroupScriptling, cmdline.GroupKept}, cmdline.GroupOf(f))
 	})
 }

@@ -100,6 +100,9 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	if err := o.complete(so.Catalog, so.Hooks); err != nil {
 		return err
 	}
+	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, true); err != nil {
+		return err
+	}
 	s, err := session.Listen(ctx, e, so)
 	if err != nil {
 		return err
