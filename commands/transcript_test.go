@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,18 +13,18 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// transcript is the command `transcript FILE` of scripts. FILE is what was typed and what came of it, to the last
-// character, in lines of these kinds; others, which say what it is about, stay as they are:
+// transcript is the command `transcript FILE` of scripts. FILE is what was typed and what came of it, in lines of these
+// kinds; others, which say what it is about, stay as they are:
 //
-//	$ WORDS   a command line for sh
-//	> TEXT    a line of its stdout
-//	! TEXT    a line of its stderr
-//	% WORDS   a command line for sh on a terminal of 80 columns
-//	| TEXT    a line of what the terminal gets, with ␛ for each escape (linux)
-//	= N       its status, where that is not 0
+//	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words that its stderr has; without ##, its
+//	                           status is 0 and its stderr empty
+//	> TEXT                     a line of its stdout, to the last character
+//	% WORDS                    a command line for sh on a terminal of 80 columns
+//	| TEXT                     a line of what the terminal gets, with ␛ for each escape (linux)
+//	= N                        its status, where that is not 0
 //
 // $WORK stands for the script's folder in what is printed. With UPDATE=1 in the environment the script's file gets what
-// comes of it now.
+// is printed now; the words of stderr are typed by hand.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: transcript FILE")
@@ -32,12 +33,12 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	var got strings.Builder
 	for line := range strings.Lines(want) {
 		switch kind, _, _ := strings.Cut(line, " "); kind {
-		case ">", "!", "|", "=":
+		case ">", "|", "=":
 			continue
 		}
 		got.WriteString(line)
 		if typed, ok := strings.CutPrefix(line, "$ "); ok {
-			got.WriteString(comesOf(ts, typed))
+			got.WriteString(comesOf(ts, strings.TrimSuffix(typed, "\n")))
 		}
 		if typed, ok := strings.CutPrefix(line, "% "); ok {
 			shown, status, err := onScreen(typed, ts.Getenv)
@@ -68,8 +69,10 @@ func rewrite(script, name, text string) error {
 	return os.WriteFile(script, txtar.Format(all), 0o644)
 }
 
-// comesOf runs a command line and returns its lines of a transcript.
-func comesOf(ts *testscript.TestScript, typed string) string {
+// comesOf runs a command line, checks its status and the words of its stderr, and returns its stdout as lines of a
+// transcript.
+func comesOf(ts *testscript.TestScript, line string) string {
+	typed, want, _ := strings.Cut(line, " ## ")
 	status := 0
 	var exit *exec.ExitError
 	if err := ts.Exec("sh", "-c", typed); errors.As(err, &exit) {
@@ -77,7 +80,16 @@ func comesOf(ts *testscript.TestScript, typed string) string {
 	} else {
 		ts.Check(err)
 	}
-	return marked(ts, ">", ts.ReadFile("stdout")) + marked(ts, "!", ts.ReadFile("stderr")) + ofStatus(status)
+	wanted, words, _ := strings.Cut(want, " ")
+	said := strings.ReplaceAll(ts.ReadFile("stderr"), ts.Getenv("WORK"), "$WORK")
+	missing := words == "" && said != ""
+	for word := range strings.SplitSeq(words, " ; ") {
+		missing = missing || !strings.Contains(said, word)
+	}
+	if missing || fmt.Sprint(status) != cmp.Or(wanted, "0") {
+		ts.Fatalf("%s\n%d %s", line, status, said)
+	}
+	return marked(ts, ">", ts.ReadFile("stdout"))
 }
 
 // marked returns each line of what was printed with its mark.
