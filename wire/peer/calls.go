@@ -191,3 +191,18 @@ func (c *calls) count() int {
 	}
 	return n
 }
+
+// discard drops the items of the stream token, those that come later included.
+func (c *calls) discard(token wire.ID) {
+	c.endedStreams.Add(string(token))
+	c.early.Take(token)
+}
+
+// wake wakes the consumers that have messages.
+func (c *calls) wake() {
+	for _, s := range c.dirty {
+		s.box.Release()
+	}
+	clear(c.dirty)
+	c.dirty = c.dirty[:0]
+}

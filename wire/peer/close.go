@@ -15,7 +15,7 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	p.enterLocked(ending.Closing)
 	p.end.Ours = true
 	p.mu.Unlock()
-	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
+	p.settle(p.o.CloseTimeout, p.outbox.idle)
 	return p.hangUp(code, reason)
 }
 
@@ -42,8 +42,7 @@ func (p *Peer) shutDown(code int, reason string) error {
 	p.enterLocked(ending.Closing)
 	p.mu.Unlock()
 	p.cancel()
-	p.settle(p.o.CloseTimeout, p.quietLocked)
-	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
+	p.flush()
 	p.exchanges.cancel()
 	return p.hangUp(code, reason)
 }
@@ -62,6 +61,12 @@ func (p *Peer) leave() {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
 	_ = p.can.Shutdown(ctx, p) // an error is ignored: the peer may have gone
+}
+
+// flush waits until the handlers have returned and what they answered is sent, within bounds.
+func (p *Peer) flush() {
+	p.settle(p.o.CloseTimeout, p.quietLocked)
+	p.settle(p.o.CloseTimeout, p.outbox.idle)
 }
 
 // quietLocked reports whether no handler runs and all their answers have been sent.
@@ -98,7 +103,7 @@ func (p *Peer) settle(d time.Duration, ok func() bool) {
 // Settle waits until no handler runs and all their answers have been sent, or until ctx or the
 // connection ends.
 func (p *Peer) Settle(ctx context.Context) error {
-	return p.until(ctx, func() bool { return p.quietLocked() && !p.outbox.running })
+	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
 // WaitReceived waits until everything that the peer has sent so far was read and each notification
@@ -125,11 +130,11 @@ func (p *Peer) until(ctx context.Context, ok func() bool) error {
 }
 
 // hangUp closes the connection, with a code if its transport has codes.
-func (p *Peer) hangUp(code int, reason string) error {
-	if c, ok := p.conn.(wire.CloserWith); ok && code != 0 {
+func (l *link) hangUp(code int, reason string) error {
+	if c, ok := l.conn.(wire.CloserWith); ok && code != 0 {
 		return c.CloseWith(code, reason)
 	}
-	return p.conn.Close()
+	return l.conn.Close()
 }
 
 // A gate lets goroutines wait, without holding the lock, for a change that is made under it.

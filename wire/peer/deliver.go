@@ -83,7 +83,7 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 		return
 	}
 	c := m.Clone()
-	p.wakeDirtyLocked()
+	p.calls.wake()
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	s.op.Answer(c)
@@ -142,7 +142,7 @@ func (p *Peer) throttleLocked(in *stream) {
 		if !p.mustStopLocked(in) {
 			return true
 		}
-		p.wakeDirtyLocked()
+		p.calls.wake()
 		return false
 	})
 }
@@ -159,27 +159,19 @@ const (
 // answer that is still to be read. The mutex is released while it waits.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
-	p.wakeDirtyLocked()
+	p.calls.wake()
 	p.pipelineReadyLocked()
-	late := time.NewTimer(easeFor)
-	defer late.Stop()
-	for p.calls.behind == s && !s.ended() && !p.o.Lossy && p.end.Live() && p.calls.waiting == 0 && !p.requests.Unanswered() {
-		c := p.change.wait()
-		p.unlockAndTell()
-		stuck := false
-		select {
-		case <-c:
-		case <-late.C:
-			stuck = true
-		}
-		p.mu.Lock()
-		if stuck {
-			s.stuck = true
-			break
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), easeFor)
+	defer cancel()
+	err := p.waitForLocked(ctx, &p.change, func() bool {
+		return p.calls.behind != s || s.ended() || p.o.Lossy || !p.end.Live() || p.neededLocked()
+	})
+	s.stuck = err != nil
 	p.calls.behind = nil
 }
+
+// neededLocked reports whether a call of ours or a handler may need an answer that is still to be read.
+func (p *Peer) neededLocked() bool { return p.calls.waiting > 0 || p.requests.Unanswered() }
 
 func (p *Peer) mustStopLocked(in *stream) bool {
 	switch {
@@ -192,24 +184,16 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 	case p.calls.waiting == 0 && p.requests.Crowded():
 		return true
 	}
-	return (p.calls.overfull > 0 || p.notifications.Full()) && p.calls.waiting == 0 && !p.requests.Unanswered()
+	return (p.calls.overfull > 0 || p.notifications.Full()) && !p.neededLocked()
 }
 
 // wakeAll wakes the consumers that have messages. The connection calls it before it waits for
 // input.
 func (p *Peer) wakeAll() {
 	p.mu.Lock()
-	p.wakeDirtyLocked()
+	p.calls.wake()
 	p.pipelineReadyLocked()
 	p.mu.Unlock()
-}
-
-func (p *Peer) wakeDirtyLocked() {
-	for _, s := range p.calls.dirty {
-		s.box.Release()
-	}
-	clear(p.calls.dirty)
-	p.calls.dirty = p.calls.dirty[:0]
 }
 
 // pipelineReadyLocked calls the ready function of the pipeline, as answers may have come. The

@@ -30,8 +30,7 @@ func (p *Peer) read() {
 	case err == io.EOF:
 		p.drain(gone)
 	case ending.Broken(err): // requests that came before are still answered
-		p.settle(p.o.CloseTimeout, p.quietLocked)
-		p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
+		p.flush()
 	case ending.Goodbye(err):
 		p.finishNotifications()
 	}
@@ -90,7 +89,7 @@ func (p *Peer) failAll(err error) {
 	for len(p.calls.watches) > 0 {
 		p.disconnectLocked(p.calls.watches[0], err)
 	}
-	p.wakeDirtyLocked()
+	p.calls.wake()
 }
 
 // disconnectLocked ends s because the connection ended with err.
@@ -127,8 +126,7 @@ func (p *Peer) drain(gone <-chan struct{}) {
 		}
 		return
 	}
-	p.settle(p.o.CloseTimeout, p.quietLocked) // if Close was called meanwhile
-	p.settle(p.o.CloseTimeout, func() bool { return !p.outbox.running })
+	p.flush() // if Close was called meanwhile
 }
 
 // The times after which, while an answer is owed to a peer that sends no more, it is checked

@@ -84,6 +84,9 @@ func (b *outbox) written(batch []outgoing, n int) {
 	b.room.pass()
 }
 
+// idle reports whether nothing waits and nothing is being written.
+func (b *outbox) idle() bool { return !b.running }
+
 // full reports whether senders of requests must wait.
 func (b *outbox) full() bool { return b.bytes > roomBytes }
 
@@ -226,8 +229,8 @@ func (p *Peer) writeOne(o *outgoing) error {
 }
 
 // aboutOf returns the peer's request that op belongs to, if the connection needs to know it.
-func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
-	if p.router == nil || len(op.About) > 0 {
+func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
+	if l.router == nil || len(op.About) > 0 {
 		return op.About
 	}
 	return dialect.FlowControlOf(ctx).Request()
@@ -235,7 +238,7 @@ func (p *Peer) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 
 // onlyThis reports whether err concerns a single message (it is too large, or a second answer to a
 // POST that takes one), and not the connection.
-func (p *Peer) onlyThis(err error) bool {
+func (l *link) onlyThis(err error) bool {
 	var ce *wire.CloseError
 	if errors.As(err, &ce) {
 		return false
@@ -243,7 +246,7 @@ func (p *Peer) onlyThis(err error) bool {
 	if f := wire.AsFault(err); f != nil {
 		return f.Kind != wire.Closed && f.Kind != wire.Protocol
 	}
-	return p.oneShot
+	return l.oneShot
 }
 
 // unsent handles an answer that the connection did not accept. If the peer cannot be told anything

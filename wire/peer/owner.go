@@ -67,8 +67,10 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 		return owner{as: streamed, call: s}
 	case noID(m.ID):
 		return c.ofAnonymous(m, in, alone)
-	case c.abandoned[string(m.ID)] != nil:
-		return owner{as: tardy, call: c.abandoned[string(m.ID)]}
+	case c.abandoned[string(m.ID)] != nil: // no further response can come
+		late := c.abandoned[string(m.ID)]
+		delete(c.abandoned, late.id)
+		return owner{as: tardy, call: late}
 	case in != nil && in.box.Dropped() && in.id == string(m.ID): // its exchange is about to be cancelled
 		return owner{as: dropped}
 	}

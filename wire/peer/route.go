@@ -177,7 +177,6 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 // tooLateLocked drops the response to a call that was given up. If it opens a stream, it ends the
 // stream.
 func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
-	delete(p.calls.abandoned, s.id)
 	if s.late != nil {
 		defer close(s.late)
 	}
@@ -188,8 +187,7 @@ func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	if final || token == nil {
 		return
 	}
-	p.calls.endedStreams.Add(string(token))
-	p.calls.early.Take(token)
+	p.calls.discard(token)
 	p.sayLocked(dialect.Op{
 		Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id),
 		Stream: token.Clone(), Unsubscribe: s.op.Unsubscribe,

@@ -117,7 +117,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 		return false
 	}
 	c := m.Clone()
-	p.wakeDirtyLocked() // because Incoming may block
+	p.calls.wake() // because Incoming may block
 	p.unlockAndTell()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)

@@ -26,7 +26,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 		if m := p.calls.greetings[i]; op.Method != "" && op.Takes(m.Method) {
 			m.Final = false
 			p.deliverLocked(s, &m)
-			p.wakeDirtyLocked() // the reader may be waiting already
+			p.calls.wake() // the reader may be waiting already
 		}
 	}
 	return s, nil
@@ -45,7 +45,7 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	p.calls.watches = append(p.calls.watches, s)
 	null := []byte("null")
 	p.deliverLocked(s, &wire.Message{Kind: wire.Response, Raw: null, Body: null}) // as if it had been answered
-	p.wakeDirtyLocked()
+	p.calls.wake()
 	return nil
 }
 
