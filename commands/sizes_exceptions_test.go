@@ -31,7 +31,6 @@ var largeStructs = map[string]exception{
 	"wire/session/daemon.Status":    {21, record},
 	"wire/session/daemon.host":      {31, rebuilt},
 	"wire/tape/player.engine":       {23, rebuilt},
-	"wire/tape/wiretap.Posts":       {21, rebuilt},
 	"wire/transport.Config":         {29, record},
 
 	"wire/transport/ws.Conn": {30, rebuilt},
@@ -52,7 +51,6 @@ var branchyFunctions = map[string]exception{
 	"commands/params.parser.readBare":                {16, older},
 	"commands/plugin.step.checkOn":                   {16, older},
 	"commands/plugin.step.read":                      {17, older},
-	"commands/replay.replayOptions.tapes":            {22, older},
 	"commands/request.Endpoint":                      {16, rebuilt},
 	"commands/request.suggestValues":                 {16, rebuilt},
 	"format.writeRows":                               {16, older},
@@ -82,11 +80,6 @@ var branchyFunctions = map[string]exception{
 	"wire/redact.Stream.outer":                       {23, older},
 	"wire/scan.Decoder.number":                       {21, older},
 	"wire/scan.shape.fits":                           {21, older},
-	"wire/tape.Line.settle":                          {18, rebuilt},
-	"wire/tape/match.Parse":                          {22, rebuilt},
-	"wire/tape/transcript.loader.entry":              {20, rebuilt},
-	"wire/tape/wiretap.Posts.give":                   {20, rebuilt},
-	"wire/tape/wiretap.pass.ended":                   {16, rebuilt},
 
 	"wire/transport/ws.frameReader.Read": {16, rebuilt},
 }

@@ -109,7 +109,7 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	if err := o.view.Check(run.Line); err != nil {
 		return err
 	}
-	tapes, command, err := o.tapes(run)
+	tapes, command, err := o.tapes(run.Line)
 	if err != nil {
 		return err
 	}
@@ -129,18 +129,25 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, rules)
 }
 
-// tapes returns the tapes and the command after "--".
-func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error) {
+// words returns the tapes and the command after "--".
+func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
-		run.Line.TakeTrailing()
+		l.TakeTrailing()
 	} else if o.listen == "" {
-		if err := options.CheckListening(run.Line, endpoint.Endpoint{}); err != nil {
+		if err := options.CheckListening(l, endpoint.Endpoint{}); err != nil {
 			return nil, nil, err
 		}
 	}
-	tapes = run.Line.Args
-	if d := run.Line.Dash; d >= 0 {
-		tapes, command = tapes[:d], tapes[d:]
+	if d := l.Dash; d >= 0 {
+		return l.Args[:d], l.Args[d:], nil
+	}
+	return l.Args, nil, nil
+}
+
+// tapes returns the tapes and the command after "--", of words that fit the flags.
+func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
+	if tapes, command, err = o.words(l); err != nil {
+		return nil, nil, err
 	}
 	ways := 0
 	for _, way := range []string{o.listen, o.to, o.diff, o.view.way()} {
@@ -148,25 +155,23 @@ func (o *replayOptions) tapes(run *env.Env) (tapes, command []string, err error)
 			ways++
 		}
 	}
-	switch {
-	case len(tapes) == 0:
-		f := run.Line.Usage("a tape is missing")
-		f.Hint = "rpcx record, or --record FILE beside any call, makes one"
-		return nil, nil, f
-	case ways != 1:
-		f := run.Line.Usage("one of --listen, --to, --diff, --show and --format says what becomes of the tape")
-		f.Hint = "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"
-		return nil, nil, f
-	case o.to == "" && len(tapes) > 1:
-		return nil, nil, run.Line.Usage("several tapes go with --to alone")
-	case o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0):
-		return nil, nil, run.Line.Usage("--update, --report, --jobs and --idle go with --to")
-	case o.listen == "" && o.strict:
-		return nil, nil, run.Line.Usage("--strict goes with --listen")
-	case o.listen == "" && command != nil:
-		return nil, nil, run.Line.Usage("-- COMMAND goes with --listen")
-	case run.Line.Dash >= 0 && len(command) == 0:
-		return nil, nil, run.Line.Usage("a command is missing after --")
+	for _, mistake := range []struct {
+		made       bool
+		text, hint string
+	}{
+		{len(tapes) == 0, "a tape is missing", "rpcx record, or --record FILE beside any call, makes one"},
+		{ways != 1, "one of --listen, --to, --diff, --show and --format says what becomes of the tape", "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"},
+		{o.to == "" && len(tapes) > 1, "several tapes go with --to alone", ""},
+		{o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0), "--update, --report, --jobs and --idle go with --to", ""},
+		{o.listen == "" && o.strict, "--strict goes with --listen", ""},
+		{o.listen == "" && command != nil, "-- COMMAND goes with --listen", ""},
+		{l.Dash >= 0 && len(command) == 0, "a command is missing after --", ""},
+	} {
+		if mistake.made {
+			f := l.Usage("%s", mistake.text)
+			f.Hint = mistake.hint
+			return nil, nil, f
+		}
 	}
 	return tapes, command, nil
 }

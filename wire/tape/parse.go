@@ -141,31 +141,11 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 // settle determines the kind of line from its members; the error says why they
 // are not those of a line.
 func (l *Line) settle(seen members) error {
-	message := seen&(hasMsg|hasBytes|hasMatch) != 0
-	switch {
-	case seen&hasTape != 0:
-		return errors.New("a second header: tapes cannot be joined")
-	case message && seen&(hasOpen|hasClose|hasHTTP) != 0:
-		return errors.New(`a line is one of "msg", "open", "close" and "http", not several`)
-	case seen&hasMsg != 0 && seen&hasBytes != 0:
-		return errors.New(`a line has either "msg" or what is not JSON ("text", "base64"), not both`)
-	case message && seen&hasDir == 0:
-		return errors.New(`"dir" is missing: "send" or "recv"`)
-	case message:
-		l.Kind = Message
-	case seen&hasExtras != 0:
-		return errors.New(`"bind", "vars", "name" and "re" belong to a message`)
-	case seen&hasOpen != 0:
-		l.Kind = Opening
-	case seen&hasClose != 0:
-		l.Kind = Closing
-	case seen&hasHTTP != 0:
-		l.Kind = Exchange
-	case seen&hasNote != 0:
-		l.Kind = Note
-	default:
-		return errors.New(`it holds none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
+	kind, err := seen.kind()
+	if err != nil {
+		return err
 	}
+	l.Kind = kind
 	if seen&hasMatch != 0 && l.Match == "" {
 		return errors.New(`"match" is empty`)
 	}
@@ -173,6 +153,38 @@ func (l *Line) settle(seen members) error {
 		return errors.New(`"vars" is for lines with a "msg"`)
 	}
 	return nil
+}
+
+// kind returns the kind of a line with these members.
+func (seen members) kind() (Kind, error) {
+	has := func(any members) bool { return seen&any != 0 }
+	if has(hasTape) {
+		return 0, errors.New("a second header: tapes cannot be joined")
+	}
+	if has(hasMsg | hasBytes | hasMatch) {
+		switch {
+		case has(hasOpen | hasClose | hasHTTP):
+			return 0, errors.New(`a line is one of "msg", "open", "close" and "http", not several`)
+		case has(hasMsg) && has(hasBytes):
+			return 0, errors.New(`a line has either "msg" or what is not JSON ("text", "base64"), not both`)
+		case !has(hasDir):
+			return 0, errors.New(`"dir" is missing: "send" or "recv"`)
+		}
+		return Message, nil
+	}
+	switch {
+	case has(hasExtras):
+		return 0, errors.New(`"bind", "vars", "name" and "re" belong to a message`)
+	case has(hasOpen):
+		return Opening, nil
+	case has(hasClose):
+		return Closing, nil
+	case has(hasHTTP):
+		return Exchange, nil
+	case has(hasNote):
+		return Note, nil
+	}
+	return 0, errors.New(`it holds none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
 }
 
 // maxSeconds is the greatest time that a line may have: a hundred years.

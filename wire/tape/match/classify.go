@@ -23,8 +23,7 @@ type Parsed struct {
 
 // Parse classifies msg, a message that is valid JSON. client says that the
 // client sent it.
-func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
-	var p Parsed
+func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	if s.Own != nil {
 		m := s.Own.Read(msg)
 		if p.Kind, p.ID, p.Method = m.Kind, m.ID, m.Method; m.Err != nil {
@@ -32,47 +31,81 @@ func Parse(s *dialect.Shape, msg []byte, client bool) Parsed {
 		}
 		return p
 	}
-	var method, version []byte
-	result := false
+	m, ok := readMembers(s, msg)
+	if !ok {
+		return Parsed{}
+	}
+	name, named := scan.Text(m.method)
+	p = Parsed{ID: m.id, Method: name, Error: m.err}
+	if s.Typed {
+		p.Kind = m.typedKind(s, name, named, client)
+	} else {
+		p.Kind = m.kind(named)
+	}
+	switch {
+	case p.Kind == wire.Invalid:
+		return Parsed{}
+	case p.Kind == wire.Notification && !s.Typed:
+		p.ID = nil
+	}
+	return p
+}
+
+// classifying are the members that classify a message; nil: it has none.
+type classifying struct {
+	method, version, err []byte
+	id                   wire.ID
+	result               bool // it has one
+}
+
+// readMembers reads the members of an object; false: msg is none.
+func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	m := scan.ReadObject(msg, wire.DefaultMaxDepth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
 		switch string(key) {
 		case s.Method:
-			method = val
+			c.method = val
 		case s.ID:
-			p.ID = wire.ID(val)
+			c.id = wire.ID(val)
 		case "result":
-			result = true
+			c.result = true
 		case "error":
 			if string(val) != "null" {
-				p.Error = val
+				c.err = val
 			}
 		case "jsonrpc":
-			version = val
+			c.version = val
 		}
 	}
-	if m.Err() != nil {
-		return Parsed{}
-	}
-	name, named := scan.Text(method)
-	p.Method = name
-	if s.Typed {
-		return p.typed(s, named, client)
-	}
-	null := string(p.ID) == "null"
+	return c, m.Err() == nil
+}
+
+// kind returns what a message is; named says that its method is a string.
+func (c classifying) kind(named bool) wire.Kind {
 	switch {
-	case method != nil && !named:
-		return Parsed{}
-	case named && (p.ID == nil || null && version == nil):
-		p.Kind, p.ID = wire.Notification, nil
+	case c.method != nil && !named:
+		return wire.Invalid
+	case named && (c.id == nil || string(c.id) == "null" && c.version == nil):
+		return wire.Notification
 	case named:
-		p.Kind = wire.Request
-	case p.ID != nil && (result || p.Error != nil):
-		p.Kind = wire.Response
-	default:
-		return Parsed{}
+		return wire.Request
+	case c.id != nil && (c.result || c.err != nil):
+		return wire.Response
 	}
-	return p
+	return wire.Invalid
+}
+
+// typedKind is kind for dialects whose messages have a type, here method.
+func (c classifying) typedKind(s *dialect.Shape, method string, named, client bool) wire.Kind {
+	switch {
+	case !named:
+		return wire.Invalid
+	case c.id == nil || string(c.id) == "null" || slices.Contains(s.Mute, method):
+		return wire.Notification
+	case client:
+		return wire.Request
+	}
+	return wire.Response
 }
 
 // IDOf returns the id of a message; nil if it has none.
@@ -100,21 +133,6 @@ func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	}
 	var all Rules // which leaves out nothing
 	return all.Compare("", want, SetID(s, want, theirs), nil)
-}
-
-// typed is Parse for dialects whose messages have a type.
-func (p Parsed) typed(s *dialect.Shape, named, client bool) Parsed {
-	switch {
-	case !named:
-		return Parsed{}
-	case p.ID == nil || string(p.ID) == "null" || slices.Contains(s.Mute, p.Method):
-		p.Kind = wire.Notification
-	case client:
-		p.Kind = wire.Request
-	default:
-		p.Kind = wire.Response
-	}
-	return p
 }
 
 // Elements returns the messages in msg: the elements of a batch, else msg

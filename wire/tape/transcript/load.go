@@ -94,56 +94,70 @@ func (l *loader) message(r *tape.Reader, line *tape.Line) error {
 
 // entry adds a message to k.
 func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
-	var p match.Parsed
-	if msg != nil {
-		p = match.Parse(l.t.Rules.Shape(), msg, e.Dir == wire.Send)
-		if p.Kind == wire.Invalid && !line.Vars && line.Re == "" {
-			l.strange++
-			if l.first == 0 {
-				l.first = e.Line
-			}
-		} else {
-			l.known++
-		}
+	p := l.parse(&e, line, msg)
+	if err := k.link(&e, l.seed, line, p); err != nil {
+		return err
 	}
-	e.Kind = p.Kind
-	i := int32(k.Len())
-	if line.Re != "" {
-		own, ok := k.named[line.Re]
-		if !ok || k.Entry(own).Dir == e.Dir {
-			return fmt.Errorf(`"re" is %q, which is the name of no line of the other side before`, line.Re)
-		}
-		e.Kind, e.Own = wire.Response, own
-	} else if p.Kind == wire.Response {
-		if own, ok := k.open[1-e.Dir][maphash.Bytes(l.seed, p.ID)]; ok {
-			e.Own = own
-		}
-	}
-	if p.Kind == wire.Request {
-		k.open[e.Dir][maphash.Bytes(l.seed, p.ID)] = i
-	}
-	if e.Kind == wire.Request || e.Kind == wire.Notification {
+	switch {
+	case e.Kind == wire.Request || e.Kind == wire.Notification:
 		if stream := l.t.Rules.StreamOf(msg); stream != nil {
 			k.streams[l.t.Rules.HashBytes(stream)] = true
 		}
 		e.Method = l.intern(p.Method)
 		e.Hash = l.t.Rules.Hash(p.Method, msg)
-	} else if e.Kind == wire.Invalid {
-		if e.Hash = l.t.Rules.HashBytes(line.Bytes); msg != nil {
-			e.Hash = l.t.Rules.Hash("", msg)
-		}
+	case e.Kind == wire.Invalid && msg != nil:
+		e.Hash = l.t.Rules.Hash("", msg)
+	case e.Kind == wire.Invalid:
+		e.Hash = l.t.Rules.HashBytes(line.Bytes)
 	}
 	e.Redacted = bytes.Contains(msg, redacted)
-	if line.Name != "" {
-		if _, twice := k.named[line.Name]; twice {
-			return fmt.Errorf("%q names an earlier line already", line.Name)
-		}
-		k.named[line.Name] = i
-	}
 	if e.Handwritten {
-		k.handwritten[i] = clone(line)
+		k.handwritten[int32(k.Len())] = clone(line)
 	}
 	k.add(e)
+	return nil
+}
+
+// parse classifies a message, and counts those that are not of the dialect.
+func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
+	if msg == nil {
+		return p
+	}
+	p = match.Parse(l.t.Rules.Shape(), msg, e.Dir == wire.Send)
+	e.Kind = p.Kind
+	if p.Kind != wire.Invalid || line.Vars || line.Re != "" {
+		l.known++
+		return p
+	}
+	if l.strange++; l.first == 0 {
+		l.first = e.Line
+	}
+	return p
+}
+
+// link finds the request that the next entry e answers, and records its names.
+func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Parsed) error {
+	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
+	switch own, ok := k.named[line.Re]; {
+	case line.Re != "" && (!ok || k.Entry(own).Dir == e.Dir):
+		return fmt.Errorf(`"re" is %q, which is the name of no line of the other side before`, line.Re)
+	case line.Re != "":
+		e.Kind, e.Own = wire.Response, own
+	case p.Kind == wire.Response:
+		if own, ok := k.open[1-e.Dir][id]; ok {
+			e.Own = own
+		}
+	}
+	if p.Kind == wire.Request {
+		k.open[e.Dir][id] = i
+	}
+	if line.Name == "" {
+		return nil
+	}
+	if _, twice := k.named[line.Name]; twice {
+		return fmt.Errorf("%q names an earlier line already", line.Name)
+	}
+	k.named[line.Name] = i
 	return nil
 }
 

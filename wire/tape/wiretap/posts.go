@@ -16,9 +16,9 @@ import (
 // connection to the server.
 type Posts struct {
 	server wire.Conn
-	shape  dialect.Shape
 	rules  *match.Rules
 	rec    *recorder.Conn
+	lost   func()         // warns, once, that a message came for which no POST is open
 	heard  sync.WaitGroup // until the server has ended and that is on the tape
 
 	mu   sync.Mutex
@@ -27,8 +27,6 @@ type Posts struct {
 	open map[string]*post // by the stream that an answer may have opened; nil: who opened it has gone
 	left []*post          // ended with an answer or items still to come, the oldest first; at most maxLeft
 	gone error            // how the server ended; nil: not yet
-	told bool             // the user was warned of a message for which no POST is open
-	warn func(text string)
 }
 
 // post is one POST that waits for its answers.
@@ -47,7 +45,12 @@ type post struct {
 // NewPosts returns a Posts that passes messages on to server and records them.
 // warn is called with texts for the user.
 func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn func(text string)) *Posts {
-	p := &Posts{server: server, shape: shape, rules: match.NewRules(shape, nil), rec: rec, warn: warn, wait: map[string]*post{}, open: map[string]*post{}}
+	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
+	p.lost = sync.OnceFunc(func() {
+		if warn != nil {
+			warn("the peer says something while no POST is open: that is on the tape alone")
+		}
+	})
 	if _, ok := server.(wire.Exchanger); !ok {
 		p.heard.Go(p.receive)
 	}
@@ -115,9 +118,9 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) *post {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	parts, _ := match.Elements(&p.shape, msg)
+	parts, _ := match.Elements(p.rules.Shape(), msg)
 	for _, part := range parts {
-		if parsed := match.Parse(&p.shape, part, true); parsed.Kind == wire.Request {
+		if parsed := match.Parse(p.rules.Shape(), part, true); parsed.Kind == wire.Request {
 			p.wait[parsed.ID.String()] = t
 			t.ids = append(t.ids, parsed.ID.String())
 			t.owed++
@@ -153,27 +156,9 @@ func (p *Posts) receive() {
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	answered, to := 0, p.last
-	var opened string
-	parts, _ := match.Elements(&p.shape, msg)
-	for _, part := range parts {
-		parsed := match.Parse(&p.shape, part, false)
-		if t := p.wait[parsed.ID.String()]; parsed.Kind == wire.Response && t != nil {
-			to, opened = t, mayOpen(part)
-			answered++
-			delete(p.wait, parsed.ID.String())
-		}
-	}
+	to, answered, opened := p.answered(msg)
 	if stream := p.rules.StreamOf(msg); stream != nil {
-		if t, known := p.open[string(stream)]; known {
-			to = t
-		}
-		switch {
-		case to != nil && to == p.open[string(stream)]:
-			to.begun = true
-		case isEnd(msg):
-			delete(p.open, string(stream))
-		}
+		to = p.itemOf(string(stream), to, msg)
 	}
 	if to == nil {
 		p.rec.Message(wire.Recv, msg)
@@ -183,16 +168,48 @@ func (p *Posts) give(msg []byte) {
 	to.record(wire.Recv, msg)
 	err := to.conn.Send(msg)
 	to.owed -= answered
+	last := to.begun && isEnd(msg)
 	switch {
 	case err != nil && to.begun: // its client has gone
 		p.end(to)
-	case to.owed > 0:
-	case answered > 0 && opened != "" && len(p.shape.Streams) > 0 && takesStream(to.conn):
+	case to.owed > 0, answered == 0 && !last:
+	case answered > 0 && opened != "" && len(p.rules.Shape().Streams) > 0 && takesStream(to.conn):
 		p.linger(to, opened)
-	case answered > 0, to.begun && isEnd(msg):
-		to.ended = to.begun && isEnd(msg)
+	default:
+		to.ended = last
 		p.end(to)
 	}
+}
+
+// answered returns the POST that msg answers, with how many requests and the stream that may be
+// opened; else the latest POST that still waits.
+func (p *Posts) answered(msg []byte) (to *post, answered int, opened string) {
+	to = p.last
+	parts, _ := match.Elements(p.rules.Shape(), msg)
+	for _, part := range parts {
+		parsed := match.Parse(p.rules.Shape(), part, false)
+		if t := p.wait[parsed.ID.String()]; parsed.Kind == wire.Response && t != nil {
+			to, opened = t, mayOpen(part)
+			answered++
+			delete(p.wait, parsed.ID.String())
+		}
+	}
+	return to, answered, opened
+}
+
+// itemOf returns the POST that gets an item of a stream: that of the stream, or to if none is known.
+func (p *Posts) itemOf(stream string, to *post, item []byte) *post {
+	of, known := p.open[stream]
+	if known {
+		to = of
+	}
+	switch {
+	case to != nil && to == of:
+		to.begun = true
+	case isEnd(item):
+		delete(p.open, stream)
+	}
+	return to
 }
 
 // mayOpen returns the result of an answer if it could be the id of a stream, a

@@ -74,14 +74,6 @@ func (p *Posts) forget(t *post) {
 	}
 }
 
-// lost warns, once, that a message came for which no POST is open.
-func (p *Posts) lost() {
-	if !p.told && p.warn != nil {
-		p.told = true
-		p.warn("the peer says something while no POST is open: that is on the tape alone")
-	}
-}
-
 // abandon ends all POSTs that wait, as the server has ended with err.
 func (p *Posts) abandon(err error) {
 	p.mu.Lock()

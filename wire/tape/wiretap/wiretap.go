@@ -54,43 +54,48 @@ type pass struct {
 // ended closes the other side after the side that sent in direction d has
 // ended.
 func (p *pass) ended(d wire.Direction, err error) {
-	p.mu.Lock()
-	p.over[d] = true
-	both := p.over[0] && p.over[1]
-	if !both {
-		p.who = d
-	}
-	who := p.who
-	if d == wire.Recv && err != io.EOF && p.serverErr == nil {
-		p.serverErr = err
-	}
 	unreached := d == wire.Send && wire.AsFault(err) != nil
-	if unreached {
-		p.serverErr = wire.AsFault(err)
-	}
-	p.mu.Unlock()
+	who, both := p.note(d, err, unreached)
 	if with, ok := p.client.(wire.CloserWith); ok && unreached {
 		_ = with.CloseWith(CodeUnreached, "the peer cannot be reached")
 	}
-	far := p.server
+	other := p.server
 	if d == wire.Recv {
-		far = p.client
+		other = p.client
 	}
-	var half wire.HalfCloser
-	if err == io.EOF && !both {
-		half, _ = far.(wire.HalfCloser)
-	}
-	if half != nil {
+	if half, ok := other.(wire.HalfCloser); ok && err == io.EOF && !both {
 		_ = half.CloseSend()
 		p.watch(d)
 		return
 	}
 	p.rec.Ended(who, err)
-	closeAs(far, err)
+	closeAs(other, err)
 	if both || err != io.EOF {
-		_ = p.client.Close()
-		_ = p.server.Close()
+		p.close()
 	}
+}
+
+// note records that direction d has ended, and returns which ended first, and
+// whether both have.
+func (p *pass) note(d wire.Direction, err error, unreached bool) (who wire.Direction, both bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over[d] = true
+	if both = p.over[0] && p.over[1]; !both {
+		p.who = d
+	}
+	switch {
+	case unreached:
+		p.serverErr = wire.AsFault(err)
+	case d == wire.Recv && err != io.EOF && p.serverErr == nil:
+		p.serverErr = err
+	}
+	return p.who, both
+}
+
+func (p *pass) close() {
+	_ = p.client.Close()
+	_ = p.server.Close()
 }
 
 // watch closes the connection if the side that sends no more does not read any
@@ -108,8 +113,7 @@ func (p *pass) watch(d wire.Direction) {
 				return
 			}
 			p.rec.Ended(d, io.EOF)
-			_ = p.client.Close()
-			_ = p.server.Close()
+			p.close()
 		}()
 	}
 }
