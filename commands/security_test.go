@@ -19,9 +19,9 @@ var securityTests = map[string][]string{
 	"names of saved files":        {"commands/artifacts TestOthersAreSaved", "commands/artifacts TestNothingIsOverwritten"},
 	"files that others can write": {"wire/trust TestOthersCanWrite", "hook-run", "page-own", "wire/profile TestOnlyFilesAreRead"},
 	"who can read what is kept":   {"session-folder", "security"},
-	"what is connected to":        {"promise-http", "wire/transport TestHTTPRedirectElsewhere", "wire/transport TestWSRedirect"},
+	"what is connected to":        {"promise-http", "wire/transport/schemes TestHTTPRedirectElsewhere", "wire/transport/schemes TestWSRedirect"},
 	"finding out who is there":    {"net-find"},
-	"who may connect":             {"serve-odd", "wire/transport TestListenerGuard"},
+	"who may connect":             {"serve-odd", "wire/transport/schemes TestListenerGuard"},
 	"which calls are answered":    {"serve-policy", "net-bridge"},
 	"memory and time":             {"commands TestLimitsAreShown"},
 	"processes":                   {"hook-limits", "hook-background"},
@@ -31,7 +31,7 @@ var securityTests = map[string][]string{
 	"on command lines":            {"out-secrets", "cli-flags"},
 	"in what is shown":            {"out-secrets", "out-trace", "record", "wire/redact TestJSON"},
 	"to hooks":                    {"security"},
-	"TLS":                         {"wire/transport TestTLS"},
+	"TLS":                         {"wire/transport/schemes TestTLS"},
 }
 
 // TestSecurityIsShown: each line of rpcx-security(7) has tests that show that it holds.
