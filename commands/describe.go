@@ -17,7 +17,6 @@ import (
 	"rpcx/format"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/dialect/page"
 	"rpcx/wire/scan"
 )
 
@@ -96,7 +95,7 @@ func showPage(dialect string) error {
 	if _, err := all.Lookup(dialect); err != nil {
 		return err
 	}
-	text, _ := page.Source(dialect)
+	text := all.Pages().Source(dialect)
 	if text == nil {
 		return wire.Usagef("the dialect %s is no page: it is part of the program", dialect)
 	}

@@ -23,7 +23,6 @@ var largeStructs = map[string]exception{
 	"format.Pipeline":               {23, older},
 	"format/tapeview.Row":           {21, record},
 	"wire/dialect/hotrepl.server":   {30, rebuilt},
-	"wire/dialect/page/codec.Codec": {27, rebuilt},
 	"wire/dialect/page/load.Serve":  {22, record},
 	"wire/framing.blankConn":        {21, older},
 	"wire/framing.goneConn":         {21, older},

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/framing"
@@ -87,7 +86,7 @@ func lists() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
 		"{{framings}}", "`"+strings.Join(framing.Names(), "`, `")+"`",
-		"{{pages}}", "`"+strings.Join(page.Names(), "`, `")+"`",
+		"{{pages}}", "`"+strings.Join(all.Pages().Names(), "`, `")+"`",
 		"{{page variables}}", pageVariables(),
 		"{{page members}}", pageMembers(),
 		"{{dialect table}}", dialectTable(),

@@ -289,7 +289,7 @@ func spoken(tb testing.TB, text string) dialect.Codec {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d, err := codec.New(p)
+	d, err := codec.New(p, codec.Native{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/dialect/hotrepl"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/mcp"
 	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/ro"
 	"rpcx/wire/dialect/scomp"
@@ -48,6 +49,11 @@ var detected = sync.OnceValue(func() (rows []dialect.Spec) {
 	return rows
 })
 
+var pages = sync.OnceValue(func() *page.Library { return &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}} })
+
+// Pages returns the dialects that are pages, with the flows that pages can name.
+func Pages() *page.Library { return pages() }
+
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 
@@ -63,11 +69,11 @@ func find(name string) (dialect.Spec, bool, error) {
 	if i := slices.IndexFunc(table, func(s dialect.Spec) bool { return s.Name == name }); i >= 0 {
 		return table[i], true, nil
 	}
-	return page.Find(name)
+	return pages().Find(name)
 }
 
 // OwnNames returns the names of the pages in the user's configuration folder.
-func OwnNames() []string { return page.OwnNames() }
+func OwnNames() []string { return pages().OwnNames() }
 
 // Named returns the row of a name, and a Spec without any property for a name
 // that is not in the table, such as "".
@@ -92,7 +98,7 @@ func Lookup(name string) (dialect.Spec, error) {
 
 // Has reports whether name is in the table, or is that of a page, which may be wrong.
 func Has(name string) bool {
-	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || page.Exists(name)
+	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || pages().Exists(name)
 }
 
 // Names returns the names of the table, in its order, and those of the pages.
@@ -101,7 +107,7 @@ func Names() []string {
 	for _, s := range Specs() {
 		names = append(names, s.Name)
 	}
-	return append(names, page.Names()...)
+	return append(names, pages().Names()...)
 }
 
 // NamesOf returns the names of the dialects that have a property, for a sentence:

@@ -17,7 +17,6 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
@@ -242,7 +241,7 @@ func (s *spoken) speak(name string) error {
 		s.at++
 		var p *load.Page
 		if p, err = load.Parse("own.toml", []byte(strings.Join(text, "\n"))); err == nil {
-			spec, err = page.Spec(p)
+			spec, err = all.Pages().Spec(p)
 		}
 	}
 	s.spec = spec

@@ -1,4 +1,4 @@
-package page
+package page_test
 
 import (
 	"encoding/json"
@@ -62,8 +62,8 @@ var embeddedAppend = map[string]bool{"bidi": true, "cdp": true, "netrpc": true, 
 func TestAppendCall(t *testing.T) {
 	specs := map[string]dialect.Spec{}
 	want := map[string]bool{}
-	for _, name := range Names() {
-		s, _, err := Find(name)
+	for _, name := range library.Names() {
+		s, _, err := library.Find(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestAppendCall(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s\n%v", m.text, err)
 		}
-		s, err := Spec(p)
+		s, err := library.Spec(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestNamesAllocateNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Spec(p)
+		s, err := library.Spec(p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,25 +28,52 @@ import (
 //go:embed pages/*.toml
 var embedded embed.FS
 
+// A Flow is what pages name in flow: the part of a protocol that is written in Go.
+type Flow struct {
+	Page         string // the protocol's own page, which rpcx brings along under the name of the flow
+	Notification string // see codec.Native
+	Client       func(c *codec.Codec) codec.Flow
+	Server       func(c server.Conn) server.Flow
+	Jobs         *dialect.Jobs
+	Files        *dialect.Files
+}
+
+// A Library finds pages. It is used by one table of dialects.
+type Library struct {
+	Flows map[string]Flow
+	found sync.Map // the pages that were read so far, by the names under which they were asked for: string → func() (dialect.Spec, error)
+}
+
+// brought returns the text of the page of that name that rpcx brings along; ok is false if there is none.
+func (l *Library) brought(name string) (text []byte, ok bool) {
+	if f, ok := l.Flows[name]; ok {
+		return []byte(f.Page), true
+	}
+	text, err := embedded.ReadFile("pages/" + name + ".toml")
+	return text, err == nil
+}
+
 // Names returns the names of the dialects that rpcx brings along as pages.
-func Names() (names []string) {
+func (l *Library) Names() []string {
+	names := slices.Collect(maps.Keys(l.Flows))
 	entries, _ := embedded.ReadDir("pages")
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
 	}
+	slices.Sort(names)
 	return names
 }
 
 // OwnNames returns the names of the pages in the user's configuration folder, whether or not they
 // are correct.
-func OwnNames() (names []string) {
+func (l *Library) OwnNames() (names []string) {
 	dir := xdg.Config()
 	if dir == "" {
 		return nil
 	}
 	entries, _ := os.ReadDir(filepath.Join(dir, "dialects"))
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && load.IsName(name) && !slices.Contains(Names(), name) {
+		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && load.IsName(name) && !slices.Contains(l.Names(), name) {
 			names = append(names, name)
 		}
 	}
@@ -55,43 +82,37 @@ func OwnNames() (names []string) {
 
 // Exists reports whether there is a page of that name or path, whether or not
 // it is correct.
-func Exists(name string) bool {
-	_, err := embedded.Open("pages/" + name + ".toml")
-	if err == nil {
+func (l *Library) Exists(name string) bool {
+	if _, ok := l.brought(name); ok {
 		return true
 	}
 	path := userFile(name)
 	if path == "" {
 		return false
 	}
-	_, err = os.Lstat(path)
+	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// Source returns the text of the page with that name or path, and the name of
-// its file; nil if there is none.
-func Source(name string) (text []byte, where string) {
-	if b, err := embedded.ReadFile("pages/" + name + ".toml"); err == nil {
-		return b, name + ".toml"
+// Source returns the text of the page with that name or path; nil if there is none.
+func (l *Library) Source(name string) []byte {
+	if b, ok := l.brought(name); ok {
+		return b
 	}
 	if path := userFile(name); path != "" {
 		if b, err := os.ReadFile(path); err == nil {
-			return b, path
+			return b
 		}
 	}
-	return nil, ""
+	return nil
 }
-
-// found holds the pages that were read so far, by the names under which they
-// were asked for.
-var found sync.Map // string → func() (dialect.Spec, error)
 
 // Find returns the dialect that name stands for: a page that rpcx brings along,
 // a page in the user's configuration folder, or, if name is the path of a TOML
 // file, that file, whose dialect has the absolute path as its name. ok is false
 // if there is no such page; the error is a usage Fault that says what is wrong
 // with the page.
-func Find(name string) (spec dialect.Spec, ok bool, err error) {
+func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
 		if name, err = filepath.Abs(name); err != nil {
@@ -100,8 +121,8 @@ func Find(name string) (spec dialect.Spec, ok bool, err error) {
 	case !load.IsName(name):
 		return dialect.Spec{}, false, nil
 	}
-	make := sync.OnceValues(func() (dialect.Spec, error) { return read(name) })
-	entry, _ := found.LoadOrStore(name, make)
+	make := sync.OnceValues(func() (dialect.Spec, error) { return l.read(name) })
+	entry, _ := l.found.LoadOrStore(name, make)
 	spec, err = entry.(func() (dialect.Spec, error))()
 	return spec, err == nil && spec.Name != "", err
 }
@@ -128,11 +149,12 @@ func userFile(name string) string {
 
 // read reads the page of that name; it returns a Spec without a name if there
 // is none.
-func read(name string) (dialect.Spec, error) {
+func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page
-	b, err := embedded.ReadFile("pages/" + name + ".toml")
+	var err error
+	b, ok := l.brought(name)
 	switch path := userFile(name); {
-	case err == nil:
+	case ok:
 		p, err = load.Trusting(name+".toml", b)
 	case path == "":
 		return dialect.Spec{}, nil
@@ -145,7 +167,7 @@ func read(name string) (dialect.Spec, error) {
 	if err != nil {
 		return dialect.Spec{}, err
 	}
-	spec, err := Spec(p)
+	spec, err := l.Spec(p)
 	if IsPath(name) {
 		spec.Name = name
 	}
@@ -153,15 +175,16 @@ func read(name string) (dialect.Spec, error) {
 }
 
 // Spec returns the row of a page in the table of dialects.
-func Spec(p *load.Page) (dialect.Spec, error) {
-	d, err := codec.New(p)
+func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
+	flow := l.Flows[p.Flow]
+	d, err := codec.New(p, codec.Native{Notification: flow.Notification, Open: flow.Client})
 	if err != nil {
 		return dialect.Spec{}, err
 	}
 	spec := dialect.Spec{
 		Name:          p.Name,
 		NewCodec:      d.NewCodec,
-		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b) },
+		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b, flow.Server) },
 		Shape:         func() dialect.Shape { return shape(p, d) },
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		Transport: dialect.Transport{
@@ -176,6 +199,8 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 		Bridge:     d.Bridging(),
 		Handshake:  dialect.Handshake{Introduces: true, Metadata: asksMeta(p)},
 		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
+		Jobs:       flow.Jobs,
+		Files:      flow.Files,
 	}
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar, spec.Params.Extra = n.Sentinel, n.Params != "", n.Extra
@@ -185,9 +210,6 @@ func Spec(p *load.Page) (dialect.Spec, error) {
 	}
 	if p.Eval != nil {
 		spec.Evaluation = &dialect.Evaluation{}
-	}
-	if d.HasTasks() {
-		spec.Jobs, spec.Files = &dialect.Jobs{Call: codec.AsTask, Bare: true}, &dialect.Files{Embedded: d.Files}
 	}
 	return spec, nil
 }

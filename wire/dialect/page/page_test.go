@@ -1,4 +1,4 @@
-package page
+package page_test
 
 import (
 	"os"
@@ -6,14 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/wire/dialect/mcp"
+	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/page/load"
 )
 
+// library has the only flow that there is.
+var library = &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}}
+
 // What rpcx brings along is right, and called as its file is.
 func TestPages(t *testing.T) {
-	for _, name := range Names() {
-		text, where := Source(name)
-		p, err := load.Parse(where, text)
+	for _, name := range library.Names() {
+		where := name + ".toml"
+		p, err := load.Parse(where, library.Source(name))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -21,7 +26,7 @@ func TestPages(t *testing.T) {
 		if p.Name != name || p.Source == "" {
 			t.Errorf("%s: its name is %q, its source %q", where, p.Name, p.Source)
 		}
-		if s, ok, err := Find(name); !ok || err != nil || s.Name != name || s.NewCodec == nil || s.NewServer == nil {
+		if s, ok, err := library.Find(name); !ok || err != nil || s.Name != name || s.NewCodec == nil || s.NewServer == nil {
 			t.Errorf("%s is not found: %v", name, err)
 		}
 	}
@@ -30,18 +35,18 @@ func TestPages(t *testing.T) {
 func TestFindNothing(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, name := range []string{"", "none-such", "Upper", "../qmp", "a/b"} {
-		if s, ok, err := Find(name); ok || err != nil || Exists(name) {
+		if s, ok, err := library.Find(name); ok || err != nil || library.Exists(name) {
 			t.Errorf("%q: %+v, %v", name, s.Name, err)
 		}
 	}
 	at := filepath.Join(t.TempDir(), "own.toml")
-	if _, _, err := Find(at); err == nil || !strings.Contains(err.Error(), "there is no page") {
+	if _, _, err := library.Find(at); err == nil || !strings.Contains(err.Error(), "there is no page") {
 		t.Errorf("a path that leads nowhere: %v", err)
 	}
 	if err := os.WriteFile(at+".toml", []byte("name = 'x'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, ok, err := Find(at + ".toml"); !ok || err != nil || s.Name != at+".toml" {
+	if s, ok, err := library.Find(at + ".toml"); !ok || err != nil || s.Name != at+".toml" {
 		t.Errorf("%q, %v", s.Name, err)
 	}
 }

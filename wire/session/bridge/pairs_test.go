@@ -16,7 +16,6 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/dialect/page"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/scan"
@@ -117,7 +116,7 @@ func TestPairs(t *testing.T) {
 			t.Run(here.Name+" to "+there.Name, func(t *testing.T) { pair(t, here.Name, there.Name) })
 		}
 	}
-	for _, name := range page.Names() {
+	for _, name := range all.Pages().Names() {
 		if name == "mcp" {
 			continue
 		}
@@ -253,7 +252,7 @@ func tellsOther(name string) bool {
 // cancels reports whether a call of a dialect can be given up.
 func cancels(name string) bool {
 	s := all.Named(name)
-	isPage := slices.Contains(page.Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the others have none for any call
+	isPage := slices.Contains(all.Pages().Names(), name) && !slices.Contains([]string{"dap", "lsp", "mcp", "ovsdb"}, name) // the others have none for any call
 	return !s.Handshake.Plugin && !s.Streams.NoCancel && !isPage
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/dialect/page"
 	"rpcx/wire/validate/probes"
 )
 
@@ -17,7 +16,7 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(set.Probes) == 0 && all.Named(name).Validation.Rules != "" && !slices.Contains(page.Names(), name) {
+		if len(set.Probes) == 0 && all.Named(name).Validation.Rules != "" && !slices.Contains(all.Pages().Names(), name) {
 			t.Errorf("%s has no probes", name)
 		}
 		seen := map[string]bool{}

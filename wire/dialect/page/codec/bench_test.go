@@ -52,7 +52,7 @@ func speaks(tb testing.TB, text string) *Codec {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d, err := New(p)
+	d, err := New(p, Native{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type Codec struct {
 	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
 	streams       []*call          // the calls that are streams
 	tokens        int64
+	flow          Flow            // nil: the page names none
 	greeted       bool            // as a server: the client has made the call that must be its first
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the page says how these are answered
 
@@ -32,12 +33,10 @@ type Codec struct {
 	prepared  prepared
 	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil: it was not asked
 
-	mu      sync.Mutex // guards all members below, which flows use, too
-	conn    program.Conn
-	heard   awaitedMessages
-	leaves  bool // the greeting is over, so that a goodbye is sent at the end
-	tasks   tasks
-	related map[string]*Related // tasks of ours, by the ids of the requests that began them
+	mu     sync.Mutex // guards all members below, which flows use, too
+	conn   program.Conn
+	heard  awaitedMessages
+	leaves bool // the greeting is over, so that a goodbye is sent at the end
 }
 
 // maxCalls bounds the calls that are remembered, since an answer may never
@@ -57,8 +56,8 @@ type call struct {
 	result json.RawMessage // the answer that opened the stream
 	extra  json.RawMessage // the members beside that it was sent with; nil: none
 	begun  bool            // an item with its id has come
-	task   bool            // it becomes a task: stream and result are then the task's id and description
-	asked  *Related        // the task of ours whose hook makes this call; nil: none
+
+	companion Companion // nil: none
 }
 
 // newCodec returns the codec for one connection.
@@ -69,6 +68,9 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c.conn.Serving = o.Serving
 	c.conn.Meta = o.Handshake.Metadata
 	c.conn.Hooks = o.Handshake.Offers.Names()
+	if d.native.Open != nil {
+		c.flow = d.native.Open(c)
+	}
 	return c
 }
 
@@ -103,11 +105,12 @@ func (c *Codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
-	asked := c.relatedTo(op.About)
 	if (op.Kind == dialect.Call || op.Kind == dialect.Subscribe) && op.Method != dialect.FreshID {
-		return c.request(op, asked)
+		return c.request(op)
 	}
-	asked.mark(&op)
+	if c.flow != nil {
+		c.flow.Mark(&op)
+	}
 	switch op.Kind {
 	case dialect.Eval:
 		return c.eval(op)
@@ -121,7 +124,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 		switch s := c.calls[string(op.OfID)]; {
 		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
-		case s != nil && s.stream != nil: // a task is not cancelled in this way
+		case s != nil && s.works(): // which is not ended in this way
 			c.forget(s)
 			return wire.Message{}, wire.ErrUnsupported
 		}
@@ -130,22 +133,25 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 }
 
 // request encodes a call of the user's, wrapped in another call if the page says so.
-func (c *Codec) request(op dialect.Op, asked *Related) (wire.Message, error) {
+func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
 	}
-	s := &call{method: op.Method, params: bytes.Clone(op.Params), asked: asked, task: c.d.HasTasks() && len(op.Extra) > 0 && string(op.Extra) == string(AsTask)}
+	s := &call{method: op.Method, params: bytes.Clone(op.Params)}
 	if op.Kind == dialect.Subscribe {
 		_, s.rule = c.d.Subscription(op.Method)
 	}
 	if err := c.wrap(&op, s); err != nil {
 		return wire.Message{}, err
 	}
-	asked.mark(&op)
-	if s.task {
-		op.Params, op.Extra = merged(op.Params, AsTask), nil
+	if c.flow != nil {
+		s.companion = c.flow.Accompany(&op)
 	}
-	return c.send(op, s)
+	m, err := c.send(op, s)
+	if err != nil && s.companion != nil {
+		s.companion.Over()
+	}
+	return m, err
 }
 
 // send encodes a call and remembers it for its answer.
@@ -168,9 +174,6 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 		clear(c.calls)
 	}
 	c.calls[string(s.id)] = s
-	if s.asked != nil {
-		s.asked.Asking(1)
-	}
 	return m, nil
 }
 
@@ -208,20 +211,20 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	if err != nil || scan.Type(more) != 'o' {
 		return err
 	}
-	op.Params = merged(op.Params, more)
+	op.Params = Merged(op.Params, more)
 	return nil
 }
 
-// merged returns obj with the members of more, merged recursively; a nil obj
+// Merged returns obj with the members of more, merged recursively; a nil obj
 // counts as {}.
-func merged(obj, more []byte) []byte {
+func Merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more
 	}
 	var o scan.Object
 	for key, val := range scan.Named(obj) {
 		if add := scan.Get(more, key); add != nil {
-			val = merged(val, add)
+			val = Merged(val, add)
 			if scan.Type(add) != 'o' {
 				val = add
 			}

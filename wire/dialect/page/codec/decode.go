@@ -115,7 +115,7 @@ func (c *Codec) response(m *wire.Message) error {
 		said, ends = c.d.plan.Ends(m.Raw, c.Scope())
 	}
 	switch {
-	case s == nil, c.accepted(m, s):
+	case s == nil, c.begins(m, s):
 	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
 		c.forget(s)
 	case s.rule != nil && m.Err == nil:
@@ -157,7 +157,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		return err
 	}
 	c.out = append(c.out, *m)
-	c.taskStatusCame(m)
+	c.about(m)
 	return c.during(m)
 }
 

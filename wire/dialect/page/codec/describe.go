@@ -88,38 +88,48 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 	if err != nil {
 		return err
 	}
-	last := ""
-	for range maxPages {
+	return c.Pages(rule.Call, func(cursor json.RawMessage) (json.RawMessage, error) {
+		if cursor != nil {
+			if params, err = rule.Next.Params.First(cursor, sc.Value); err != nil {
+				return nil, err
+			}
+		}
 		answer := c.kept()
 		switch {
 		case rule.Get != "":
 			answer, err = c.get(ctx, rule.Get)
 		case rule.Call != "":
-			answer, err = c.ask(ctx, caller, rule.Call, params)
+			answer, err = c.Ask(ctx, caller, rule.Call, params)
 		}
 		var rpc *wire.Error
 		if rule.Optional && errors.As(err, &rpc) {
-			return nil
+			return nil, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := c.methods(rule, answer, to); err != nil || rule.Next == nil {
+			return nil, err
+		}
+		return rule.Next.Result.First(answer, sc.Value)
+	})
+}
+
+// Pages reads a list of the peer's that a method gives page by page. page asks for the page with a
+// cursor, nil for the first one, and returns the cursor of the next; nil or null: there is none.
+func (c *Codec) Pages(method string, page func(cursor json.RawMessage) (next json.RawMessage, err error)) error {
+	var cursor json.RawMessage
+	for range maxPages {
+		next, err := page(cursor)
+		if err != nil || len(next) == 0 || string(next) == "null" {
 			return err
 		}
-		cursor, err := rule.Next.Result.First(answer, sc.Value)
-		if err != nil || len(cursor) == 0 || string(cursor) == "null" {
-			return err
+		if string(next) == string(cursor) {
+			return protocolFault(method, "the list goes on with the page that it has just given")
 		}
-		if string(cursor) == last {
-			return protocolFault(rule.Call, "the list goes on with the page that it has just given")
-		}
-		last = string(cursor)
-		if params, err = rule.Next.Params.First(cursor, sc.Value); err != nil {
-			return err
-		}
+		cursor = next
 	}
-	return protocolFault(rule.Call, fmt.Sprintf("the list has more than %d pages", maxPages))
+	return protocolFault(method, fmt.Sprintf("the list has more than %d pages", maxPages))
 }
 
 func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) error {
@@ -133,7 +143,7 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 		return err
 	}
 	for _, more := range defs {
-		to.defs = merged(to.defs, more)
+		to.defs = Merged(to.defs, more)
 	}
 	if rule.Info != nil {
 		info, err := rule.Info.First(answer, sc.Value)
@@ -232,8 +242,8 @@ func withoutNulls(m []byte) []byte {
 	return o.End()
 }
 
-// ask makes a call that is not wrapped and returns its result.
-func (c *Codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
+// Ask makes a call that is not wrapped and returns its result.
+func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, method, params)
 	if err == nil && m.Err != nil {
 		return nil, m.Err

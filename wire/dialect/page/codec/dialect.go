@@ -23,6 +23,7 @@ import (
 type Dialect struct {
 	Page *load.Page
 
+	native  Native
 	plan    *envelope.Plan        // nil: the messages are those of the base
 	target  func() (place, error) // the place of the id in a cancel: see cancelTarget
 	streams []string              // the methods of [subscribe.METHOD], the exact ones first
@@ -36,9 +37,10 @@ type Dialect struct {
 	}
 }
 
-// New prepares the dialect of a page. The error is a usage Fault.
-func New(p *load.Page) (*Dialect, error) {
-	d := &Dialect{Page: p}
+// New prepares the dialect of a page with what is native of it, whose zero value is nothing. The
+// error is a usage Fault.
+func New(p *load.Page, native Native) (*Dialect, error) {
+	d := &Dialect{Page: p, native: native}
 	if !envelope.Plain(p) {
 		plan, err := envelope.Compile(p)
 		if err != nil {
@@ -115,7 +117,7 @@ func (d *Dialect) Notifies(method string) bool {
 			return true
 		}
 	}
-	return d.HasTasks() && method == taskStatus
+	return method != "" && method == d.native.Notification
 }
 
 // isPlain reports whether the calls of a method are sent as they are, not

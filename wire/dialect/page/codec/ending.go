@@ -70,9 +70,9 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 // forget removes a call that is over.
 func (c *Codec) forget(s *call) {
 	delete(c.calls, string(s.id))
-	if s.asked != nil {
-		s.asked.Asking(-1)
-		s.asked = nil
+	if s.companion != nil {
+		s.companion.Over()
+		s.companion = nil
 	}
 	if s.rule == nil {
 		return

@@ -236,8 +236,10 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.Greeted || !c.leaves {
 		return nil
 	}
-	if err := c.cancelTasks(ctx, caller); err != nil {
-		return err
+	if c.flow != nil {
+		if err := c.flow.Shutdown(ctx, caller); err != nil {
+			return err
+		}
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]

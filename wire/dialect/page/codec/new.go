@@ -21,9 +21,12 @@ func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newC
 func (c *Codec) Abilities() dialect.Abilities {
 	of := c.Codec.Abilities() // the messages
 	a := dialect.Abilities{
-		Greet: c.Greet, Prepare: c.Prepare, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
+		Greet: c.Greet, Prepare: c.Prepare, Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown,
 		RequestID: of.RequestID, AnswerID: of.AnswerID, Arrays: c.d.plan.Array(), OpenEnded: true,
 		SendsCancel: c.d.Page.Cancel != nil && c.d.Page.Cancel.HTTP == "send",
+	}
+	if c.flow != nil {
+		a.Job, a.RunningJobs = c.flow.Job, c.flow.RunningJobs
 	}
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
@@ -43,7 +46,7 @@ func (c *Codec) appends() bool {
 	if c.d.plan != nil && !c.d.plan.Appends() {
 		return false
 	}
-	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && !c.d.HasTasks() && !c.o.Serving
+	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && !c.o.Serving
 }
 
 // leavesBy reports whether a step of the goodbye says a method.

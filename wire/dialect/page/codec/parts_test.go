@@ -21,7 +21,7 @@ func dialectOf(t *testing.T, page string) *Dialect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := New(p)
+	d, err := New(p, Native{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,30 +95,6 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// The files of an answer of the Model Context Protocol.
-func TestFiles(t *testing.T) {
-	d := dialectOf(t, "flow = 'mcp'")
-	for _, c := range []struct{ result, want string }{
-		{`{}`, ""},
-		{`{"content":[{"type":"text","text":"x"}]}`, ""},
-		{`{"content":[{"type":"image","data":"AA==","mimeType":"image/png"},{"type":"audio","data":"BB==","mimeType":"audio/wav"}]}`, `image  image/png "AA==" ; audio  audio/wav "BB==" `},
-		{`{"content":[{"type":"resource","resource":{"uri":"file:///a/b.txt?q=/1#/f","mimeType":"text/plain","text":"words"}}]}`, `resource b.txt text/plain  "words"`},
-		{`{"content":[{"type":"resource","resource":{"uri":"b.bin","blob":"CC=="}}]}`, `resource b.bin  "CC==" `},
-		{`{"content":[{"type":"resource","resource":{"uri":"x:/"}}]}`, ""},
-		{`{"content":[{"type":"resource_link","uri":"x:/a"}]}`, ""},
-		{`{"messages":[{"role":"user","content":{"type":"image","data":"DD==","mimeType":"i/p"}},{"role":"user","content":{"type":"text","text":"x"}}]}`, `image  i/p "DD==" `},
-		{`{"contents":[{"uri":"x:/a","text":"t"},{"uri":"x:/b"},{"uri":"x:/c","blob":"EE=="}]}`, `resource a   "t"; resource c  "EE==" `},
-	} {
-		var got []string
-		for _, f := range d.Files([]byte(`{"id":1,"result":` + c.result + `}`)) {
-			got = append(got, fmt.Sprintf("%s %s %s %s %s", f.Kind, f.Name, f.Type, f.Base64, f.Text))
-		}
-		if s := strings.Join(got, "; "); s != c.want {
-			t.Errorf("%s:\n got %q\nwant %q", c.result, s, c.want)
-		}
-	}
-}
-
 // How methods of another dialect are offered.
 func TestBridging(t *testing.T) {
 	b := dialectOf(t, "").Bridging()
@@ -152,13 +128,14 @@ first = 'hi'
 // What a page's own notifications are, for which no hook is needed; and which streams a method opens.
 func TestWhatAPageHandles(t *testing.T) {
 	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
-	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, taskStatus: false} {
+	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, "work": false, "": false} {
 		if d.Notifies(method) != want {
 			t.Errorf("%s: %v", method, !want)
 		}
 	}
-	if !dialectOf(t, "flow = 'mcp'").Notifies(taskStatus) {
-		t.Error("the status of a task needs a hook")
+	d.native.Notification = "work"
+	if !d.Notifies("work") {
+		t.Error("what the flow is notified of needs a hook")
 	}
 	for method, want := range map[string]string{"a.b": "a.b y", "a.c": "* z", "b": "* z"} {
 		name, rule := d.Subscription(method)
@@ -239,7 +216,7 @@ func TestMerged(t *testing.T) {
 		{`{"a":5}`, `{"a":{"x":1}}`, `{"a":{"x":1}}`},
 		{`{"a":[1]}`, `{"a":null}`, `{"a":null}`},
 	} {
-		if got := string(merged([]byte(c.obj), []byte(c.more))); got != c.want {
+		if got := string(Merged([]byte(c.obj), []byte(c.more))); got != c.want {
 			t.Errorf("%s with %s: %s, want %s", c.obj, c.more, got, c.want)
 		}
 	}

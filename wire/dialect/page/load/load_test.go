@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 	if err != nil || len(pages) == 0 {
 		f.Fatal(pages, err)
 	}
-	for _, page := range pages {
+	for _, page := range append(pages, "../../mcp/mcp.toml") {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			f.Fatal(err)

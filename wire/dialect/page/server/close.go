@@ -11,7 +11,7 @@ import (
 
 // closes reports whether a message of the client is the last of its connection.
 func (h *handler) closes(in *dialect.Inbound) bool {
-	return h.serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
+	return h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
 
 // closing bounds how long the connection is kept open for answers that are owed.
@@ -21,12 +21,12 @@ const closing = 2 * time.Second
 func (h *handler) close() {
 	go func() {
 		defer wire.Guard()
-		if settle := h.caller.Connection().Settle; settle != nil {
+		if settle := h.Caller.Connection().Settle; settle != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), closing)
 			_ = settle(ctx)
 			cancel()
 		}
 		const normal = 1000
-		_ = h.caller.CloseWith(normal, "")
+		_ = h.Caller.CloseWith(normal, "")
 	}()
 }

@@ -78,7 +78,7 @@ result = "0"
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := codec.New(p)
+	d, err := codec.New(p, codec.Native{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ result = "0"
 		{"untick", `{"n":2}`, 6, `"done"`, "[]"},
 	} {
 		var ended []string
-		h := New(d, hooks{ended: &ended}).Accept(client{codec: d.NewCodec(dialect.CodecOptions{Serving: true})})
+		h := New(d, hooks{ended: &ended}, nil).Accept(client{codec: d.NewCodec(dialect.CodecOptions{Serving: true})})
 		handle := func(in *dialect.Inbound) json.RawMessage {
 			in.Emit = func(wire.Event) error { return nil }
 			result, err := h.Handle(t.Context(), in)

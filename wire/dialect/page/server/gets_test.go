@@ -29,11 +29,11 @@ name = "x"
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := codec.New(p)
+	d, err := codec.New(p, codec.Native{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gets := New(d, described{}).Gets(catalog.Info{Version: "1.2"})
+	gets := New(d, described{}, nil).Gets(catalog.Info{Version: "1.2"})
 	if got := slices.Sorted(maps.Keys(gets)); !slices.Equal(got, []string{"/about", "/fails", "/nothing"}) {
 		t.Fatal(got)
 	}

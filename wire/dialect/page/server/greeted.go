@@ -17,18 +17,18 @@ func (h *handler) greeted() {
 			}
 		}
 	}
-	h.r.Greeted(names)
+	h.Responder.Greeted(names)
 }
 
 // keep stores the values that the page keeps from the params of a call. Those of a notification are
 // stored by the codec when it comes; here the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
-	if !h.serving || h.codec == nil {
+	if !h.Serving || h.Codec == nil {
 		return nil
 	}
-	values, err := h.codec.KeptOf(m)
+	values, err := h.Codec.KeptOf(m)
 	if err == nil && values != nil && m.Kind == wire.Request {
-		h.codec.Keep(values)
+		h.Codec.Keep(values)
 	}
 	return err
 }

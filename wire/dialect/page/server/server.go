@@ -24,14 +24,15 @@ import (
 type server struct {
 	d    *codec.Dialect
 	b    dialect.Backend
+	flow func(Conn) Flow                              // nil: the page names none
 	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
 	warned sync.Map // the programs of the page of whose failure the user was told already
 }
 
-// New returns a server of what b offers, in the dialect d.
-func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
-	s := &server{d: d, b: b}
+// New returns a server of what b offers, in the dialect d, whose native part is flow; nil: it has none.
+func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Server {
+	s := &server{d: d, b: b, flow: flow}
 	s.told = sync.OnceValues(func() (json.RawMessage, []string) {
 		c := b.Catalog()
 		if c == nil {
@@ -49,45 +50,43 @@ func New(d *codec.Dialect, b dialect.Backend) dialect.Server {
 // Accept returns the handler for one connection, on which the page's hello is
 // sent first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, caller: c, r: s.b.Bind(c), streams: map[*stream]bool{}, running: map[*running]bool{}}
 	about := c.Connection()
-	h.codec, h.oneShot = codec.Of(about.Codec), about.OneShot
-	if h.serving = h.codec != nil && h.codec.Serving(); h.serving {
-		h.codec.Offer(s.told)
+	h := &handler{server: s, streams: map[*stream]bool{}, running: map[*running]bool{}}
+	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), OneShot: about.OneShot}
+	if h.Serving = h.Codec != nil && h.Codec.Serving(); h.Serving {
+		h.Codec.Offer(s.told)
 		h.warn(s.d.CancelFails())
 	}
-	if hello := s.d.Page.Write.Hello; hello != nil && h.serving {
+	if s.flow != nil {
+		h.flow = s.flow(h.Conn)
+	}
+	if hello := s.d.Page.Write.Hello; hello != nil && h.Serving {
 		if msg, err := hello.First(nil, h.scope().Value); err == nil {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}
-	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
+	return dialect.Handler{Handle: h.Handle, Close: h.Responder.Close, Ignores: h.Ignores}
 }
 
 // handler answers on one connection.
 type handler struct {
 	*server
-	caller  dialect.Caller
-	codec   *codec.Codec // nil: the caller does not show it
-	r       dialect.Responder
-	serving bool // we are the server
-	oneShot bool // the connection is one HTTP exchange, before which there was no greeting
+	Conn
+	flow Flow // nil: the page names none
 
 	mu      sync.Mutex
 	streams map[*stream]bool
 	running map[*running]bool // the wrapped calls that run
 	endings []ending          // the last ones, the oldest first
-
-	tasks tasks
 }
 
 // scope returns the variables that hold for the whole connection.
 func (h *handler) scope() *program.Scope {
 	sc := &program.Scope{}
-	if h.codec != nil {
-		sc = h.codec.Scope()
+	if h.Codec != nil {
+		sc = h.Codec.Scope()
 	}
-	if !h.serving {
+	if !h.Serving {
 		sc.Catalog, _ = h.told()
 	}
 	return sc
@@ -117,10 +116,10 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if in.Msg.Kind != wire.Request {
 		defer h.after(&in.Msg)
 		err := h.notified(ctx, in)
-		if err == nil && h.serving && in.Msg.Method == h.d.Page.Serve.First {
+		if err == nil && h.Serving && in.Msg.Method == h.d.Page.Serve.First {
 			h.greeted()
 		}
-		if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.serving {
+		if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.Serving {
 			err = h.then(ctx, &in.Msg, &rule)
 		}
 		return nil, err
@@ -132,10 +131,10 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if err == nil {
 		err = h.keep(&in.Msg)
 	}
-	if err == nil && h.serving && in.Msg.Method == h.d.Page.Serve.First {
+	if err == nil && h.Serving && in.Msg.Method == h.d.Page.Serve.First {
 		h.greeted()
 	}
-	if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.serving && !in.Answered {
+	if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.Serving && !in.Answered {
 		in.Answered = true
 		return nil, errors.Join(in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result}), h.then(ctx, &in.Msg, &rule))
 	}
@@ -147,9 +146,9 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 // first of these that applies counts.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
-	kind, hooked := h.r.Kind(method)
+	kind, hooked := h.Responder.Kind(method)
 	exact := hooked && h.exact(method)
-	if h.serving {
+	if h.Serving {
 		if rule, ok := h.d.Page.Serve.Calls[method]; ok {
 			name, err := rule.Method.First(in.Msg.Params, h.of(&in.Msg).Value)
 			if err != nil {
@@ -161,15 +160,14 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		}
 	}
 	if exact {
-		if task, err := h.asTask(ctx, in); task {
-			return nil, err
+		return h.exactly(ctx, in, kind)
+	}
+	if h.flow != nil {
+		if result, mine, err := h.flow.Answer(ctx, &in.Msg); mine {
+			return result, err
 		}
-		return h.call(ctx, in, kind)
 	}
-	if result, mine, err := h.aboutTasks(ctx, &in.Msg); mine {
-		return result, err
-	}
-	if h.serving {
+	if h.Serving {
 		mine, err := h.ends(in)
 		if err != nil {
 			h.warn(err)
@@ -180,7 +178,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		}
 	}
 	answers := h.d.Page.Answers
-	if h.serving {
+	if h.Serving {
 		answers = h.d.Page.Serve.Answers
 	}
 	if prog, ok := answers[method]; ok {
@@ -189,7 +187,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if hooked {
 		return h.call(ctx, in, kind)
 	}
-	if h.serving && method == h.d.Page.Serve.First {
+	if h.Serving && method == h.d.Page.Serve.First {
 		return json.RawMessage("{}"), nil
 	}
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
@@ -198,13 +196,13 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 // exact reports whether a hook has exactly that name, not a pattern.
 func (h *handler) exact(method string) bool {
 	switch {
-	case h.codec == nil:
+	case h.Codec == nil:
 		return false
-	case h.serving:
+	case h.Serving:
 		_, names := h.told()
 		return slices.Contains(names, method)
 	}
-	return slices.Contains(h.codec.Scope().Conn.Hooks, method)
+	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
 }
 
 // unknown returns the error for a method that nothing answers; its data
@@ -235,14 +233,14 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	if err := h.keep(&in.Msg); err != nil {
 		return err
 	}
-	if kind, ok := h.r.Kind(method); ok {
-		_, err := h.r.Respond(ctx, dialect.Request{
+	if kind, ok := h.Responder.Kind(method); ok {
+		_, err := h.Responder.Respond(ctx, dialect.Request{
 			Method: method, Params: in.Msg.Params, Notification: true, Vars: h.vars(&in.Msg),
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
 		return err
 	}
-	if h.serving {
+	if h.Serving {
 		if mine, err := h.ends(in); mine || err != nil {
 			return err
 		}
@@ -258,9 +256,9 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 // Ignores reports whether nothing handles a notification. A server handles every notification, as the page may keep
 // values of it.
 func (h *handler) Ignores(method string) bool {
-	if h.serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
+	if h.Serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {
 		return false
 	}
-	_, hooked := h.r.Kind(method)
+	_, hooked := h.Responder.Kind(method)
 	return !hooked
 }

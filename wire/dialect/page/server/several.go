@@ -17,7 +17,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	if kind != catalog.Stream {
 		return h.respond(ctx, &in.Msg, r)
 	}
-	if h.serving && !h.oneShot {
+	if h.Serving && !h.OneShot {
 		name, rule := h.d.Subscription(in.Msg.Method)
 		if rule == nil && h.d.Page.Write.Event != nil { // which has the id of the request
 			rule = &load.Subscribe{}
@@ -41,13 +41,13 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 		}
 		return items(ev)
 	}
-	return gathered(h.r.Respond(ctx, r))
+	return gathered(h.Responder.Respond(ctx, r))
 }
 
 // several reports whether the client takes several answers to m.
 func (h *handler) several(m *wire.Message) (bool, error) {
 	names := h.d.Page.Names
-	if !h.serving || h.oneShot || names == nil || names.Response.More == "" {
+	if !h.Serving || h.OneShot || names == nil || names.Response.More == "" {
 		return false, nil
 	}
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
@@ -80,7 +80,7 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 		}
 		return nil
 	}
-	_, err := h.r.Respond(ctx, r)
+	_, err := h.Responder.Respond(ctx, r)
 	if err == nil {
 		err = failed
 	}

@@ -69,7 +69,7 @@ func (h *handler) ran(r *running) {
 // stops reports whether the page's clients stop calls with notifications of that method.
 func (h *handler) stops(method string) bool {
 	rule := h.d.Page.Serve.Stop
-	return rule != nil && h.serving && method == rule.Notify
+	return rule != nil && h.Serving && method == rule.Notify
 }
 
 // stop ends the calls that a notification names, if it is the one with which

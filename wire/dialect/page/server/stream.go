@@ -50,7 +50,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 		}
 		return h.item(ctx, s, ev.Data)
 	}
-	_, err := h.r.Respond(ctx, r)
+	_, err := h.Responder.Respond(ctx, r)
 	if err == nil {
 		err = failed
 	}
@@ -107,7 +107,7 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 		sc.Method, sc.Params = cmp.Or(method, sc.Method), params
 		return h.write(s, prog, &sc)
 	}
-	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
+	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
 // over tells the client that a stream has ended that the client did not end, if the page has a

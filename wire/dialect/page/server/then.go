@@ -17,7 +17,7 @@ func (h *handler) warn(err error) {
 		return
 	}
 	which, _, _ := strings.Cut(f.Message, "): ") // the rest is the reason, which may differ each time
-	if warn := h.caller.Connection().Warn; warn != nil {
+	if warn := h.Caller.Connection().Warn; warn != nil {
 		if _, told := h.warned.LoadOrStore(which, true); !told {
 			warn(f.Message)
 		}
@@ -34,12 +34,12 @@ func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) err
 	if err != nil {
 		return err
 	}
-	return h.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
+	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 }
 
 // after makes the calls that a client makes after the notification m, whose hook has run.
 func (h *handler) after(m *wire.Message) {
-	if h.serving {
+	if h.Serving {
 		return
 	}
 	for i := range h.d.Page.After {
@@ -55,7 +55,7 @@ func (h *handler) after(m *wire.Message) {
 		if err != nil {
 			continue
 		}
-		st, err := h.caller.Open(context.Background(), dialect.Op{Kind: dialect.Internal, Method: rule.Call, Params: params})
+		st, err := h.Caller.Open(context.Background(), dialect.Op{Kind: dialect.Internal, Method: rule.Call, Params: params})
 		if err == nil {
 			go drain(st)
 		}

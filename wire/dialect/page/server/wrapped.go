@@ -21,7 +21,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	sc := h.of(&in.Msg)
 	name, ok := scan.Text(token)
 	if ok {
-		_, ok = h.r.Kind(name)
+		_, ok = h.Responder.Kind(name)
 	}
 	if !ok {
 		unknown := load.Early{Code: wire.CodeNoMethod}
@@ -40,18 +40,12 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	}
 	ctx, r := h.run(ctx, in, sc)
 	defer h.ran(r)
-	t, err := h.isTask(in, name, r.cancel)
+	w, err := h.begin(in, name, r.cancel)
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.outcome(ctx, in, rule, &wrappedCall{name, params, sc, r, t})
-	if t == nil {
-		return result, err
-	}
-	in.Answered = true
-	t.end(result, err)
-	h.tellStatus(ctx, &in.Msg, t)
-	return nil, nil
+	result, err := h.outcome(ctx, in, rule, &wrappedCall{name, params, sc, r, w})
+	return ended(ctx, in, w, result, err)
 }
 
 // A wrappedCall is a call that another one carries.
@@ -60,7 +54,7 @@ type wrappedCall struct {
 	params json.RawMessage
 	scope  *program.Scope
 	run    *running
-	task   *task // that it has become; nil: it is a plain call
+	work   Work // nil: it is a plain call
 }
 
 // outcome returns the page's answer for the result of a wrapped call.
@@ -74,12 +68,12 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 			return checked
 		}
 	}
-	result, err := h.respondAs(ctx, &in.Msg, req, c.task)
+	result, err := h.respondAs(ctx, &in.Msg, req, c.work)
 	if err == nil {
 		err = unchecked
 	}
 	sc.Method, sc.Result = c.name, result
-	if m := h.b.Catalog().Method(c.name); m != nil {
+	if m := h.Backend.Catalog().Method(c.name); m != nil {
 		sc.Schema = m.Result
 	}
 	switch {
@@ -105,16 +99,16 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 	return h.respondAs(ctx, m, r, nil)
 }
 
-// respondAs is respond for a call that has become a task; nil is none.
-func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, t *task) (json.RawMessage, error) {
+// respondAs is respond for a call that has become work; nil: it has not.
+func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
 	var came struct {
 		last   json.RawMessage
 		failed error
 	}
 	told := h.newProgressSender(ctx, m)
-	told.task = t
+	told.work = w
 	defer told.end()
-	if kind, _ := h.r.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
+	if kind, _ := h.Responder.Kind(r.Method); kind == catalog.Stream && h.d.Page.Serve.During.Items != nil {
 		r.Stream = true
 	}
 	items := r.Stream
@@ -129,7 +123,7 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 		}
 		return told.event(ev)
 	}
-	result, err := h.r.Respond(ctx, r)
+	result, err := h.Responder.Respond(ctx, r)
 	if err == nil {
 		err = came.failed
 	}
@@ -148,7 +142,7 @@ type progressSender struct {
 	ctx   context.Context
 	m     *wire.Message
 	token json.RawMessage // the client's token for the progress of the call; nil: it wants no progress
-	task  *task           // that the call has become; nil: it is a plain call
+	work  Work            // that the call has become; nil: it is a plain call
 
 	mu    sync.Mutex
 	told  bool    // some progress was
@@ -172,7 +166,9 @@ func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progr
 // wants it.
 func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
-	t.task.says(ev)
+	if t.work != nil {
+		t.work.Emitted(ev)
+	}
 	switch {
 	case ev.Kind == wire.Log && rule.Log != nil:
 		return t.say(rule.Log, ev, nil)
@@ -272,6 +268,9 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	if err != nil {
 		return err
 	}
-	_ = t.h.caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: t.task.related(params)})
+	if t.work != nil {
+		params = t.work.Mark(params)
+	}
+	_ = t.h.Caller.Notify(t.ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
 	return t.ctx.Err() // a client that takes an answer and nothing beside gets that
 }

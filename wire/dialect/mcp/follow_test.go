@@ -1,4 +1,4 @@
-package codec
+package mcp
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
 )
 
 // A taskServer answers what is asked about a task, in order, and notes when it was asked.
@@ -52,6 +54,23 @@ func (o *once) Next(context.Context) (wire.Message, error) {
 
 func (o *once) Cancel(context.Context) error { return nil }
 
+// follow returns the stream of the task "t" of s, about which nothing is reported.
+func follow(t *testing.T, s *taskServer) *following {
+	t.Helper()
+	p, err := load.Parse("x.toml", []byte("name = 'x'\nflow = 'mcp'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := codec.New(p, codec.Native{Open: Flow().Client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := codec.Of(d.NewCodec(dialect.CodecOptions{})).Flow().(*client)
+	st := &following{client: f, caller: s, task: json.RawMessage(`"t"`)}
+	st.Heard, st.Ask = st.heard, st.ask
+	return st
+}
+
 // How a task stands is asked as often as the server wants it, within bounds, or else more and
 // more seldom; and what has changed is told once.
 func TestATaskIsAskedAbout(t *testing.T) {
@@ -74,7 +93,7 @@ func TestATaskIsAskedAbout(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &taskServer{begun: time.Now(), says: c.says}
-			st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: s, task: json.RawMessage(`"t"`)}
+			st := follow(t, s)
 			var told []string
 			var last wire.Message
 			for {
@@ -117,7 +136,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 			{nil, `{"taskId":"t","status":"failed"}`, "the task has failed; EOF"},
 			{nil, `{"taskId":"t","status":"cancelled"}`, "the task was cancelled; EOF"},
 		} {
-			st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: &taskServer{says: []string{c.said}, fault: c.fault}, task: json.RawMessage(`"t"`)}
+			st := follow(t, &taskServer{says: []string{c.said}, fault: c.fault})
 			m, err := st.Next(t.Context())
 			var got string
 			switch {
@@ -133,7 +152,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 				t.Errorf("%v %s: %s, want %s", c.fault, c.said, got, c.want)
 			}
 		}
-		st := &taskStream{c: speaks(t, "name = 'x'\n"), caller: &taskServer{}, task: json.RawMessage(`"t"`)}
+		st := follow(t, &taskServer{})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := st.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -146,27 +165,35 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 func TestATaskIsGivenUp(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for _, c := range []struct {
-		name  string
-		st    taskStream
-		can   bool
-		fault error
-		want  string
+		name   string
+		ours   bool
+		status string
+		can    bool
+		fault  error
+		want   string
 	}{
-		{"ours", taskStream{ours: true, status: "working"}, true, nil, "cancel@0s <nil>"},
-		{"begun by others", taskStream{status: "working"}, true, nil, " <nil>"},
-		{"over", taskStream{ours: true, status: "completed"}, true, nil, " <nil>"},
-		{"its result has come", taskStream{ours: true, over: true}, true, nil, " <nil>"},
-		{"a server that cannot", taskStream{ours: true, status: "working"}, false, nil, " <nil>"},
-		{"over by now", taskStream{ours: true, status: "working"}, true, wire.NewError(-32602, "it is over"), "cancel@0s <nil>"},
-		{"no connection", taskStream{ours: true, status: "working"}, true, gone, "cancel@0s " + gone.Error()},
+		{"ours", true, "working", true, nil, "cancel@0s <nil>"},
+		{"begun by others", false, "working", true, nil, " <nil>"},
+		{"over", true, "completed", true, nil, "result@0s <nil>"},
+		{"its result has come", true, "", true, nil, " <nil>"},
+		{"a server that cannot", true, "working", false, nil, " <nil>"},
+		{"over by now", true, "working", true, wire.NewError(-32602, "it is over"), "cancel@0s <nil>"},
+		{"no connection", true, "working", true, gone, "cancel@0s " + gone.Error()},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &taskServer{begun: time.Now(), fault: map[string]error{taskCancel: c.fault}}
-			st := c.st
-			st.c, st.caller, st.task = speaks(t, "name = 'x'\n"), s, json.RawMessage(`"t"`)
-			st.c.setTask(st.task, true)
+			st := follow(t, s)
+			st.client.setTask(st.task, true)
 			if c.can {
-				st.c.conn.Kept = json.RawMessage(`{"capabilities":{"tasks":{"cancel":{}}}}`)
+				st.client.c.Keep(json.RawMessage(`{"capabilities":{"tasks":{"cancel":{}}}}`))
+			}
+			if c.ours {
+				st.GiveUp = st.giveUp
+			}
+			if c.status == "" {
+				st.end(t.Context(), wire.Message{})
+			} else if err := st.stands(t.Context(), json.RawMessage(`{"status":"`+c.status+`"}`)); err != nil {
+				t.Fatal(err)
 			}
 			err := st.Cancel(t.Context())
 			if got := fmt.Sprintf("%s %v", strings.Join(s.asked, " "), err); got != c.want {
@@ -174,6 +201,9 @@ func TestATaskIsGivenUp(t *testing.T) {
 			}
 			if err := st.Cancel(t.Context()); err != nil || len(s.asked) > 1 {
 				t.Errorf("%s: again: %v, %s", c.name, err, s.asked)
+			}
+			if jobs := st.client.RunningJobs(); c.ours && len(jobs) > 0 {
+				t.Errorf("%s: still running: %s", c.name, jobs)
 			}
 		})
 	}

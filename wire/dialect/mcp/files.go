@@ -1,4 +1,4 @@
-package codec
+package mcp
 
 import (
 	"strings"
@@ -7,10 +7,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Files returns the files that an answer of the Model Context Protocol holds: the images,
+// files returns the files that an answer holds: the images,
 // sounds and embedded resources of a tool's result or of a prompt's messages, and the
 // contents of a resource. raw is the whole message.
-func (d *Dialect) Files(raw []byte) (files []wire.File) {
+func files(raw []byte) (files []wire.File) {
 	result := scan.Get(raw, "result")
 	for part := range scan.Elements(scan.Get(result, "content")) {
 		files = withFile(files, part)

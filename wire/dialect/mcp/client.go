@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
+)
+
+// A client is the part of a connection that calls the peer: it begins tasks of the peer's, and marks
+// what belongs to tasks of ours.
+type client struct {
+	c *codec.Codec
+
+	mu      sync.Mutex
+	running map[string]bool  // tasks that were started on this connection and are not known to be over
+	serves  map[string]*task // tasks of ours, by the ids of the requests that began them
+}
+
+// maxTasks bounds the tasks that are remembered.
+const maxTasks = 1024
+
+// setTask notes that a task runs, or that it is over.
+func (f *client) setTask(id json.RawMessage, runs bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := scan.String(id)
+	switch {
+	case !runs:
+		delete(f.running, name)
+	case len(f.running) < maxTasks:
+		if f.running == nil {
+			f.running = map[string]bool{}
+		}
+		f.running[name] = true
+	}
+}
+
+// RunningJobs returns the names of the tasks that were started on this connection and
+// are not known to be over.
+func (f *client) RunningJobs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.running))
+}
+
+// Shutdown cancels the tasks that still run, since nobody could ask for their results
+// once the connection has ended.
+func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
+	for _, name := range f.RunningJobs() {
+		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cancel cancels a task, if the peer can do that and the task is not over.
+func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
+	if f.can("capabilities.tasks.cancel", "") != nil {
+		return nil
+	}
+	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
+	var rpc *wire.Error
+	if errors.As(err, &rpc) { // it is over by now
+		return nil
+	}
+	return err
+}
+
+// can returns a usage Fault if the peer has not declared a capability.
+func (f *client) can(what, lacks string) error {
+	val := f.c.Scope().Conn.Kept
+	for name := range strings.SplitSeq(what, ".") {
+		val = scan.Get(val, name)
+	}
+	if val != nil && string(val) != "null" && string(val) != "false" {
+		return nil
+	}
+	return wire.Usagef("the server %s: it has not declared that in its greeting", lacks)
+}
+
+// taskVersion is the first version of the protocol that has tasks.
+const taskVersion = "2025-11-25"
+
+// asksTask are the methods of a server whose requests can become tasks of its client.
+var asksTask = []string{"sampling/createMessage", "elicitation/create"}
+
+// takesTask reports whether a request of the server's can become a task of ours: in the
+// greeting we have said so of the methods that a hook answers.
+func (f *client) takesTask(method string) bool {
+	if f == nil || f.c.Serving() || f.c.GreetedByUser() || !slices.Contains(asksTask, method) {
+		return false
+	}
+	conn := f.c.Scope().Conn
+	return slices.Contains(conn.Hooks, method) && scan.String(scan.Get(conn.Kept, "protocol")) >= taskVersion
+}
+
+// serve notes that what is sent in answering the request id belongs to a task; nil ends that.
+func (f *client) serve(id wire.ID, t *task) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.serves == nil {
+		f.serves = map[string]*task{}
+	}
+	if f.serves[string(id)] = t; t == nil {
+		delete(f.serves, string(id))
+	}
+}
+
+// Mark adds to the params of op which task of ours it belongs to, if any.
+func (f *client) Mark(op *dialect.Op) { f.mark(op) }
+
+func (f *client) mark(op *dialect.Op) *task {
+	if len(op.About) == 0 {
+		return nil
+	}
+	f.mu.Lock()
+	t := f.serves[string(op.About)]
+	f.mu.Unlock()
+	if t != nil && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
+		op.Params = codec.Merged(op.Params, t.meta())
+	}
+	return t
+}
+
+// Accompany marks a call, and asks for a task if op says so.
+func (f *client) Accompany(op *dialect.Op) codec.Companion {
+	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
+	if c.task {
+		op.Params, op.Extra = codec.Merged(op.Params, asTask), nil
+	} else if c.within == nil {
+		return nil
+	}
+	c.within.asking(1)
+	return c
+}
+
+// A call may begin a task, or is made by the hook of one.
+type call struct {
+	f      *client
+	task   bool  // it is to become a task of the peer's
+	within *task // the task of ours whose hook makes it; nil: none
+}
+
+// Begins returns the task that an answer names.
+func (c *call) Begins(m *wire.Message) json.RawMessage {
+	id := scan.Get(scan.Get(m.Body, "task"), "taskId")
+	if !c.task || m.Err != nil || scan.Type(id) != 's' {
+		return nil
+	}
+	id = bytes.Clone(id)
+	c.f.setTask(id, true)
+	return id
+}
+
+// Over tells the task of ours that the hook no longer waits for the call.
+func (c *call) Over() { c.within.asking(-1) }
+
+// About returns the task of which a notification tells how it stands.
+func (f *client) About(m *wire.Message) json.RawMessage {
+	if f.c.Serving() || m.Method != taskStatus {
+		return nil
+	}
+	id := scan.Get(m.Params, "taskId")
+	if isOver(scan.String(scan.Get(m.Params, "status"))) {
+		f.setTask(id, false)
+	}
+	return id
+}

@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
+	"rpcx/wire/scan"
+)
+
+// Job carries out one of the Job operations by tasks.
+func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
+	t := &following{client: f, caller: caller, op: op, task: scan.AppendQuoted(nil, op.Job)}
+	switch op.Kind {
+	case dialect.JobRun, dialect.JobStart:
+		if err := f.runsAsTask(ctx, caller, op.Method); err != nil {
+			return nil, err
+		}
+		st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Call, Method: op.Method, Params: op.Params, Extra: asTask, Nested: op.Nested, About: op.About})
+		if err != nil {
+			return nil, err
+		}
+		t.Reports, t.Heard = st, t.begun
+		return t, nil
+	case dialect.JobWait:
+		st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: taskStatus})
+		if err != nil {
+			return nil, err
+		}
+		t.Reports, t.Heard, t.Ask = st, t.heard, t.ask
+		return t, nil
+	case dialect.JobStatus:
+		return f.about(ctx, caller, taskGet, t.task)
+	case dialect.JobCancel:
+		if err := f.can("capabilities.tasks.cancel", "cancels no tasks"); err != nil {
+			return nil, err
+		}
+		return f.about(ctx, caller, taskCancel, t.task)
+	case dialect.JobList:
+		if err := f.can("capabilities.tasks.list", "lists no tasks"); err != nil {
+			return nil, err
+		}
+		return f.list(ctx, caller)
+	}
+	return nil, wire.ErrUnsupported
+}
+
+// runsAsTask returns a usage Fault for a tool that the server does not run as a task, as
+// its list of tools has it. A tool that is not in the list is the server's to refuse.
+func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
+	if err := f.can("capabilities.tasks.requests.tools.call", "runs no tools as tasks"); err != nil {
+		wire.AsFault(err).Hint = "rpcx call waits for the result of a tool that is no task"
+		return err
+	}
+	if f.c.IsPlain(method) {
+		return wire.Usagef("%s is no tool, and only tools are tasks", method)
+	}
+	m, err := f.c.Described(ctx, caller, method)
+	var rpc *wire.Error
+	switch {
+	case errors.As(err, &rpc):
+		return nil
+	case err != nil:
+		return err
+	case m != nil && m.Kind != catalog.Job:
+		f := wire.Usagef("%s is no job: the server does not run this tool as a task", method)
+		f.Hint = "rpcx call waits for its result"
+		return f
+	}
+	return nil
+}
+
+// about makes a call that names a task, whose answer says how it stands.
+func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
+	said, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
+	if err != nil {
+		return nil, taskFault(method, err)
+	}
+	if isOver(scan.String(scan.Get(said, "status"))) {
+		f.setTask(task, false)
+	}
+	return poll.Lines(taskLine(said)), nil
+}
+
+// list asks for the list of tasks, page by page.
+func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
+	var lines []json.RawMessage
+	var params json.RawMessage
+	err := f.c.Pages(taskList, func(cursor json.RawMessage) (json.RawMessage, error) {
+		if cursor != nil {
+			params = scan.Pair("cursor", cursor)
+		}
+		said, err := f.c.Ask(ctx, caller, taskList, params)
+		if err != nil {
+			return nil, taskFault(taskList, err)
+		}
+		for task := range scan.Elements(scan.Get(said, "tasks")) {
+			lines = append(lines, taskLine(task))
+		}
+		return scan.Get(said, "nextCursor"), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return poll.Lines(lines...), nil
+}
+
+// taskFault returns the error of a call about tasks as what the command has failed with.
+func taskFault(method string, err error) error {
+	var rpc *wire.Error
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	f := &wire.Fault{Kind: wire.RPCError, Method: method, RPC: rpc, Message: rpc.Error()}
+	if method != taskList {
+		f.Hint = "those that are known: rpcx job list"
+	}
+	return f
+}
+
+// taskLine returns what the server says of a task as one object, with its name as "job",
+// as users see it.
+func taskLine(task json.RawMessage) json.RawMessage {
+	var o scan.Object
+	o.Compact("job", scan.Get(task, "taskId"))
+	o.Compact("status", scan.Get(task, "status"))
+	for name, val := range scan.Named(task) {
+		if name != "taskId" && name != "status" && name != "_meta" {
+			o.Compact(name, val)
+		}
+	}
+	return o.End()
+}

@@ -1,0 +1,45 @@
+// Package mcp is the Model Context Protocol: its page, and in Go what a page cannot say, which is
+// tasks. A task is a call whose answer only names the task; how the task stands is polled, and its
+// result asked for, by that name.
+package mcp
+
+import (
+	_ "embed"
+	"encoding/json"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page"
+	"rpcx/wire/dialect/page/codec"
+)
+
+//go:embed mcp.toml
+var text string
+
+// Flow returns what pages name with flow = "mcp", and the page that rpcx brings along.
+func Flow() page.Flow {
+	return page.Flow{
+		Page:         text,
+		Notification: taskStatus,
+		Client:       func(c *codec.Codec) codec.Flow { return &client{c: c} },
+		Server:       newServer,
+		Jobs:         &dialect.Jobs{Call: asTask, Bare: true},
+		Files:        &dialect.Files{Embedded: files},
+	}
+}
+
+// The methods of tasks.
+const (
+	taskGet    = "tasks/get"
+	taskResult = "tasks/result"
+	taskCancel = "tasks/cancel"
+	taskList   = "tasks/list"
+	taskStatus = "notifications/tasks/status"
+)
+
+// asTask is the Extra of a Call that is to become a task.
+var asTask = json.RawMessage(`{"task":{}}`)
+
+// isOver reports whether a task with that status is over.
+func isOver(status string) bool {
+	return status == "completed" || status == "failed" || status == "cancelled"
+}

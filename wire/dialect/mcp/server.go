@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/server"
+	"rpcx/wire/scan"
+)
+
+// A tasks is the part of a connection that answers the peer: as a server, the call of a tool whose
+// method is a job can become a task of ours; as a client, a question that a hook answers can. The
+// call is answered at once, and the result is kept until it is asked for, as long as the connection
+// lasts or the ttl that the peer has asked for.
+type tasks struct {
+	conn   server.Conn
+	client *client // the other part of the connection; nil: the caller does not show it
+
+	mu   sync.Mutex
+	list []*task // the oldest first; that which ended first is forgotten first. Running ones are bounded as requests in flight
+}
+
+func newServer(conn server.Conn) server.Flow {
+	a := &tasks{conn: conn}
+	if conn.Codec != nil {
+		a.client, _ = conn.Codec.Flow().(*client)
+	}
+	return a
+}
+
+// Begin begins a task if the params of a request ask for one, and we have declared that.
+func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
+	wanted := scan.Get(in.Msg.Params, "task")
+	switch {
+	case scan.Type(wanted) != 'o':
+		return nil, nil
+	case carried == "":
+		if !a.client.takesTask(in.Msg.Method) {
+			return nil, nil
+		}
+		in.Msg.Params = scan.Without(in.Msg.Params, "task")
+	case !a.conn.Serving || a.conn.OneShot || !a.hasJobs():
+		return nil, nil
+	default:
+		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
+			e := wire.NewError(wire.CodeNoMethod, carried+" is not run as a task")
+			e.Raw = e.JSON() // Raw marks that the method exists: a hook answered, none is missing
+			return nil, e
+		}
+	}
+	t := newTask(a, in.Msg.ID, wanted, stop)
+	a.add(t)
+	a.client.serve(in.Msg.ID, t)
+	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
+}
+
+// hasJobs reports whether a method that we offer is a job: only then is the client told that calls
+// can become tasks.
+func (a *tasks) hasJobs() bool {
+	c := a.conn.Backend.Catalog()
+	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })
+}
+
+// Answer answers a call about the tasks of this connection; mine is false for any
+// other call.
+func (a *tasks) Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error) {
+	switch m.Method {
+	case taskList, taskGet, taskResult, taskCancel:
+	default:
+		return nil, false, nil
+	}
+	if a.conn.Serving && !a.hasJobs() || !a.conn.Serving && !slices.ContainsFunc(asksTask, a.client.takesTask) {
+		return nil, false, nil
+	}
+	if m.Method == taskList {
+		result, err = a.lines(m.Params)
+		return result, true, err
+	}
+	t, err := a.find(m.Params)
+	switch {
+	case err != nil:
+	case m.Method == taskResult:
+		result, err = t.wait(ctx)
+	case m.Method == taskCancel:
+		if err = t.stop(); err == nil {
+			result = t.line()
+		}
+	default:
+		result = t.line()
+	}
+	return result, true, err
+}
+
+// add remembers a task.
+func (a *tasks) add(t *task) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.expireLocked()
+	if len(a.list) >= maxTasks {
+		if i := slices.IndexFunc(a.list, (*task).isOver); i >= 0 {
+			a.list = slices.Delete(a.list, i, i+1)
+		}
+	}
+	a.list = append(a.list, t)
+}
+
+// expireLocked forgets the tasks that are over and whose ttl has passed.
+func (a *tasks) expireLocked() { a.list = slices.DeleteFunc(a.list, (*task).isExpired) }
+
+// find returns the task that params name.
+func (a *tasks) find(params json.RawMessage) (*task, error) {
+	id, _ := scan.Text(scan.Get(params, "taskId"))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.expireLocked()
+	if i := a.indexLocked(id); i >= 0 {
+		return a.list[i], nil
+	}
+	return nil, wire.Errorf(wire.CodeInvalidParams, "there is no task %s", strconv.Quote(id))
+}
+
+func (a *tasks) indexLocked(id string) int {
+	return slices.IndexFunc(a.list, func(t *task) bool { return t.id == id })
+}
+
+// listPage is how many tasks one answer lists.
+const listPage = 100
+
+// lines returns a page of the list of tasks; its cursor is the id of the last task of the page
+// before.
+func (a *tasks) lines(params json.RawMessage) (json.RawMessage, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.expireLocked()
+	list := a.list
+	if after, ok := scan.Text(scan.Get(params, "cursor")); ok {
+		i := a.indexLocked(after)
+		if i < 0 {
+			return nil, wire.Errorf(wire.CodeInvalidParams, "there is no page %s", strconv.Quote(after))
+		}
+		list = list[i+1:]
+	}
+	var lines scan.Array
+	for _, t := range list[:min(len(list), listPage)] {
+		lines.Add(t.lineLocked())
+	}
+	var o scan.Object
+	o.Add("tasks", lines.End())
+	if len(list) > listPage {
+		o.Text("nextCursor", list[listPage-1].id)
+	}
+	return o.End(), nil
+}

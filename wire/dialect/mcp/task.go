@@ -1,0 +1,176 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
+)
+
+// pollInterval is the interval, in milliseconds, that we suggest to clients that poll. They are
+// also notified when a task is over.
+const pollInterval = 1000
+
+// A task is a request of the peer that was answered with the task's name.
+type task struct {
+	all     *tasks
+	request wire.ID
+	id      string
+	begun   time.Time
+	ttl     time.Duration // how long it is kept from its beginning; 0: without a limit
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when it is over
+
+	// guarded by all.mu:
+	status  string
+	words   string // the latest message about its progress
+	changed time.Time
+	result  json.RawMessage
+	err     error
+	asks    int // questions of its hook that the peer has not answered
+}
+
+// newTask returns a task that runs. The wishes of the peer, such as the ttl, are in wanted.
+func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context.CancelFunc) *task {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	now := time.Now()
+	t := &task{all: all, request: request, id: hex.EncodeToString(b[:]), begun: now, changed: now, status: "working", cancel: cancel, done: make(chan struct{})}
+	if ms, err := strconv.ParseFloat(string(scan.Get(wanted, "ttl")), 64); err == nil && ms > 0 && ms < float64(time.Duration(1<<63-1)/time.Millisecond) {
+		t.ttl = time.Duration(ms) * time.Millisecond
+	}
+	return t
+}
+
+// isOver reports whether the task is over. The lock is held.
+func (t *task) isOver() bool { return isOver(t.status) }
+
+// isExpired reports whether the task is over and its ttl has passed. The lock is held.
+func (t *task) isExpired() bool { return t.ttl > 0 && t.isOver() && time.Since(t.begun) > t.ttl }
+
+// line returns the description of a task for the peer.
+func (t *task) line() json.RawMessage {
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	return t.lineLocked()
+}
+
+func (t *task) lineLocked() json.RawMessage {
+	var o scan.Object
+	o.Text("taskId", t.id)
+	o.Text("status", t.status)
+	o.SomeText("statusMessage", t.words)
+	o.Text("createdAt", t.begun.UTC().Format(time.RFC3339))
+	o.Text("lastUpdatedAt", t.changed.UTC().Format(time.RFC3339))
+	if t.ttl > 0 {
+		o.Int("ttl", t.ttl.Milliseconds())
+	} else {
+		o.Add("ttl", []byte("null"))
+	}
+	o.Int("pollInterval", pollInterval)
+	return o.End()
+}
+
+// Emitted stores a progress message of the hook.
+func (t *task) Emitted(ev wire.Event) {
+	if ev.Kind != wire.Progress || ev.Message == "" {
+		return
+	}
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	if !t.isOver() {
+		t.words, t.changed = ev.Message, time.Now()
+	}
+}
+
+// End stores the result of a task, unless it was cancelled before, and notifies the peer.
+func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
+	t.end(result, err)
+	t.all.client.serve(t.request, nil)
+	_ = t.all.conn.Caller.Notify(context.WithoutCancel(ctx), dialect.Op{Kind: dialect.Notify, Method: taskStatus, Params: t.line()})
+}
+
+func (t *task) end(result json.RawMessage, err error) {
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	if t.isOver() {
+		return
+	}
+	t.status, t.changed, t.result, t.err = "completed", time.Now(), result, err
+	if err != nil || string(scan.Get(result, "isError")) == "true" {
+		t.status = "failed"
+	}
+	if err != nil {
+		t.words = wire.AsError(err).Message
+	}
+	close(t.done)
+}
+
+// asking counts the questions of the hook to the peer that are not answered: more is 1 or -1.
+func (t *task) asking(more int) {
+	if t == nil {
+		return
+	}
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	t.asks += more
+	t.changed = time.Now()
+	switch {
+	case t.isOver():
+	case t.asks > 0:
+		t.status = "input_required"
+	default:
+		t.status = "working"
+	}
+}
+
+// stop cancels a task that is not over.
+func (t *task) stop() error {
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	if t.isOver() {
+		return wire.Errorf(wire.CodeInvalidParams, "the task is over: %s", t.status)
+	}
+	t.status, t.words, t.changed = "cancelled", "the task was cancelled", time.Now()
+	t.err = wire.NewError(wire.CodeServer, t.words)
+	close(t.done)
+	t.cancel()
+	return nil
+}
+
+// wait returns the result of a task once it is over.
+func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
+	select {
+	case <-t.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.Mark(t.result), nil
+}
+
+// Mark returns an object that says in its _meta that it belongs to the task. t may be nil.
+func (t *task) Mark(obj json.RawMessage) json.RawMessage {
+	if t == nil || scan.Type(obj) != 'o' {
+		return obj
+	}
+	meta := t.meta()
+	if has := scan.Get(obj, "_meta"); has != nil {
+		meta = codec.Merged(scan.Pair("_meta", has), meta)
+	}
+	return codec.Merged(scan.Without(obj, "_meta"), meta)
+}
+
+// meta is what all that belongs to the task says.
+func (t *task) meta() json.RawMessage {
+	return scan.Pair("_meta", scan.Pair("io.modelcontextprotocol/related-task", scan.Pair("taskId", scan.AppendQuoted(nil, t.id))))
+}

@@ -1,0 +1,104 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A Native is what a protocol has in Go beside its page, which names it in flow: work that outlives
+// the answer to the call that begins it.
+type Native struct {
+	Notification string              // the method of a notification about such work, which needs no hook
+	Open         func(c *Codec) Flow // returns the flow of one connection
+}
+
+// A Flow is the native part of one connection. The codec calls Mark, Accompany and About, and the
+// methods of Companions, while the peer holds its lock.
+type Flow interface {
+	// Mark changes an operation that is no call before its message is written.
+	Mark(op *dialect.Op)
+	// Accompany changes a call before its message is written. It returns what accompanies the call
+	// until it is over; nil: nothing.
+	Accompany(op *dialect.Op) Companion
+	// About returns the name of the work that a notification is about; nil: there is none.
+	About(m *wire.Message) json.RawMessage
+	// Job and RunningJobs are those of dialect.Abilities.
+	Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error)
+	RunningJobs() []string
+	// Shutdown ends the work that runs, before the goodbye.
+	Shutdown(ctx context.Context, caller dialect.Caller) error
+}
+
+// A Companion is what a Flow keeps for one call.
+type Companion interface {
+	// Begins returns the name of the work that an answer has begun. The call then goes on, and gets
+	// the notifications about the work. nil: the answer is the result.
+	Begins(m *wire.Message) json.RawMessage
+	// Over is called when the call is over, or could not be sent.
+	Over()
+}
+
+// Flow returns the connection's flow; nil if the page names none.
+func (c *Codec) Flow() Flow { return c.flow }
+
+// begins notes the work that an answer has begun; false: the answer is the result.
+func (c *Codec) begins(m *wire.Message, s *call) bool {
+	if s.companion == nil {
+		return false
+	}
+	name := s.companion.Begins(m)
+	if name == nil {
+		return false
+	}
+	s.result, s.stream = name, s.id
+	return true
+}
+
+// works reports whether the call has begun work.
+func (s *call) works() bool { return s.rule == nil && s.stream != nil }
+
+// about passes a notification about work on to the calls that began it.
+func (c *Codec) about(m *wire.Message) {
+	if c.flow == nil {
+		return
+	}
+	name := c.flow.About(m)
+	for _, s := range c.calls {
+		if name != nil && s.works() && scan.Equal(s.result, name) {
+			c.out = append(c.out, wire.Message{Kind: wire.Item, Beside: true, ID: s.id, Method: m.Method, Raw: m.Raw, Body: m.Params})
+		}
+	}
+}
+
+// GreetedByUser reports whether the user makes a call of the greeting.
+func (c *Codec) GreetedByUser() bool { return c.own.step.Load() != nil }
+
+// IsPlain reports whether calls of a method are sent unchanged, not wrapped.
+func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }
+
+// Described returns a method as the peer describes it, which is asked if it has not been; nil if it
+// does not know it.
+func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method string) (*catalog.Method, error) {
+	cat := c.described.Load()
+	if cat.Method(method) == nil {
+		var err error
+		if cat, err = c.describe(ctx, caller, method); err != nil {
+			return nil, err
+		}
+	}
+	return cat.Method(method), nil
+}
+
+// Unwrap replaces the result of a wrapped call of a method by what its caller gets.
+func (c *Codec) Unwrap(m *wire.Message, method string, params json.RawMessage) error {
+	s := &call{method: method, params: params}
+	if rule := c.d.Page.Call; rule != nil {
+		s.unwrap = unwrapping{rule.Result, rule.Error}
+	}
+	return c.unwrapped(m, s)
+}

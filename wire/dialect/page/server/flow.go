@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+)
+
+// A Conn is a connection whose requests are answered.
+type Conn struct {
+	Codec     *codec.Codec // nil: the caller does not show it
+	Caller    dialect.Caller
+	Backend   dialect.Backend
+	Responder dialect.Responder
+	Serving   bool // we are the server
+	OneShot   bool // the connection is one HTTP exchange, before which there was no greeting
+}
+
+// A Flow is the native part of a connection that answers the peer (see codec.Native).
+type Flow interface {
+	// Begin makes work of a request that a hook is about to answer, if the peer wants that, and
+	// answers the request. carried is the call that the request carries; "": none. stop ends the
+	// hook. Without Work it is answered by the hook's result.
+	Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error)
+	// Answer answers a call of the flow's own; mine is false for any other call.
+	Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error)
+}
+
+// Work is a request that was answered before its hook has.
+type Work interface {
+	// Emitted is called with each event of the hook.
+	Emitted(ev wire.Event)
+	// Mark returns the params of a notification with what says that it is about the work.
+	Mark(params json.RawMessage) json.RawMessage
+	// End is called with what the hook has answered.
+	End(ctx context.Context, result json.RawMessage, err error)
+}
+
+// begin lets the flow make work of a request. It returns nil if there is none.
+func (h *handler) begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error) {
+	if h.flow == nil {
+		return nil, nil
+	}
+	return h.flow.Begin(in, carried, stop)
+}
+
+// ended returns the answer to a request whose hook has answered. If it has become work, there is
+// none.
+func ended(ctx context.Context, in *dialect.Inbound, w Work, result json.RawMessage, err error) (json.RawMessage, error) {
+	if w == nil {
+		return result, err
+	}
+	in.Answered = true
+	w.End(ctx, result, err)
+	return nil, nil
+}
+
+// exactly answers a request by the hook of its name.
+func (h *handler) exactly(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
+	if h.flow == nil {
+		return h.call(ctx, in, kind)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := h.begin(in, "", cancel)
+	switch {
+	case err != nil:
+		return nil, err
+	case w == nil:
+		return h.call(ctx, in, kind)
+	}
+	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, w)
+	return ended(ctx, in, w, result, err)
+}
