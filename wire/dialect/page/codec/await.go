@@ -18,9 +18,7 @@ import (
 // awaitedMessages holds the messages that have come before the end of the greeting, for the
 // greeting's steps that await one.
 type awaitedMessages struct {
-	over     bool // the greeting is over: nothing is kept any more
 	messages []json.RawMessage
-	bytes    int
 	came     chan struct{} // receives a value when a message is added; nil: nobody waits
 }
 
@@ -35,7 +33,7 @@ const (
 func (c *Codec) keepForGreeting(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.heard.over || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
+	if c.heard == nil || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
 		return nil
 	}
 	if m.Kind == wire.Invalid {
@@ -55,9 +53,12 @@ func (c *Codec) keepForGreeting(m *wire.Message) error {
 			}
 		}
 	}
-	if len(c.heard.messages) < maxAwaited && c.heard.bytes+len(m.Raw) <= maxAwaitedBytes {
+	size := len(m.Raw)
+	for _, msg := range c.heard.messages {
+		size += len(msg)
+	}
+	if len(c.heard.messages) < maxAwaited && size <= maxAwaitedBytes {
 		c.heard.messages = append(c.heard.messages, bytes.Clone(m.Raw))
-		c.heard.bytes += len(m.Raw)
 	}
 	if c.heard.came != nil {
 		select {
@@ -72,7 +73,7 @@ func (c *Codec) keepForGreeting(m *wire.Message) error {
 func (c *Codec) endAwaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = awaitedMessages{over: true}
+	c.heard = nil
 }
 
 // await waits for a message for which cond holds and removes it from the kept ones, the oldest

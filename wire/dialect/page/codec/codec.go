@@ -25,18 +25,18 @@ type Codec struct {
 	streams       []*call          // the calls that are streams
 	tokens        int64
 	flow          Flow            // nil: the page names none
-	greeted       bool            // as a server: the client has made the call that must be its first
+	greeted       bool            // as a client: the greeting is over, so that a goodbye is sent at the end; as a server: the client has made the call that must be its first
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the page says how these are answered
 
-	pendings  pendings
 	own       manualStep
-	prepared  prepared
+	preparing sync.Mutex                      // held while steps of the greeting are taken before an operation
 	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil: it was not asked
 
-	mu     sync.Mutex // guards all members below, which flows use, too
-	conn   program.Conn
-	heard  awaitedMessages
-	leaves bool // the greeting is over, so that a goodbye is sent at the end
+	mu       sync.Mutex // guards all members below, which flows use, too
+	conn     program.Conn
+	heard    *awaitedMessages  // nil: the greeting is over
+	pendings map[*Pending]bool // requests of the peer that are being answered, if the page has an answer for when a call of ours is given up
+	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation
 }
 
 // maxCalls bounds the calls that are remembered, since an answer may never
@@ -62,7 +62,7 @@ type call struct {
 
 // newCodec returns the codec for one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{d: d, o: o, calls: map[string]*call{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*Pending]bool{}, taken: map[any]bool{}}
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version = o.Handshake.Info.Version
 	c.conn.Serving = o.Serving

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -57,19 +56,13 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil
 }
 
-// prepared are the steps of the greeting that have been taken before an operation.
-type prepared struct {
-	mu    sync.Mutex
-	steps map[*load.Step]bool
-}
-
 // firstOf takes the steps of the greeting that come before the first operation of a kind.
 func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
-	c.prepared.mu.Lock()
-	defer c.prepared.mu.Unlock()
+	c.preparing.Lock()
+	defer c.preparing.Unlock()
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
-		if !slices.Contains(step.For, kind) || c.prepared.steps[step] {
+		if !slices.Contains(step.For, kind) || c.isTaken(step) {
 			continue
 		}
 		ahead := load.EvalPrelude{
@@ -79,10 +72,7 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 		if err := c.prepare(ctx, caller, ahead, nil); err != nil {
 			return err
 		}
-		if c.prepared.steps == nil {
-			c.prepared.steps = map[*load.Step]bool{}
-		}
-		c.prepared.steps[step] = true
+		c.noteTaken(step)
 	}
 	return nil
 }

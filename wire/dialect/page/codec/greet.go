@@ -27,7 +27,7 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	case c.o.Greeted:
 		return c.takeIDs(ctx, caller)
 	}
-	defer func() { c.leaves = err == nil }()
+	defer func() { c.greeted = err == nil }()
 	type late struct {
 		step *load.Step
 		st   dialect.Stream
@@ -233,7 +233,7 @@ func shortened(val json.RawMessage) string {
 
 // Shutdown carries out the steps of the page's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	if c.o.Serving || c.o.Greeted || !c.leaves {
+	if c.o.Serving || c.o.Greeted || !c.greeted {
 		return nil
 	}
 	if c.flow != nil {
@@ -243,7 +243,7 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
-		if c.hasSaid(step) {
+		if c.isTaken(step) {
 			continue
 		}
 		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {

@@ -2,22 +2,16 @@ package codec
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/page/load"
 )
 
-// manualStep is what the user says himself of the greeting and the goodbye, which then is not said
-// twice.
+// manualStep is what the user says himself of the greeting.
 type manualStep struct {
 	step atomic.Pointer[load.Step] // of the greeting, whose call is the user's; nil: none
 	id   wire.ID                   // of that call, until it is answered
-
-	mu   sync.Mutex
-	said []*load.Goodbye // of the goodbye
 }
 
 // isOwn reports whether the user makes the call of a step himself: its answer is kept as
@@ -40,19 +34,23 @@ func (c *Codec) noteOwn(m *wire.Message) {
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
-		if (step.Call == m.Method || step.Notify == m.Method) && !c.hasSaid(step) {
-			c.own.mu.Lock()
-			c.own.said = append(c.own.said, step)
-			c.own.mu.Unlock()
+		if step.Call == m.Method || step.Notify == m.Method {
+			c.noteTaken(step)
 		}
 	}
 }
 
-// hasSaid reports whether the user has said what a step of the goodbye says.
-func (c *Codec) hasSaid(step *load.Goodbye) bool {
-	c.own.mu.Lock()
-	defer c.own.mu.Unlock()
-	return slices.Contains(c.own.said, step)
+// noteTaken notes that a step is not to be taken again: a *load.Step or a *load.Goodbye.
+func (c *Codec) noteTaken(step any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.taken[step] = true
+}
+
+func (c *Codec) isTaken(step any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.taken[step]
 }
 
 // ownAnswer keeps of the answer to the user's call what the step would keep.

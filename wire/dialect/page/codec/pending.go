@@ -4,19 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"sync"
 
 	"rpcx/wire"
 )
 
-// pendings are the requests of the peer that hooks of a client are answering, of those methods
-// that the page has an answer for when a call of ours is given up.
-type pendings struct {
-	mu   sync.Mutex
-	open map[*Pending]bool
-}
-
-// A Pending is one of them.
+// A Pending is a request of the peer that a hook of a client is answering, of a method that the page
+// has an answer for when a call of ours is given up.
 type Pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
@@ -33,31 +26,28 @@ func (c *Codec) Pend(ctx context.Context, m *wire.Message) (context.Context, *Pe
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	p := &Pending{msg: m, cancel: cancel}
-	c.pendings.mu.Lock()
-	defer c.pendings.mu.Unlock()
-	if c.pendings.open == nil {
-		c.pendings.open = map[*Pending]bool{}
-	}
-	c.pendings.open[p] = true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pendings[p] = true
 	return ctx, p
 }
 
 // Settle ends what Pend began. It returns the answer that the page has for m, as the call was
 // given up; nil if it was not.
 func (c *Codec) Settle(p *Pending) json.RawMessage {
-	c.pendings.mu.Lock()
-	defer c.pendings.mu.Unlock()
-	delete(c.pendings.open, p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pendings, p)
 	p.cancel()
 	return p.answer
 }
 
 // settlePending answers what the peer asks within s, a call that is given up.
 func (c *Codec) settlePending(s *call) error {
-	c.pendings.mu.Lock()
-	defer c.pendings.mu.Unlock()
 	sc := c.scope(s)
-	for p := range c.pendings.open {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.pendings {
 		answer, err := c.d.Page.Cancel.Pending[p.msg.Method].First(p.msg.Params, sc.Value)
 		if err != nil {
 			return err

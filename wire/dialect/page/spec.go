@@ -1,0 +1,165 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/dialect/page/server"
+	"rpcx/wire/toml"
+)
+
+// Spec returns the row of a page in the table of dialects.
+func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
+	flow := l.Flows[p.Flow]
+	d, err := codec.New(p, codec.Native{Notification: flow.Notification, Open: flow.Client})
+	if err != nil {
+		return dialect.Spec{}, err
+	}
+	spec := dialect.Spec{
+		Name:          p.Name,
+		NewCodec:      d.NewCodec,
+		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b, flow.Server) },
+		Shape:         func() dialect.Shape { return shape(p, d) },
+		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
+		Transport: dialect.Transport{
+			Framing:      p.Framing,
+			Subprotocols: p.Subprotocols,
+			Resolve:      codec.Resolve(p),
+			Sessions:     d.Sessions(),
+			HTTPName:     wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
+		},
+		Params:     dialect.Params{Typed: p.Typed},
+		Validation: dialect.Validation{Rules: rules(p), Probes: probes(p)},
+		Bridge:     d.Bridging(),
+		Handshake:  dialect.Handshake{Introduces: true, Metadata: asksMeta(p)},
+		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
+		Jobs:       flow.Jobs,
+		Files:      flow.Files,
+	}
+	if n := p.Names; n != nil {
+		spec.Transport.Sentinel, spec.Params.Scalar, spec.Params.Extra = n.Sentinel, n.Params != "", n.Extra
+	}
+	if p.Detect != nil {
+		spec.Detection = detection(p.Detect)
+	}
+	if p.Eval != nil {
+		spec.Evaluation = &dialect.Evaluation{}
+	}
+	return spec, nil
+}
+
+// detection returns by what servers of a page are detected.
+func detection(d *load.Detect) *dialect.Detection {
+	out := &dialect.Detection{First: d.First, Unless: d.Unless, Instead: d.Instead}
+	if r := d.Refusal; r != nil {
+		out.Refusal = &dialect.Refusal{Method: r.Method, Error: r.Error, Hint: r.Hint}
+	}
+	if p := d.Probe; p != nil {
+		out.Probe = &dialect.Probe{Method: p.Call, Params: p.Params, Session: p.Session, Lists: p.Lists}
+		if p.Result != nil {
+			out.Probe.Expected = func(result json.RawMessage) bool {
+				holds, err := p.Result.Holds(result, (&program.Scope{}).Value)
+				return holds && err == nil
+			}
+		}
+	}
+	return out
+}
+
+// asksMeta reports whether a page's greeting says what the user gives with --meta.
+func asksMeta(p *load.Page) bool {
+	return slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
+}
+
+// rules returns the page's rules, in the form that wire/validate/rules reads.
+// Without rules of its own a page has those of its base, unless it names
+// members or writes messages differently; then it has none.
+func rules(p *load.Page) string {
+	set := map[string]any{"page": p.Source}
+	if p.Source == "" {
+		set["page"] = p.Name
+	}
+	if p.Base != "none" {
+		set["base"] = p.Base
+	}
+	maps.Copy(set, p.Rules)
+	b, err := toml.Encode(set)
+	if err != nil || p.Rules == nil && (p.Base == "none" || renamed(p)) {
+		return ""
+	}
+	return string(b)
+}
+
+// renamed reports whether a page's messages differ in form from those of its
+// base.
+func renamed(p *load.Page) bool {
+	if p.Names == nil || len(p.Read) > 0 {
+		return len(p.Read) > 0
+	}
+	n := p.Names
+	return slices.ContainsFunc([]string{
+		n.Request.Method, n.Request.Params, n.Request.ID, n.Response.ID, n.Response.Result, n.Response.Error, n.Event.Method, n.Event.Params,
+	}, func(name string) bool { return name != "" })
+}
+
+// answers returns the methods that a server answers by the page, without a
+// hook.
+func answers(p *load.Page) (names []string) {
+	for name := range p.Serve.Answers {
+		names = append(names, name)
+	}
+	for name := range p.Serve.Calls {
+		names = append(names, name)
+	}
+	return names
+}
+
+// shape returns how a tape reads the page's messages.
+func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
+	v := jsonrpc.V2
+	if p.Base != "jsonrpc" {
+		v = jsonrpc.V1
+	}
+	s := jsonrpc.Shape(v)
+	plan := d.Plan()
+	if plan == nil {
+		return s
+	}
+	if p.Names != nil && p.Names.Request.Method != "" {
+		s.Method = p.Names.Request.Method
+	}
+	if p.Names != nil && p.Names.Request.ID != "" {
+		s.ID = p.Names.Request.ID
+	}
+	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
+	s.Unnumbered = plan.Unnumbered()
+	if own := plan.Shape(); own != nil && p.Base == "none" { // else it is read as the base's are, whose rules hold
+		s.Own, s.Arrays = own, plan.Array()
+		s.Error, s.Ended = plan.Templates()
+	}
+	return s
+}
+
+// unsaid is the TOML line that leaves out the probes about which most protocols
+// that are pages say nothing.
+const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
+
+// probes returns what rpcx validate asks a peer: the probes of the base, unless
+// the page's messages differ in form from the base's; then none. Probes about
+// batches and params by position are left out, since most protocols that are
+// pages have neither, and so are those that call METHOD, which a page may wrap.
+func probes(p *load.Page) string {
+	if p.Base == "none" || renamed(p) {
+		return ""
+	}
+	return fmt.Sprintf("base = %q\n%s", p.Base, unsaid)
+}
