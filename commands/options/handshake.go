@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/params"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
@@ -39,7 +40,7 @@ func (h *Handshake) Apply(e *endpoint.Endpoint, o *session.Options) error {
 		if !e.Spec().Handshake.Plugin || e.Socket != "" {
 			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+PluginDialect, nil)
 		}
-		e.NoEnvironment, e.ShutdownTimeout = h.NoEnvironment, time.Duration(h.Shutdown)
+		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}
 	}
 	o.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
 	if len(h.meta) == 0 && h.resume == "" {

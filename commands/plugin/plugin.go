@@ -81,7 +81,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	if err == nil && !e.Spec().Handshake.Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
-	e.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting
+	e.Plugin.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting
 	if o.strict {
 		o.Conn.Noise = 0
 	}

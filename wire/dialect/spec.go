@@ -53,6 +53,11 @@ type CodecOptions struct {
 	Handshake HandshakeOptions // where Spec.Handshake.Introduces: what the greeting says about us
 	Discovery DiscoveryCache   // where Spec.Discovery.Cached: keeps what the peer says it offers
 
-	NoEnvironment   bool          // of plugins: no environment.open and environment.close
-	ShutdownTimeout time.Duration // of plugins: the bound of plugin.shutdown; 0: the dialect's own
+	Plugin PluginOptions // where Spec.Handshake.Plugin
+}
+
+// PluginOptions say how a plugin is started and shut down.
+type PluginOptions struct {
+	NoEnvironment   bool          // environment.open and environment.close are left out
+	ShutdownTimeout time.Duration // the bound of plugin.shutdown; 0: the dialect's own
 }

@@ -4,7 +4,6 @@ package endpoint
 
 import (
 	"strings"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -27,8 +26,7 @@ type Endpoint struct {
 	Session  string            // with Socket: the name of the session, else ""
 	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
 
-	NoEnvironment   bool          // of scriptling: environment.open and environment.close are left out
-	ShutdownTimeout time.Duration // of scriptling: the bound of plugin.shutdown; 0: the dialect's own
+	Plugin dialect.PluginOptions // zero for a peer that is no plugin
 }
 
 // The prefixes that reverse who connects.
@@ -85,7 +83,7 @@ func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	return dialect.CodecOptions{
 		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),
-		NoEnvironment: e.NoEnvironment, ShutdownTimeout: e.ShutdownTimeout,
+		Plugin: e.Plugin,
 	}
 }
 

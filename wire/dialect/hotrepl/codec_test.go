@@ -14,7 +14,7 @@ import (
 // job, and returns what a user sees.
 func events(t *testing.T, answer string) string {
 	t.Helper()
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	m, err := c.Encode(dialect.Op{Kind: dialect.Eval, Method: "eval", Code: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestEvents(t *testing.T) {
 
 // A tick that failed is not the end, unless it says so.
 func TestTicks(t *testing.T) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	m, _ := c.Encode(dialect.Op{Kind: dialect.Subscribe, Code: "x"})
 	for in, want := range map[string]string{
 		`{"type":"subscribe_result","id":ID,"seq":1,"hasValue":true,"value":1,"final":true}`: `final {"event":"data","data":1,"seq":1}`,
@@ -118,7 +118,7 @@ func TestTicks(t *testing.T) {
 }
 
 func TestTooLargeForTheHost(t *testing.T) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	if _, _, err := c.Decode([]byte(`{"type":"handshake","protocolVersion":2,"limits":{"maxMessageBytes":100}}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestTooLargeForTheHost(t *testing.T) {
 }
 
 func TestWhatCannotBeSent(t *testing.T) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	for _, op := range []dialect.Op{
 		{Kind: dialect.Call, Method: "x", Params: json.RawMessage(`[1]`)},
 		{Kind: dialect.Notify, Method: "x"},
@@ -152,8 +152,8 @@ func second[T any](_ T, err error) error { return err }
 
 // Ids are of one connection alone.
 func TestIDs(t *testing.T) {
-	a, _ := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Eval})
-	b, _ := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Eval})
+	a, _ := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Eval})
+	b, _ := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Eval})
 	if string(a.ID) == string(b.ID) || scan.Type(a.ID) != 's' {
 		t.Errorf("%s, %s", a.ID, b.ID)
 	}
@@ -167,7 +167,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"eval","id":"a\u0000","code":1}`), true)
 	f.Fuzz(func(t *testing.T, raw []byte, host bool) {
-		c := NewCodec(Options{MaxDepth: 20}).(*codec)
+		c := NewCodec(dialect.CodecOptions{MaxDepth: 20}).(*codec)
 		c.host, c.max = host, 1000
 		if id := scan.Get(raw, "id"); scan.Valid(raw, 20) == nil && id != nil && !host {
 			c.raw[string(id)] = sentRaw{}
@@ -201,7 +201,7 @@ func FuzzDecode(f *testing.F) {
 // answer of nothing.
 func TestAnswersThatLackTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
-		c := NewCodec(Options{})
+		c := NewCodec(dialect.CodecOptions{})
 		m, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: kind})
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAnswersThatLackTheirMember(t *testing.T) {
 
 // A user's own messages: what answers each, and what a cancel of theirs ends.
 func TestRawMessages(t *testing.T) {
-	c := NewCodec(Options{}).(*codec)
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	for i, step := range []struct{ way, msg, want string }{
 		{"send", `{"type":"eval","id":"e","code":"1"}`, `request "e"`},
 		{"recv", `{"type":"eval_result","id":"e","hasValue":false}`, `response "e" final`},

@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 		{`{"message":"","stage":"scanning"}`, "scanning", ``},
 		{`{"message":7,"stage":null,"phase":"b"}`, "b", ``},
 	} {
-		c := NewCodec(Options{}).(*codec)
+		c := NewCodec(dialect.CodecOptions{}).(*codec)
 		raw := `{"type":"job_status_result","id":"` + c.prefix + `1","jobId":"j","state":"running","progress":` + tt.progress + `}`
 		msgs, _, err := c.Decode([]byte(raw))
 		if err != nil || len(msgs) != 1 {
@@ -52,7 +52,7 @@ func TestReloadEvent(t *testing.T) {
 		{`"message":null`, "assembly_reload", ``},
 		{`"assembly":"A"`, "assembly_reload", `{"assembly":"A"}`},
 	} {
-		c := NewCodec(Options{}).(*codec)
+		c := NewCodec(dialect.CodecOptions{}).(*codec)
 		msgs, _, err := c.Decode([]byte(`{"type":"assembly_reload",` + tt.members + `}`))
 		if err != nil || len(msgs) != 1 {
 			t.Fatal(msgs, err)

@@ -31,13 +31,6 @@ import (
 // version is the only protocolVersion that is spoken.
 const version = "2"
 
-// Options configure a codec. The zero value is usable.
-type Options struct {
-	// MaxDepth is the greatest nesting that is read. 0 means
-	// wire.DefaultMaxDepth.
-	MaxDepth int
-}
-
 // codec is the state for one connection.
 type codec struct {
 	depth  int
@@ -66,7 +59,7 @@ type sentRaw struct {
 }
 
 // NewCodec returns the codec for one connection.
-func NewCodec(o Options) dialect.Codec {
+func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
 	}

@@ -83,7 +83,7 @@ func TestClientExamples(t *testing.T) {
 		typeJobCancel: {Kind: dialect.Internal, Method: typeJobCancel, Params: o(`{"jobId":"job-1"}`)},
 		typeJournal:   {Kind: dialect.Internal, Method: typeJournal, Params: o(`{"kind":"command","limit":20}`)},
 	} {
-		m, err := NewCodec(Options{}).Encode(op)
+		m, err := NewCodec(dialect.CodecOptions{}).Encode(op)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -116,7 +116,7 @@ func TestHostExamples(t *testing.T) {
 		typeJournalResult:   `{"event":"data","data":` + string(scan.Get(examples[typeJournalResult], "entries")) + `}`,
 		typeReload:          `{"event":"log","level":"info","message":"Assembly reload complete.","extra":{"assembly":"HotRepl.Plugin.dll"}}`,
 	} {
-		c := NewCodec(Options{}).(*codec)
+		c := NewCodec(dialect.CodecOptions{}).(*codec)
 		c.raw[string(scan.Get(examples[kind], "id"))] = sentRaw{watch: kind == typeTick || kind == typeTickError, all: true}
 		msgs, _, err := c.Decode(examples[kind])
 		if err != nil || len(msgs) != 1 {
@@ -136,7 +136,7 @@ func TestStrangersAnswers(t *testing.T) {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {
 			continue
 		}
-		msgs, _, err := NewCodec(Options{}).Decode(example)
+		msgs, _, err := NewCodec(dialect.CodecOptions{}).Decode(example)
 		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Notification {
 			t.Errorf("%s: %+v, %v", kind, msgs, err)
 		}

@@ -154,7 +154,7 @@ type guestOf struct {
 
 func connect(t *testing.T, s *server, j judge) guestOf {
 	near, far := transport.Pair()
-	p := peer.New(near, NewCodec(Options{}), peer.Options{Handler: s.Accept})
+	p := peer.New(near, NewCodec(dialect.CodecOptions{}), peer.Options{Handler: s.Accept})
 	t.Cleanup(func() { far.Close(); p.Close() })
 	return guestOf{t, j, far}
 }

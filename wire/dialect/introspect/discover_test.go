@@ -62,7 +62,7 @@ func (a *answer) Cancel(context.Context) error { return nil }
 // What a service with many modules says is written once, not again with each of
 // them: it may be megabytes.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
-	c := NewCodec(Options{}).(*codec)
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	var kept json.RawMessage
 	times := 0
 	c.found.kept = dialect.DiscoveryCache{
@@ -90,7 +90,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 		moduleSchemaMethod: "the schema of its module m0: no answer within 15s",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := NewCodec(Options{}).(*codec)
+			c := NewCodec(dialect.CodecOptions{}).(*codec)
 			var warned []string
 			c.found.kept = dialect.DiscoveryCache{
 				Update: func(func(json.RawMessage) json.RawMessage) {},

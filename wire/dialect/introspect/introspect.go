@@ -42,15 +42,6 @@ const itemMethod = "service_subscription"
 // (which the caller, who knows the schema, has put in order).
 var paramStyles = []string{"wrapped", "object", "positional"}
 
-// Options configure a codec. The zero value is usable.
-type Options struct {
-	// MaxDepth is the greatest nesting that is read. 0 means
-	// wire.DefaultMaxDepth.
-	MaxDepth int
-	// Discovery stores what the service says of itself between runs.
-	Discovery dialect.DiscoveryCache
-}
-
 // codec is the client's state for one connection: JSON-RPC's codec, the service
 // hashes seen so far, and what discovery has learnt.
 type codec struct {
@@ -61,7 +52,7 @@ type codec struct {
 }
 
 // NewCodec returns a codec for one connection.
-func NewCodec(o Options) dialect.Codec {
+func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth}),
 		found: discovery{kept: o.Discovery},

@@ -31,7 +31,7 @@ func TestEncode(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := NewCodec(Options{}).Encode(test.op)
+			m, err := NewCodec(dialect.CodecOptions{}).Encode(test.op)
 			if err != nil || string(m.Raw) != test.want {
 				t.Errorf("%s, %v\nwant %s", m.Raw, err, test.want)
 			}
@@ -40,7 +40,7 @@ func TestEncode(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewCodec(Options{}).Encode(dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
+	if _, err := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
 		t.Errorf("the end of no stream: %v", err)
 	}
 }
@@ -67,7 +67,7 @@ func TestOpened(t *testing.T) {
 		`"sub_001"`: `"sub_001" open`, `9007199254740993`: `9007199254740993 open`,
 		`{"subscription_id":"a"}`: `"a" open`, `{"a":1}`: ` over`, `[1]`: ` over`, `true`: ` over`, `null`: ` over`,
 	} {
-		stream, final := NewCodec(Options{}).Opened(dialect.Op{}, wire.Message{Kind: wire.Response, Body: []byte(result)})
+		stream, final := NewCodec(dialect.CodecOptions{}).Opened(dialect.Op{}, wire.Message{Kind: wire.Response, Body: []byte(result)})
 		got := string(stream) + " open"
 		if final {
 			got = string(stream) + " over"
@@ -117,7 +117,7 @@ func TestEvents(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := NewCodec(Options{})
+			c := NewCodec(dialect.CodecOptions{})
 			msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"sub_001","result":` + test.item + `}}`))
 			if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].Stream) != `"sub_001"` {
 				t.Fatal(msgs, err)
@@ -136,7 +136,7 @@ func TestEvents(t *testing.T) {
 // An event of data that only repeats what came before it costs one allocation,
 // of what it says beyond its data.
 func TestDataAllocates(t *testing.T) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	raw := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"service_hash":"a1","type":"data","provenance":["x"],"content_type":"x.y","data":1}}}`)
 	plain := []byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":"s","result":{"number":"0x1"}}}`)
 	for want, raw := range [][]byte{plain, raw} {
@@ -162,7 +162,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1.0,"method":"a_b","params":[{}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := NewCodec(Options{})
+		c := NewCodec(dialect.CodecOptions{})
 		msgs, _, err := c.Decode(raw)
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			c.Opened(dialect.Op{}, m)
 			line := []byte(`{"method":"m","params":{"subscription":1,"result":` + string(ev.AppendJSON(nil)) + `}}`)
-			if again, _, _ := NewCodec(Options{}).Decode(line); m.Kind != wire.Invalid && (len(again) != 1 || again[0].Kind != wire.Item) {
+			if again, _, _ := NewCodec(dialect.CodecOptions{}).Decode(line); m.Kind != wire.Invalid && (len(again) != 1 || again[0].Kind != wire.Item) {
 				t.Fatalf("the event of %s is no JSON: %s", raw, line)
 			}
 			if m.Kind != wire.Request {

@@ -20,10 +20,8 @@ var (
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name: "introspect",
-		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
-			return NewCodec(Options{MaxDepth: o.MaxDepth, Discovery: o.Discovery})
-		},
+		Name:          "introspect",
+		NewCodec:      NewCodec,
 		NewServer:     NewServer,
 		Shape:         Shape,
 		JSONRPCMember: true,

@@ -60,7 +60,7 @@ func TestEncode(t *testing.T) {
 		if tt.extra != "" {
 			op.Extra = json.RawMessage(tt.extra)
 		}
-		m, err := NewCodec(Options{}).Encode(op)
+		m, err := NewCodec(dialect.CodecOptions{}).Encode(op)
 		got := string(m.Raw)
 		if err != nil {
 			if got = err.Error(); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {

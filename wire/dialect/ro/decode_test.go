@@ -128,7 +128,7 @@ var decodings = map[string]string{
 func TestDecode(t *testing.T) {
 	for title, lines := range decodings {
 		t.Run(title, func(t *testing.T) {
-			c := NewCodec(Options{})
+			c := NewCodec(dialect.CodecOptions{})
 			var got []string
 			next := func() {
 				for _, g := range got {
@@ -186,7 +186,7 @@ func TestEvent(t *testing.T) {
 		`{"id":1,"result":{"status":"shipped"}}`:        `{"event":"data","data":{"status":"shipped"}}`,
 		`{"method":"m","params":[1]}`:                   `{"event":"data","method":"m","data":[1]}`,
 	} {
-		c := NewCodec(Options{})
+		c := NewCodec(dialect.CodecOptions{})
 		msgs, _, _ := c.Decode([]byte(msg))
 		ev, err := dialect.EventOf(c, msgs[0])
 		if got := string(ev.AppendJSON(nil)); err != nil || got != want {
@@ -206,7 +206,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(`[{"id":1,"result":{"status":"accepted","job":{"job":{"id":[]}}}},{"method":"a.yield","target":{},"result":0,"request_id":1}]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		c := NewCodec(Options{})
+		c := NewCodec(dialect.CodecOptions{})
 		for range 2 {
 			_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "a/j:b"})
 		}
@@ -235,7 +235,7 @@ func FuzzDecode(f *testing.F) {
 
 // BenchmarkYield is a result of a call that goes on, as it comes in a stream.
 func BenchmarkYield(b *testing.B) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
 	raw := []byte(`{"jsonrpc":"2.0","method":"job.yield","resource":"job","verb":"yield","target":"job-123","result":{"status":"pending","progress":60,"stage":"scanning"},"request_id":1}`)
 	b.ReportAllocs()

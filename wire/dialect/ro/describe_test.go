@@ -6,6 +6,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 )
 
 // Whatever shape an answer to rpc.describe has, its methods are found.
@@ -120,7 +121,7 @@ func FuzzDescription(f *testing.F) {
 }
 
 func catalogOf(doc string) (*catalog.Catalog, error) {
-	c := NewCodec(Options{})
+	c := NewCodec(dialect.CodecOptions{})
 	msgs, _, err := c.Decode([]byte(`{"id":1,"result":` + doc + `}`))
 	if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Response {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
-		p := peer.New(near, NewCodec(Options{}), peer.Options{})
+		p := peer.New(near, NewCodec(dialect.CodecOptions{}), peer.Options{})
 		defer p.Close()
 		do := func(kind dialect.OpKind, method, job string) dialect.Stream {
 			t.Helper()

@@ -24,13 +24,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options configure a codec. The zero value is usable.
-type Options struct {
-	// MaxDepth is the greatest nesting that is read. 0 means
-	// wire.DefaultMaxDepth.
-	MaxDepth int
-}
-
 // codec is the client's state for one connection: JSON-RPC's codec, and the calls
 // that async results may belong to.
 type codec struct {
@@ -54,7 +47,7 @@ type call struct {
 }
 
 // NewCodec returns the codec for one connection.
-func NewCodec(o Options) dialect.Codec {
+func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth}),
 		calls: map[string]*call{}, places: map[string]string{},

@@ -22,7 +22,7 @@ var (
 func Spec() dialect.Spec {
 	return dialect.Spec{
 		Name:          "ro",
-		NewCodec:      func(o dialect.CodecOptions) dialect.Codec { return NewCodec(Options{MaxDepth: o.MaxDepth}) },
+		NewCodec:      NewCodec,
 		NewServer:     NewServer,
 		Shape:         Shape,
 		JSONRPCMember: true,

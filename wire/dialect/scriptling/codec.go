@@ -37,27 +37,10 @@ var wireMethods = []string{
 	methodNew, methodMethod, methodDestroy, methodCallback, methodLog,
 }
 
-// Options configure a codec as a host. The zero value is usable.
-type Options struct {
-	// OneWay says that the far side cannot call back (HTTP): no callbacks, no
-	// environment.* and no plugin.shutdown.
-	OneWay bool
-	// NoEnvironment leaves environment.open and environment.close out.
-	NoEnvironment bool
-	// ShutdownTimeout bounds plugin.shutdown. 0 means one second.
-	ShutdownTimeout time.Duration
-	// MaxDepth is the greatest nesting that is read. 0 means
-	// wire.DefaultMaxDepth.
-	MaxDepth int
-	// Greeted leaves the greeting out, but uses up its ids, so that --dry-run
-	// shows the ids that would be sent.
-	Greeted bool
-}
-
 // codec is the state for one connection.
 type codec struct {
 	dialect.Codec
-	o         Options
+	o         dialect.CodecOptions
 	calls     map[string]*call  // our calls, by id token
 	callbacks map[string]string // our callbacks: id → hook
 	last      int64             // the id of the latest call
@@ -80,12 +63,12 @@ type call struct {
 }
 
 // NewCodec returns the codec for one connection.
-func NewCodec(o Options) dialect.Codec {
+func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
 	}
-	if o.ShutdownTimeout <= 0 {
-		o.ShutdownTimeout = time.Second
+	if o.Plugin.ShutdownTimeout <= 0 {
+		o.Plugin.ShutdownTimeout = time.Second
 	}
 	c := &codec{
 		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth, AnyID: true, AnyParams: true}),

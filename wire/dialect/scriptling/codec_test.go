@@ -47,7 +47,7 @@ func TestEncode(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"function.call","params":{"name":"f","args":[{"type":"int","value":1},{"type":"callback","callback":{"id":"cb-1"}}]}}`,
 		},
 	} {
-		m, err := NewCodec(Options{}).Encode(c.op)
+		m, err := NewCodec(dialect.CodecOptions{}).Encode(c.op)
 		if err != nil || string(m.Raw) != c.want {
 			t.Errorf("%s %s:\n got %s, %v\nwant %s", c.op.Method, c.op.Params, m.Raw, err, c.want)
 		}
@@ -56,14 +56,14 @@ func TestEncode(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	for want, c := range map[string]struct {
-		o  Options
+		o  dialect.CodecOptions
 		op dialect.Op
 	}{
-		"callbacks need both directions":   {Options{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
-		"a callback can only be an argume": {Options{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
-		"a notification is none":           {Options{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
-		"not part of this dialect":         {Options{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
-		"stands for no dict":               {Options{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
+		"callbacks need both directions":   {dialect.CodecOptions{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
+		"a callback can only be an argume": {dialect.CodecOptions{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
+		"a notification is none":           {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
+		"not part of this dialect":         {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
+		"stands for no dict":               {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
 	} {
 		if _, err := NewCodec(c.o).Encode(c.op); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -76,7 +76,7 @@ func raw(s string) json.RawMessage { return json.RawMessage(s) }
 // call makes a codec with one call that waits, of id 1.
 func calling(t *testing.T, op dialect.Op) *codec {
 	t.Helper()
-	c := NewCodec(Options{}).(*codec)
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	if _, err := c.Encode(op); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c := NewCodec(Options{}).(*codec)
+		c := NewCodec(dialect.CodecOptions{}).(*codec)
 		if _, err := c.Encode(dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "hook"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func FuzzDecode(f *testing.F) {
 // An array of nothing gets an answer over HTTP alone.
 func TestDecodeEmptyBatch(t *testing.T) {
 	for _, oneWay := range []bool{false, true} {
-		msgs, _, err := NewCodec(Options{OneWay: oneWay}).Decode([]byte(" [ ] "))
+		msgs, _, err := NewCodec(dialect.CodecOptions{OneWay: oneWay}).Decode([]byte(" [ ] "))
 		if err != nil || (len(msgs) == 1) != oneWay {
 			t.Errorf("one way %v: %d messages, %v", oneWay, len(msgs), err)
 		}

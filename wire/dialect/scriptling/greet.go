@@ -67,7 +67,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 		return err
 	}
 	c.keep(said)
-	if c.o.OneWay || c.o.NoEnvironment {
+	if c.o.OneWay || c.o.Plugin.NoEnvironment {
 		return nil
 	}
 	_, err = far.Call(ctx, methodOpen, nil)
@@ -87,7 +87,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 // skipGreeting uses up the ids that a greeting would have taken.
 func (c *codec) skipGreeting() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
-	if !c.o.OneWay && !c.o.NoEnvironment {
+	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
 		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})
 	}
 }
@@ -161,7 +161,7 @@ func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 		cancel()
 	}
 	hurry := func() bool { return errors.Is(ctx.Err(), context.Canceled) }
-	limit := c.o.ShutdownTimeout
+	limit := c.o.Plugin.ShutdownTimeout
 	if hurry() {
 		limit = min(limit, hurriedShutdown)
 	}

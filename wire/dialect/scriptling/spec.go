@@ -17,13 +17,8 @@ var (
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
-		Name: "scriptling",
-		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
-			return NewCodec(Options{
-				OneWay: o.OneWay, NoEnvironment: o.NoEnvironment, ShutdownTimeout: o.ShutdownTimeout, MaxDepth: o.MaxDepth,
-				Greeted: o.Greeted,
-			})
-		},
+		Name:          "scriptling",
+		NewCodec:      NewCodec,
 		NewServer:     NewServer,
 		Shape:         Shape,
 		JSONRPCMember: true,
