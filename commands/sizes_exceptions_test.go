@@ -31,8 +31,6 @@ var largeStructs = map[string]exception{
 	"wire/session/daemon.host":     {31, rebuilt},
 	"wire/tape/player.engine":      {23, rebuilt},
 	"wire/transport.Config":        {29, record},
-
-	"wire/transport/ws.Conn": {30, rebuilt},
 }
 
 var branchyFunctions = map[string]exception{
@@ -79,6 +77,4 @@ var branchyFunctions = map[string]exception{
 	"wire/redact.Stream.outer":                       {23, older},
 	"wire/scan.Decoder.number":                       {21, older},
 	"wire/scan.shape.fits":                           {21, older},
-
-	"wire/transport/ws.frameReader.Read": {16, rebuilt},
 }

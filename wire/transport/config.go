@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -164,4 +165,28 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	}
 	stop := context.AfterFunc(hurry, func() { time.AfterFunc(extra, cancel) })
 	return ctx, func() { stop(); cancel() }
+}
+
+// IsClosed reports whether a channel on which nothing is sent is closed.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Layer returns the T among a connection and the connections below it.
+func Layer[T any](c net.Conn) (t T, ok bool) {
+	for {
+		if t, ok = c.(T); ok {
+			return t, true
+		}
+		below, more := c.(interface{ NetConn() net.Conn })
+		if !more {
+			return t, false
+		}
+		c = below.NetConn()
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +26,7 @@ type Process struct {
 	err   error         // after done: of cmd.Wait
 }
 
-// StartProcess starts cmd, which must not have been started. It changes
+// Start starts cmd, which must not have been started. It changes
 // cmd.SysProcAttr so that the child is in a group of its own, and waits for the
 // child in the background: cmd.Wait must not be called. Where cmd has writers that are no
 // *os.File, set cmd.WaitDelay too, else a grandchild that keeps stdout open
@@ -38,21 +39,31 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	processGroup(cmd.SysProcAttr)
-	if err := spawn.start(cmd); err != nil {
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error)
+	go p.run(started)
+	if err := <-started; err != nil {
 		return nil, startFault(cmd, err)
 	}
-	p := &Process{cmd: cmd, group: groupOf(cmd.Process), done: make(chan struct{})}
-	go p.wait()
 	return p, nil
 }
 
-func (p *Process) wait() {
+// run starts the child and waits for it, on one thread: the death signal of a child (Linux) comes when the thread that
+// started it ends.
+func (p *Process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := p.cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	p.group = groupOf(p.cmd.Process)
+	started <- nil
 	p.err = p.cmd.Wait()
 	// While one of its members lives, the group's number is not given to
 	// others. That nobody was left is remembered, so that no stranger gets a
 	// signal of ours later.
 	p.gone = !p.group.lives()
-	spawn.release()
 	close(p.done)
 }
 
@@ -69,32 +80,10 @@ func (p *Process) Wait() error {
 // Pid returns the child's process id, which names its group too.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// exited reports whether Done is closed.
-func (p *Process) exited() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// waitFor waits for the child's exit, at most d.
-func (p *Process) waitFor(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-p.done:
-		return true
-	case <-t.C:
-		return p.exited()
-	}
-}
-
 // Status returns how the child ended: its exit status, or -1 and the signal's name.
 // Before Done it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
-	if !p.exited() || p.cmd.ProcessState == nil {
+	if !transport.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
 	}
 	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -105,12 +94,12 @@ func (p *Process) Status() (exit int, signal string) {
 }
 
 // empty reports whether nobody of the group was left when the child was waited for.
-func (p *Process) empty() bool { return p.exited() && p.gone }
+func (p *Process) empty() bool { return transport.IsClosed(p.done) && p.gone }
 
 // LeftBehind reports whether the child has exited and somebody of its group lives
 // on.
 func (p *Process) LeftBehind() bool {
-	return p.exited() && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
+	return transport.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
 // HurriedGrace is what a child has to end once nobody waits for it any longer.
@@ -136,7 +125,10 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() {
 		p.group.force()
 	}
-	p.waitFor(time.Second) // longer only for what no signal ends
+	select {
+	case <-p.done:
+	case <-time.After(time.Second): // longer only for what no signal ends
+	}
 }
 
 // waitGroup waits until the process group is empty, for d at most. The system
@@ -146,7 +138,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		if !p.exited() {
+		if !transport.IsClosed(p.done) {
 			return false
 		}
 	}

@@ -100,11 +100,9 @@ func (p *stderrPump) run(to io.Writer) {
 
 // settle waits for the end of stderr, at most d: a grandchild may keep it open.
 func (p *stderrPump) settle(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-p.done:
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 

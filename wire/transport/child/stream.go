@@ -71,18 +71,9 @@ func (s *childStream) watch() {
 func (s *childStream) bound(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.isClosing() {
+	if !transport.IsClosed(s.closing) {
 		s.out.SetReadDeadline(time.Now().Add(d))
 		s.in.SetWriteDeadline(time.Now().Add(d))
-	}
-}
-
-func (s *childStream) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -91,8 +82,8 @@ func (s *childStream) isClosing() bool {
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	for !s.atEnd() && !s.isClosing() {
-		exited := s.p.exited()
+	for !transport.IsClosed(s.ended) && !transport.IsClosed(s.closing) {
+		exited := transport.IsClosed(s.p.done)
 		if exited {
 			s.bound(quietTimeout)
 		}
@@ -108,15 +99,6 @@ func (s *childStream) Read(b []byte) (int, error) {
 	return 0, s.end()
 }
 
-func (s *childStream) atEnd() bool {
-	select {
-	case <-s.ended:
-		return true
-	default:
-		return false
-	}
-}
-
 // end says how the child's stdout ended.
 func (s *childStream) end() error {
 	patience := exitTimeout
@@ -126,7 +108,7 @@ func (s *childStream) end() error {
 	if s.waitExit(patience) {
 		return s.exitError()
 	}
-	if s.isClosing() {
+	if transport.IsClosed(s.closing) {
 		return &wire.CloseError{Clean: true}
 	}
 	s.half = true
@@ -135,19 +117,17 @@ func (s *childStream) end() error {
 
 // waitExit waits for the child's exit, at most d and not beyond Close.
 func (s *childStream) waitExit(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-s.p.Done():
 	case <-s.closing:
-	case <-t.C:
+	case <-time.After(d):
 	}
-	return s.p.exited()
+	return transport.IsClosed(s.p.done)
 }
 
 // exitError returns the end of the connection by the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
-	if !s.isClosing() {
+	if !transport.IsClosed(s.closing) {
 		s.stderr.settle(stderrTimeout)
 	}
 	exit, signal := s.p.Status()
@@ -159,10 +139,10 @@ func (s *childStream) exitError() *wire.CloseError {
 
 // Write writes to the child's stdin.
 func (s *childStream) Write(b []byte) (int, error) {
-	if s.inClosed.Load() && !s.isClosing() {
+	if s.inClosed.Load() && !transport.IsClosed(s.closing) {
 		return 0, &wire.CloseError{Err: errors.New("its stdin is closed already")}
 	}
-	if !s.p.exited() {
+	if !transport.IsClosed(s.p.done) {
 		if n, err := s.in.Write(b); err == nil {
 			return n, nil
 		}
@@ -174,17 +154,15 @@ func (s *childStream) Write(b []byte) (int, error) {
 // first, as an error here may end the connection for the reader.
 func (s *childStream) writeError() error {
 	if !s.waitExit(exitTimeout) {
-		if s.isClosing() {
+		if transport.IsClosed(s.closing) {
 			return &wire.CloseError{Clean: true}
 		}
 		return &wire.CloseError{Err: errors.New("the child has closed its stdin")}
 	}
-	t := time.NewTimer(2 * quietTimeout)
-	defer t.Stop()
 	select {
 	case <-s.ended:
 	case <-s.closing:
-	case <-t.C:
+	case <-time.After(2 * quietTimeout):
 	}
 	return s.exitError()
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// readBody reads a whole body, without the blanks around it and a byte order
+// Read reads a whole body, without the blanks around it and a byte order
 // mark. Memory follows the bytes that come, not the length that was announced;
 // one over the limit is refused before they come.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
@@ -30,7 +30,7 @@ func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
 }
 
-// readLines calls recv for each line that is not blank, the last one also
+// Lines calls recv for each line that is not blank, the last one also
 // without its end.
 func Lines(r io.Reader, max int, recv func([]byte)) error {
 	s := bufio.NewScanner(r)

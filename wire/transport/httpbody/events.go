@@ -27,24 +27,19 @@ type eventStream struct {
 	skipLF bool // the line before ended with CR: an LF now belongs to it
 }
 
-// A position is how far an event stream has come, from where it can be resumed.
+// A Position is how far an event stream has come, from where it can be resumed.
 type Position struct {
 	ID    string        // of the last event that was whole; "": none had one
 	Event string        // the kind of the last event; "": it named none
 	Retry time.Duration // how long to wait before that, where the server has said it
 }
 
-// readEvents calls recv with the data of each event, which is valid during the
+// Events calls recv with the data of each event, which is valid during the
 // call, until r ends. An event that the end of r cuts off is dropped, as the
 // standard says, unless its data is a whole JSON value: some servers forget the
-// last empty line. Data longer than max is a Protocol Fault.
-func Events(r io.Reader, max int, recv func([]byte)) error {
-	return EventsFrom(r, max, nil, recv)
-}
-
-// readEventsFrom is readEvents, and keeps how far it has come in at: a stream that ends
-// too early is resumed there. nil: nobody asks.
-func EventsFrom(r io.Reader, max int, at *Position, recv func([]byte)) error {
+// last empty line. Data longer than max is a Protocol Fault. at, if it is not nil, is
+// kept at how far the stream has come: one that ends too early is resumed there.
+func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
 		s.in.Discard(3)
@@ -153,55 +148,33 @@ const maxEventID = 1 << 10
 // longestRetry bounds how long a server can have us wait before a stream is resumed.
 const longestRetry = time.Minute
 
-// position takes a line that says where the stream is resumed, and when, and reports
-// whether it is one.
-func (s *eventStream) position() bool {
-	if s.at == nil {
-		return false
-	}
-	if id, ok := bytes.CutPrefix(s.line, []byte("id:")); ok && len(id) < maxEventID && bytes.IndexByte(id, 0) < 0 {
-		text := string(bytes.TrimPrefix(id, []byte(" ")))
-		s.id = &text
-		return true
-	}
-	if kind, ok := bytes.CutPrefix(s.line, []byte("event:")); ok && len(kind) < maxEventID {
-		s.kind = string(bytes.TrimPrefix(kind, []byte(" ")))
-		return true
-	}
-	retry, ok := bytes.CutPrefix(s.line, []byte("retry:"))
-	if !ok {
-		return false
-	}
-	if ms, err := strconv.ParseUint(string(bytes.TrimPrefix(retry, []byte(" "))), 10, 31); err == nil {
-		s.at.Retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
-	}
-	return true
-}
-
-// field takes the line into the event if it is one of data, and what resumes the stream.
+// field takes the line into the event if it is one of data, or says where the stream is resumed, and when.
 func (s *eventStream) field() error {
-	if s.position() {
-		return nil
-	}
-	value, ok := bytes.CutPrefix(s.line, []byte("data"))
-	if !ok || len(value) > 0 && value[0] != ':' {
-		return nil
-	}
-	if len(value) > 0 {
-		value = bytes.TrimPrefix(value[1:], []byte(" "))
-	}
-	if s.some {
-		s.data = append(s.data, '\n')
-	}
-	s.some = true
-	s.data = append(s.data, value...)
-	if len(s.data) > s.max {
-		return transport.TooLong(s.max)
+	name, value, _ := bytes.Cut(s.line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch short := s.at != nil && len(value) < maxEventID; {
+	case string(name) == "data":
+		if s.some {
+			s.data = append(s.data, '\n')
+		}
+		s.some = true
+		if s.data = append(s.data, value...); len(s.data) > s.max {
+			return transport.TooLong(s.max)
+		}
+	case short && string(name) == "id" && bytes.IndexByte(value, 0) < 0:
+		text := string(value)
+		s.id = &text
+	case short && string(name) == "event":
+		s.kind = string(value)
+	case short && string(name) == "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+			s.at.Retry = min(time.Duration(ms)*time.Millisecond, longestRetry)
+		}
 	}
 	return nil
 }
 
-// appendEvent appends msg as one event. A line break between its tokens (there
+// AppendEvent appends msg as one event. A line break between its tokens (there
 // is none elsewhere in JSON) begins a new data line.
 func AppendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)

@@ -15,7 +15,7 @@ import (
 // events reads all events of a stream.
 func events(r io.Reader, max int) ([]string, error) {
 	var got []string
-	err := Events(r, max, func(b []byte) { got = append(got, string(b)) })
+	err := Events(r, max, nil, func(b []byte) { got = append(got, string(b)) })
 	return got, err
 }
 
@@ -84,7 +84,7 @@ func TestReadEventsDoesNotWait(t *testing.T) {
 		r, w := io.Pipe()
 		got := make(chan string)
 		done := make(chan error, 1)
-		go func() { done <- Events(r, 1000, func(b []byte) { got <- string(b) }) }()
+		go func() { done <- Events(r, 1000, nil, func(b []byte) { got <- string(b) }) }()
 		for _, s := range []string{"1", "2"} {
 			io.WriteString(w, "data: "+s+end+end)
 			if g := <-got; g != s {

@@ -25,7 +25,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	}
 	switch {
 	case good && media == "text/event-stream":
-		return h.broken(httpbody.Events(resp.Body, h.max, recv))
+		return h.broken(httpbody.Events(resp.Body, h.max, nil, recv))
 	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
 		return h.broken(httpbody.Lines(resp.Body, h.max, recv))
 	case !good:

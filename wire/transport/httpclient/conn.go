@@ -162,7 +162,9 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
 			reached.Store(true)
-			way.Store(noterOf(i.Conn))
+			if below, ok := transport.Layer[*eofNoter](i.Conn); ok {
+				way.Store(below)
+			}
 		},
 		WroteHeaders: func() { wire.Sent(ctx) },
 	}))

@@ -68,9 +68,9 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 // certificate is lost.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	return &http.Client{CheckRedirect: d.redirect, Transport: observed(&http.Transport{
-		Proxy: d.forwards,
+		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			conn, err := d.dial(ctx, addr)
+			conn, err := stream.Connect(ctx, d.c, d.a, addr)
 			if err == nil && wrap != nil {
 				conn = wrap(conn)
 			}
@@ -130,26 +130,4 @@ func (d *Dialer) Redirected(resp *http.Response) error {
 		f.Hint = "name that address"
 	}
 	return f
-}
-
-// forwards returns the proxy that a request is sent to as it is, with its whole URL; nil: it is sent over a connection of
-// its own, which may go through a proxy, too.
-func (d *Dialer) forwards(req *http.Request) (*url.URL, error) {
-	if d.a.Scheme != "http" {
-		return nil, nil
-	}
-	return stream.Forwarder(d.c.Route, transport.HostPort(req.URL))
-}
-
-// dial connects to the socket, or to addr, through a proxy where there is one.
-func (d *Dialer) dial(ctx context.Context, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.c.ConnectTimeout)
-	defer cancel()
-	if d.a.Path != "" {
-		return stream.DialUnix(ctx, d.a.Path)
-	}
-	if p, err := d.forwards(&http.Request{URL: &url.URL{Scheme: "http", Host: d.a.Host}}); err == nil && p != nil {
-		return stream.ConnectForwarder(ctx, d.c, p)
-	}
-	return stream.Connect(ctx, d.c, d.a.Scheme, addr)
 }

@@ -23,17 +23,3 @@ func (e *eofNoter) Read(b []byte) (int, error) {
 
 // atEnd reports whether nothing more comes; false if e is nil.
 func (e *eofNoter) atEnd() bool { return e != nil && e.ended.Load() }
-
-// noterOf finds the eofNoter below the layers of TLS; nil if there is none.
-func noterOf(c net.Conn) *eofNoter {
-	for {
-		switch t := c.(type) {
-		case *eofNoter:
-			return t
-		case interface{ NetConn() net.Conn }:
-			c = t.NetConn()
-		default:
-			return nil
-		}
-	}
-}

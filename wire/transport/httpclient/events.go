@@ -75,7 +75,7 @@ func (e *eventsConn) read(found chan<- bool) {
 		return
 	}
 	var at httpbody.Position
-	_ = httpbody.EventsFrom(resp.Body, e.h.max, &at, func(msg []byte) {
+	_ = httpbody.Events(resp.Body, e.h.max, &at, func(msg []byte) {
 		switch {
 		case at.Event != "endpoint":
 			e.said(msg)

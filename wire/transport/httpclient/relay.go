@@ -116,7 +116,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	recv := func(msg []byte) { tap(wire.Recv, msg) }
 	switch media {
 	case "text/event-stream":
-		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Events(in, r.max, recv) })
+		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Events(in, r.max, nil, recv) })
 	case "application/x-ndjson", "application/jsonl":
 		return r.stream(w, resp, func(in io.Reader) error { return httpbody.Lines(in, r.max, recv) })
 	}

@@ -126,7 +126,7 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 			resp.Body.Close()
 			return
 		}
-		_ = httpbody.EventsFrom(resp.Body, h.max, &at, func(msg []byte) {
+		_ = httpbody.Events(resp.Body, h.max, &at, func(msg []byte) {
 			idle = 0
 			select {
 			case h.queue <- bytes.Clone(msg):
@@ -182,7 +182,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	}
 	answered, at := false, httpbody.Position{}
 	read := func(body io.Reader) error {
-		return httpbody.EventsFrom(body, h.max, &at, func(m []byte) {
+		return httpbody.Events(body, h.max, &at, func(m []byte) {
 			answered = answered || scan.Get(m, "method") == nil && scan.Equal(scan.Get(m, "id"), id)
 			recv(m)
 		})

@@ -112,10 +112,8 @@ func (l *listener) Close() error {
 
 // hand gives a connection to Accept; false if Accept will not be called any more.
 func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
-	select {
-	case <-l.closed:
+	if transport.IsClosed(l.closed) {
 		return false
-	default:
 	}
 	select {
 	case l.ready <- c:

@@ -111,7 +111,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 		case <-c.over:
 		}
 		c.mu.Lock()
-		if c.isOver() {
+		if transport.IsClosed(c.over) {
 			return c.gone()
 		}
 	}
@@ -121,15 +121,6 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	}
 	c.trim()
 	return nil
-}
-
-func (c *sessionConn) isOver() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
-	}
 }
 
 // carrier returns the stream for a message that is no answer: that of the request that it
@@ -166,8 +157,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 // than the Config's CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
-	limit := time.NewTimer(c.in.c.CloseTimeout)
-	defer limit.Stop()
+	limit := time.After(c.in.c.CloseTimeout)
 	for {
 		c.mu.Lock()
 		n := c.exchanges
@@ -177,7 +167,7 @@ func (c *sessionConn) Close() error {
 		}
 		select {
 		case <-c.quiet:
-		case <-limit.C:
+		case <-limit:
 			return nil
 		}
 	}
@@ -202,7 +192,7 @@ func (c *sessionConn) enter() (leave func()) {
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.exchanges--; c.exchanges > 0 || c.isOver() {
+		if c.exchanges--; c.exchanges > 0 || transport.IsClosed(c.over) {
 			select {
 			case c.quiet <- struct{}{}:
 			default:

@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"rpcx/wire/transport"
 )
 
 // A fileStream reads or writes a file that others may share, our stdin and
@@ -39,10 +41,8 @@ func (s *fileStream) Read(b []byte) (int, error) {
 
 // Write writes all of b. A write that Close ends is left behind.
 func (s *fileStream) Write(b []byte) (int, error) {
-	select {
-	case <-s.closed:
+	if transport.IsClosed(s.closed) {
 		return 0, os.ErrClosed
-	default:
 	}
 	type result struct {
 		n   int

@@ -74,19 +74,10 @@ func newStdio(c transport.Config) (*stdioStream, error) {
 	return s, nil
 }
 
-func (s *stdioStream) isClosed() bool {
-	select {
-	case <-s.closed:
-		return true
-	default:
-		return false
-	}
-}
-
 // Read reads stdin.
 func (s *stdioStream) Read(b []byte) (int, error) {
 	n, err := s.in.Read(b)
-	if err != nil && s.isClosed() {
+	if err != nil && transport.IsClosed(s.closed) {
 		err = &wire.CloseError{Clean: true}
 	}
 	return n, err
@@ -98,7 +89,7 @@ func (s *stdioStream) Write(b []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case s.isClosed(), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+	case transport.IsClosed(s.closed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
 		return n, &wire.CloseError{Clean: true}
 	}
 	return n, &wire.CloseError{Err: err}

@@ -27,7 +27,7 @@ const lingerTimeout = 10 * time.Millisecond
 // takes nothing more: package tls would try for 5 s.
 const goodbyeTimeout = 200 * time.Millisecond
 
-// dialStream connects over tcp, tls or a Unix socket.
+// Dial connects over tcp, tls or a Unix socket.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	limit := c.ConnectTimeout
 	inTime, cancel := context.WithTimeout(ctx, limit)
@@ -41,10 +41,10 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 
 func connectStream(ctx context.Context, a transport.Address, c transport.Config) (net.Conn, error) {
 	if a.Scheme == "unix" {
-		if limit := maxUnixPath(); len(unixName(a.Path)) > limit {
-			return nil, transport.Usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(a.Path), a.Path)
+		if err := checkUnixPath(a.Path); err != nil {
+			return nil, err
 		}
-		return DialUnix(ctx, a.Path)
+		return Connect(ctx, c, a, "")
 	}
 	host, port, err := net.SplitHostPort(a.Host)
 	if err == nil && port == "0" {
@@ -54,14 +54,14 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 		return nil, err
 	}
 	if a.Scheme == "tcp" {
-		return Connect(ctx, c, a.Scheme, a.Host)
+		return Connect(ctx, c, a, a.Host)
 	}
 	cfg, err := c.TLS.Client(serverName(host))
 	if err != nil {
 		return nil, err
 	}
 	c.WarnInsecure(a.String())
-	conn, err := Connect(ctx, c, a.Scheme, a.Host)
+	conn, err := Connect(ctx, c, a, a.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 
 // dialUnix connects to a socket, and tries again while the listener's queue is full: for TCP the system
 // waits by itself, for a Unix socket it says EAGAIN at once.
-func DialUnix(ctx context.Context, path string) (net.Conn, error) {
+func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
 		if !syserr.Crowded(err) {
@@ -99,12 +99,8 @@ func serverName(host string) string {
 	return name
 }
 
-// keepAlive returns how often an idle TCP connection is probed, and when it is
-// given up.
+// keepAlive returns how an idle TCP connection is probed, and when it is given up.
 func keepAlive(every time.Duration) net.KeepAliveConfig {
-	if every <= 0 {
-		return net.KeepAliveConfig{} // package net's own: on
-	}
 	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
@@ -169,7 +165,7 @@ func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
 // CloseRead has Read return io.EOF when it has returned what has come so far.
 func (s *netStream) CloseRead() error {
-	c, ok := socket(s.Conn).(wire.ReadCloser)
+	c, ok := s.socket().(wire.ReadCloser)
 	if !ok {
 		return errors.ErrUnsupported
 	}
@@ -212,7 +208,7 @@ func FarEnd(conn net.Conn) (silent, gone bool) {
 
 // rawOf returns the system's connection below all layers; nil if there is none.
 func rawOf(conn net.Conn) syscall.RawConn {
-	sc, ok := socket(conn).(syscall.Conn)
+	sc, ok := transport.Layer[syscall.Conn](conn)
 	if !ok {
 		return nil
 	}
@@ -223,18 +219,12 @@ func rawOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// A layer is a connection above another, such as that of TLS.
-type layer interface{ NetConn() net.Conn }
-
-// socket returns what is below all layers of a connection.
-func socket(conn net.Conn) net.Conn {
-	for {
-		above, ok := conn.(layer)
-		if !ok {
-			return conn
-		}
-		conn = above.NetConn()
+// socket returns what is below TLS, if there is TLS.
+func (s *netStream) socket() net.Conn {
+	if t, ok := s.Conn.(*tls.Conn); ok {
+		return t.NetConn()
 	}
+	return s.Conn
 }
 
 // Close tells the far side that nothing more will be sent, reads for a moment what
@@ -248,11 +238,11 @@ func (s *netStream) Close() error {
 	}
 	now := time.Now()
 	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a Write that waits gives up
-	enough := time.AfterFunc(goodbyeTimeout, func() { socket(s.Conn).Close() })
+	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()
 	s.Conn.SetReadDeadline(time.Now().Add(lingerTimeout))
-	io.Copy(io.Discard, io.LimitReader(socket(s.Conn), 1<<20))
+	io.Copy(io.Discard, io.LimitReader(s.socket(), 1<<20))
 	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("closing: %w", err)
 	}

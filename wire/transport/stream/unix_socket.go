@@ -34,8 +34,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
 		return nil, transport.Usage("a Unix socket needs a path")
 	}
-	if limit := maxUnixPath(); len(unixName(path)) > limit {
-		return nil, transport.Usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(path), path)
+	if err := checkUnixPath(path); err != nil {
+		return nil, err
 	}
 	// Bound in a folder that nobody else can enter, and moved into its place
 	// when it has its mode: there is no moment at which others could connect.
@@ -158,6 +158,14 @@ func bindFault(path string, err error) error {
 		why = p.Err
 	}
 	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
+}
+
+// checkUnixPath refuses a path that is too long for a socket.
+func checkUnixPath(path string) error {
+	if limit := maxUnixPath(); len(unixName(path)) > limit {
+		return transport.Usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(path), path)
+	}
+	return nil
 }
 
 // maxUnixPath returns what fits into the system's sockaddr_un, its final NUL

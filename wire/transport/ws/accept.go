@@ -19,5 +19,7 @@ func Accept(w http.ResponseWriter, r *http.Request, under net.Conn, c transport.
 	if err != nil {
 		return nil, err
 	}
-	return newWS(ws, underlying(under), c), nil
+	n, _ := transport.Layer[*wsNet](under)
+	n.ahead = true
+	return newWS(ws, n, c), nil
 }

@@ -28,35 +28,27 @@ type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
 	frames *frameReader // what the library reads from; nil: it reads from net, of a listener
-	max    int
-	binary wire.Binary
-	limit  time.Duration   // of each step of Close
-	hurry  context.Context // Config.Hurry
+	c      transport.Config
 
-	first func(b []byte) // gets the first message; nil: nobody wants it
-	buf   []byte         // of Recv alone
-	last  int            // the length of the message before
+	buf []byte // of Recv alone; its length is that of the message before
 
-	end       atomic.Pointer[error] // the first reason that was found for the end
-	sending   sync.Mutex            // held while a message is written: by the library, or by us
-	closing   sync.Once
-	ctx       context.Context // of the keep-alive alone
-	cancel    context.CancelFunc
-	keepAlive sync.WaitGroup
+	end     atomic.Pointer[error] // the first reason that was found for the end
+	sending sync.Mutex            // held while a message is written: by the library, or by us
+	closing sync.Once
+	unping  func() // ends the keep-alive
 }
 
 // newWS takes over a WebSocket whose handshake is done, and the connection
 // under it.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
-	w := &Conn{
-		ws: ws, net: n, binary: c.Binary, limit: c.CloseTimeout, hurry: c.Hurry,
-		max: c.MaxMessage, first: c.First,
-	}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	ws.SetReadLimit(int64(w.max))
-	n.start()
+	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
+	ws.SetReadLimit(int64(c.MaxMessage))
+	n.broken.Store(nil) // net/http may have called back a read of its own
 	if c.Ping > 0 {
-		w.keepAlive.Go(func() { w.pings(c.Ping) })
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		w.unping = func() { cancel(); <-done }
+		go func() { defer close(done); w.pings(ctx, c.Ping) }()
 	}
 	return w
 }
@@ -108,10 +100,9 @@ func (w *Conn) CloseWith(code int, reason string) error {
 		if errors.Is(first, errHuge) {
 			code = int(websocket.StatusMessageTooBig) // as the library says where it finds out itself
 		}
-		w.net.closing.Store(true)
+		w.net.phase.Store(closing)
 		w.bye(websocket.StatusCode(code), cutReason(reason))
-		w.cancel()
-		w.keepAlive.Wait()
+		w.unping()
 	})
 	return nil
 }
@@ -123,7 +114,7 @@ const stuckTimeout = 150 * time.Millisecond
 // waits 5 seconds for a silent far side. Should even that not help (a reader
 // that is stuck in what OnIdle called), the library is left behind.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
-	patience, cancel := transport.Within(w.hurry, w.limit, 0)
+	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
 	defer context.AfterFunc(patience, func() { w.net.Close() })()
 	done := make(chan struct{})
@@ -159,26 +150,26 @@ func cutReason(s string) string {
 }
 
 // pings keeps the connection alive, and finds out when it is not.
-func (w *Conn) pings(every time.Duration) {
+func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {
-		case <-w.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-t.C:
-			w.ping(every)
+			w.ping(ctx, every)
 		}
 	}
 }
 
 // ping fails only when one read waited for the whole time: bytes of any kind
 // are a sign of life, and a pong that we do not read is not the far side's fault.
-func (w *Conn) ping(limit time.Duration) {
+func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
 		return // the library would give up a connection that is merely full
 	}
-	ctx, cancel := context.WithCancel(w.ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before, waiting := w.net.waiting()
 	late := time.AfterFunc(limit, func() {
@@ -193,9 +184,4 @@ func (w *Conn) ping(limit time.Duration) {
 }
 
 // Remote returns the address of the far side; "" if it has none.
-func (c *Conn) Remote() string {
-	if c.net == nil {
-		return ""
-	}
-	return c.net.RemoteAddr().String()
-}
+func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }

@@ -66,17 +66,14 @@ func (w wrapping) Accept() (net.Conn, error) {
 // Until the handshake is over, and where who reads has a buffer of its own, nothing is read ahead, and no memory is
 // there for it.
 func TestWSReadsAheadOnlyForItself(t *testing.T) {
-	for _, c := range []struct {
-		direct, begun bool
-		ahead         int
-	}{{false, false, 0}, {true, false, 0}, {true, true, 0}, {false, true, 3}} {
-		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, direct: c.direct, begun: c.begun}
+	for _, ahead := range []bool{false, true} {
+		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, ahead: ahead}
 		b := make([]byte, 1)
-		if got, err := n.Read(b); err != nil || string(b[:got]) != "a" || len(n.in) != c.ahead || (n.buffer != nil) != (c.ahead > 0) {
-			t.Errorf("%+v: %q, %d bytes ahead, %v", c, b[:got], len(n.in), err)
+		if got, err := n.Read(b); err != nil || string(b[:got]) != "a" || (n.in != nil) != ahead || ahead && n.in.Buffered() != 3 {
+			t.Errorf("%v: %q, %v", ahead, b[:got], err)
 		}
 		if rest, err := io.ReadAll(n); err != nil || string(rest) != "bcd" {
-			t.Errorf("%+v: then %q, %v", c, rest, err)
+			t.Errorf("%v: then %q, %v", ahead, rest, err)
 		}
 	}
 }
@@ -90,7 +87,7 @@ func (r readOnly) Read(b []byte) (int, error) { return r.Reader.Read(b) }
 
 // The buffer of a large message does not stay.
 func TestWSKeepsNoLargeBuffer(t *testing.T) {
-	w := &Conn{max: 32 << 20}
+	w := &Conn{c: transport.Config{Options: wire.Options{MaxMessage: 32 << 20}}}
 	for i, n := range []int{20 << 20, 2, 2} {
 		if msg, err := w.read(bytes.NewReader(make([]byte, n))); err != nil || len(msg) != n {
 			t.Fatalf("%d bytes: %d, %v", n, len(msg), err)

@@ -47,25 +47,11 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
 		c.Warnf("%s: the far side picked none of the subprotocols offered: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
 	}
-	n := underlying(under)
-	n.direct = under == net.Conn(n)
+	n, _ := transport.Layer[*wsNet](under) // the client has wrapped it
+	n.ahead = under != net.Conn(n)         // else up.frames has a buffer of its own
 	w := newWS(ws, n, c)
 	w.frames = up.frames
 	return w, nil
-}
-
-// underlying finds our own connection below the layers of TLS.
-func underlying(c net.Conn) *wsNet {
-	for {
-		switch t := c.(type) {
-		case *wsNet:
-			return t
-		case interface{ NetConn() net.Conn }:
-			c = t.NetConn()
-		default:
-			panic(fmt.Sprintf("transport: a %T is not a connection of ours", c)) // every dial goes through httpDialer.dial
-		}
-	}
 }
 
 // takeSubprotocols moves what a --header offers to where the library looks for

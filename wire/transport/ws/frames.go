@@ -154,35 +154,39 @@ func (f *frameReader) Read(p []byte) (int, error) {
 	}
 	n := 0
 	for n < len(p) && len(f.in) > 0 {
-		if f.left == 0 { // the frame's head, a byte at a time
+		m := 1
+		if f.left > 0 {
+			m = copy(p[n:], f.in[:min(f.left, uint64(len(f.in)))])
+			f.left -= uint64(m)
+		} else {
 			p[n] = f.in[0]
-			f.head, f.in = append(f.head, f.in[0]), f.in[1:]
-			n++
-			_, size, known := frameHead(f.head)
-			switch {
-			case len(f.head) > 1 && f.head[1]&0x80 != 0:
-				f.in, f.err = nil, errMasked
-				return 0, errMasked
-			case known && size > f.most && size <= math.MaxInt64: // the library refuses what is more
-				f.in, f.err = nil, errHuge
-				return 0, errHuge
+			if err := f.takeHead(f.in[0]); err != nil {
+				f.in, f.err = nil, err
+				return 0, err
 			}
-			if known {
-				f.left, f.head = size, f.head[:0]
-			}
-			if known && size == 0 {
-				break
-			}
-			continue
 		}
-		m := copy(p[n:], f.in[:min(f.left, uint64(len(f.in)))])
 		f.in = f.in[m:]
 		n += m
-		if f.left -= uint64(m); f.left == 0 {
+		if f.left == 0 && len(f.head) == 0 { // the end of the frame
 			break
 		}
 	}
 	return n, nil
+}
+
+// takeHead takes a byte of a frame's head.
+func (f *frameReader) takeHead(b byte) error {
+	f.head = append(f.head, b)
+	_, size, known := frameHead(f.head)
+	switch {
+	case len(f.head) > 1 && f.head[1]&0x80 != 0:
+		return errMasked
+	case known && size > f.most && size <= math.MaxInt64: // the library refuses what is more
+		return errHuge
+	case known:
+		f.left, f.head = size, f.head[:0]
+	}
+	return nil
 }
 
 // frameHead returns the length of the head of the frame that b begins with, and that of

@@ -1,6 +1,7 @@
 package ws
 
 import (
+	"bufio"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -18,16 +19,13 @@ type wsNet struct {
 	left func() // gives a client's place back; nil: it had none
 
 	// The reading side belongs to whoever reads; the library has a lock for that.
-	in     []byte // what was read and not yet asked for
-	buffer []byte // for in; nil until it is needed
-	direct bool   // who reads has a buffer of its own: reads go straight through
-	begun  bool   // by start; until then, too
-	idle   func() // called before Recv waits; nil for none
-	inRecv atomic.Bool
-	waits  atomic.Int64 // odd while waiting for bytes, and never the same twice
+	ahead bool          // more is read than is asked for
+	in    *bufio.Reader // nil until then
+	idle  func()        // called before Recv waits; nil for none
+	phase atomic.Int32  // inRecv, closing, or 0
+	waits atomic.Int64  // odd while waiting for bytes, and never the same twice
 
-	broken  atomic.Pointer[error] // of the first read or write that failed
-	closing atomic.Bool           // Close reads too, on its own goroutine: that is not Recv
+	broken atomic.Pointer[error] // of the first read or write that failed
 
 	mu   sync.Mutex
 	out  []byte // what is held back
@@ -50,37 +48,35 @@ func (n *wsNet) Close() error {
 	return n.Conn.Close()
 }
 
-// start begins to buffer what is read, when the handshake is over.
-func (n *wsNet) start() { n.begun = true }
+// The phases of a connection. Close reads too, on its own goroutine: that is not Recv.
+const (
+	inRecv = iota + 1
+	closing
+)
 
 // Read returns bytes that were read before, or waits for more.
 func (n *wsNet) Read(p []byte) (int, error) {
-	if len(n.in) == 0 {
-		if n.idle != nil && n.inRecv.Load() && !n.closing.Load() {
-			n.idle()
-		}
-		if n.direct || !n.begun || len(p) >= wsBuffer {
-			return n.wait(p)
-		}
-		if n.buffer == nil {
-			n.buffer = make([]byte, wsBuffer)
-		}
-		got, err := n.wait(n.buffer)
-		if err != nil {
-			return 0, err
-		}
-		n.in = n.buffer[:got]
+	if !n.ahead {
+		return waiter{n}.Read(p)
 	}
-	m := copy(p, n.in)
-	n.in = n.in[m:]
-	return m, nil
+	if n.in == nil {
+		n.in = bufio.NewReaderSize(waiter{n}, wsBuffer)
+	}
+	return n.in.Read(p)
 }
 
-func (n *wsNet) wait(p []byte) (int, error) {
+// A waiter reads from the connection.
+type waiter struct{ n *wsNet }
+
+func (w waiter) Read(p []byte) (int, error) {
+	n := w.n
+	if n.idle != nil && n.phase.Load() == inRecv {
+		n.idle()
+	}
 	n.waits.Add(1)
 	defer n.waits.Add(1)
 	got, err := n.Conn.Read(p)
-	if err != nil && n.begun {
+	if err != nil {
 		n.broken.CompareAndSwap(nil, &err)
 	}
 	return got, err
@@ -166,9 +162,9 @@ func (n *wsNet) writable() bool {
 
 // heard shows the first message to whoever wants it.
 func (w *Conn) heard(msg []byte) []byte {
-	if w.first != nil {
-		w.first(msg)
-		w.first = nil
+	if w.c.First != nil {
+		w.c.First(msg)
+		w.c.First = nil
 	}
 	return msg
 }

@@ -24,10 +24,10 @@ const (
 // has it). An empty message is a message. The context is never a caller's: a
 // context that ends would end the connection.
 func (w *Conn) Recv() ([]byte, error) {
-	w.net.inRecv.Store(true)
-	defer w.net.inRecv.Store(false)
+	w.net.phase.CompareAndSwap(0, inRecv)
+	defer w.net.phase.CompareAndSwap(inRecv, 0)
 	if w.framed() {
-		if msg, ok := w.frames.Message(w.binary == wire.BinaryAccept, w.max); ok {
+		if msg, ok := w.frames.Message(w.c.Binary == wire.BinaryAccept, w.c.MaxMessage); ok {
 			if cap(w.buf) > largeMessage {
 				w.buf = nil
 			}
@@ -43,10 +43,10 @@ func (w *Conn) Recv() ([]byte, error) {
 		if err != nil {
 			return nil, w.received(err)
 		}
-		if typ != websocket.MessageBinary || w.binary == wire.BinaryAccept {
+		if typ != websocket.MessageBinary || w.c.Binary == wire.BinaryAccept {
 			return w.heard(msg), nil
 		}
-		if w.binary == wire.BinaryRefuse {
+		if w.c.Binary == wire.BinaryRefuse {
 			return nil, w.refuseBinary()
 		}
 	}
@@ -57,16 +57,16 @@ func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
 	if !w.framed() {
 		return msgs
 	}
-	return w.frames.Buffered(msgs, most, w.binary == wire.BinaryAccept, w.max)
+	return w.frames.Buffered(msgs, most, w.c.Binary == wire.BinaryAccept, w.c.MaxMessage)
 }
 
 // framed reports whether messages may be had without the library.
-func (w *Conn) framed() bool { return w.frames != nil && !w.net.closing.Load() }
+func (w *Conn) framed() bool { return w.frames != nil && w.net.phase.Load() != closing }
 
 // read reads one message into the buffer, which grows only as bytes come,
 // whatever length was announced.
 func (w *Conn) read(r io.Reader) ([]byte, error) {
-	if cap(w.buf) > largeMessage && w.last < cap(w.buf)/4 || w.buf == nil {
+	if cap(w.buf) > largeMessage && len(w.buf) < cap(w.buf)/4 || w.buf == nil {
 		w.buf = make([]byte, 0, smallMessage)
 	}
 	b := w.buf[:0]
@@ -74,14 +74,14 @@ func (w *Conn) read(r io.Reader) ([]byte, error) {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if err == io.EOF {
-			w.buf, w.last = b, len(b)
+			w.buf = b
 			return b, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		if len(b) == cap(b) {
-			b = append(make([]byte, 0, min(2*cap(b), w.max+1)), b...)
+			b = append(make([]byte, 0, min(2*cap(b), w.c.MaxMessage+1)), b...)
 		}
 	}
 }
@@ -107,9 +107,9 @@ func (w *Conn) received(err error) error {
 	case w.end.Load() != nil:
 		return *w.end.Load()
 	case errors.Is(err, websocket.ErrMessageTooBig):
-		return w.ended(transport.TooLong(w.max))
+		return w.ended(transport.TooLong(w.c.MaxMessage))
 	case errors.Is(err, errHuge):
-		return w.ended(wire.NewFault(wire.Protocol, transport.TooLong(w.max).Error(), errHuge))
+		return w.ended(wire.NewFault(wire.Protocol, transport.TooLong(w.c.MaxMessage).Error(), errHuge))
 	case errors.Is(err, errMasked):
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):

@@ -58,28 +58,12 @@ func (f *frames) take(b []byte) {
 
 // begin looks whether the head is whole, and takes it apart.
 func (f *frames) begin() {
-	if len(f.head) < 2 {
+	head, size, known := frameHead(f.head)
+	if known && f.head[1]&0x80 != 0 {
+		head += 4 // the key of its mask
+	}
+	if !known || len(f.head) < head {
 		return
-	}
-	size, need := uint64(f.head[1]&0x7f), 2
-	switch size {
-	case 126:
-		need = 4
-	case 127:
-		need = 10
-	}
-	whole := need
-	if f.head[1]&0x80 != 0 {
-		whole += 4
-	}
-	if len(f.head) < whole {
-		return
-	}
-	switch need {
-	case 4:
-		size = uint64(binary.BigEndian.Uint16(f.head[2:]))
-	case 10:
-		size = binary.BigEndian.Uint64(f.head[2:])
 	}
 	f.went, f.size, f.came, f.shown = true, size, 0, f.shown[:0]
 	if op := f.head[0] & 0x0f; op == 1 || op == 2 {
@@ -98,10 +82,14 @@ func (f *frames) payload(b []byte) {
 	}
 	f.came += uint64(len(b))
 	if f.head[0]&0x08 != 0 { // a control frame, which may stand between the frames of a message
-		f.shown = append(f.shown, plain[:min(len(plain), max(transport.PieceShown-len(f.shown), 0))]...)
+		f.show(plain)
 		return
 	}
-	shown := f.message.Append(nil, plain)
+	f.show(f.message.Append(nil, plain))
+}
+
+// show adds to what is shown of the payload.
+func (f *frames) show(shown []byte) {
 	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
 }
 

@@ -18,8 +18,8 @@ func (w *Conn) SendBuffered(msg []byte) error {
 	defer w.net.hold.Add(-1)
 	w.sending.Lock()
 	defer w.sending.Unlock()
-	if w.frames != nil && len(msg) <= ownFrame && w.end.Load() == nil {
-		if ours, err := w.frames.writeText(msg); ours {
+	if w.frames != nil && w.end.Load() == nil {
+		if n, err := w.frames.writeTexts(msg, 0, []int{len(msg)}); n > 0 {
 			return w.sent(err)
 		}
 	}
@@ -45,7 +45,7 @@ func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error)
 func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.goodbye {
+	if f.goodbye { // the library says why there are no messages any more
 		return 0, nil
 	}
 	f.out = f.out[:0]
@@ -53,24 +53,13 @@ func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err 
 		f.out = appendMasked(f.out, all[start:ends[n]], rand.Uint32())
 		start = ends[n]
 	}
-	_, err = f.ReadWriteCloser.Write(f.out)
+	if n > 0 {
+		_, err = f.ReadWriteCloser.Write(f.out)
+	}
 	if cap(f.out) > wsBuffer {
 		f.out = nil
 	}
 	return n, err
-}
-
-// writeText writes a text message as one frame; false: the library has said goodbye, after
-// which there are no messages, and says so.
-func (f *frameReader) writeText(msg []byte) (ours bool, err error) {
-	f.writing.Lock()
-	defer f.writing.Unlock()
-	if f.goodbye {
-		return false, nil
-	}
-	f.out = appendMasked(f.out[:0], msg, rand.Uint32())
-	_, err = f.ReadWriteCloser.Write(f.out)
-	return true, err
 }
 
 // Write implements io.Writer, for the library: its control frames, each of which is one
