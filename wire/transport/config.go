@@ -6,7 +6,6 @@ package transport
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -95,8 +94,6 @@ type TLS struct {
 	Cert     string // PEM file of our certificate chain
 	Key      string // PEM file of our key
 	Insecure bool   // the far side's certificate is not verified
-	// ForTest, when set, is cloned in place of an empty configuration.
-	ForTest *tls.Config
 }
 
 // A Listener hands out connections.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rpcx/wire"
 )
 
 // late is a context whose deadline has passed and whose timer has not said so.
@@ -27,6 +29,10 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	f := DialFault(late{t.Context()}, "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
 	if strings.Contains(f.Message, "10s") || f.Hint != "" {
 		t.Errorf("%s (%s)", f.Message, f.Hint)
+	}
+	f = DialFault(t.Context(), "tls://h:1", 10*time.Second, &net.OpError{Op: "remote error", Err: errors.New("tls: protocol version not supported")})
+	if f.Kind != wire.Unreachable || !strings.Contains(f.Message, "the far side ended the TLS handshake: protocol version") {
+		t.Error(f.Message)
 	}
 	f = DialFault(t.Context(), "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
 	if !strings.Contains(f.Message, "no answer within 10s") {

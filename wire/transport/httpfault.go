@@ -17,7 +17,7 @@ const MaxErrorBody = 1024
 
 // httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
 // are Auth, all others Unreachable.
-func HttpFault(what string, resp *http.Response, body []byte) *wire.Fault {
+func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:

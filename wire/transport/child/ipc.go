@@ -82,10 +82,17 @@ func joinIPC(c transport.Config) (wire.Conn, error) {
 	return newIPCConn(stream.New(conn), c)
 }
 
+// A lineConn is what of a framing's Conn an ipcConn shows.
+type lineConn interface {
+	wire.Conn
+	wire.Idler
+	wire.Batcher
+}
+
 // An ipcConn is a line a message, less the messages of Node itself. It is no
 // wire.HalfCloser: Node takes half of an end for the whole.
 type ipcConn struct {
-	wire.Conn
+	lineConn
 	c      transport.Config
 	warned bool
 }
@@ -95,7 +102,7 @@ func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ipcConn{Conn: conn, c: c}, nil
+	return &ipcConn{lineConn: conn.(lineConn), c: c}, nil
 }
 
 // Recv returns the next message that is not Node's own ("cmd" begins with
@@ -103,7 +110,7 @@ func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
 // acknowledged: Node sends nothing more until then.
 func (i *ipcConn) Recv() ([]byte, error) {
 	for {
-		msg, err := i.Conn.Recv()
+		msg, err := i.lineConn.Recv()
 		if err != nil || !bytes.Contains(msg, []byte(`"NODE_`)) {
 			return msg, err
 		}
@@ -117,7 +124,7 @@ func (i *ipcConn) Recv() ([]byte, error) {
 		if cmd != "NODE_HANDLE" {
 			continue
 		}
-		if err := i.Conn.Send([]byte(`{"cmd":"NODE_HANDLE_ACK"}`)); err != nil {
+		if err := i.lineConn.Send([]byte(`{"cmd":"NODE_HANDLE_ACK"}`)); err != nil {
 			return nil, err
 		}
 		if text := members["msg"]; text != nil {
@@ -131,27 +138,4 @@ func (i *ipcConn) warn(cmd string) {
 		i.warned = true
 		i.c.Warnf("ipc: messages of Node itself (%s) are not for us: handles are dropped", cmd)
 	}
-}
-
-// OnIdle hands on to the framing.
-func (i *ipcConn) OnIdle(f func()) {
-	if c, ok := i.Conn.(wire.Idler); ok {
-		c.OnIdle(f)
-	}
-}
-
-// SendBuffered hands on to the framing.
-func (i *ipcConn) SendBuffered(msg []byte) error {
-	if c, ok := i.Conn.(wire.Batcher); ok {
-		return c.SendBuffered(msg)
-	}
-	return i.Conn.Send(msg)
-}
-
-// Flush hands on to the framing.
-func (i *ipcConn) Flush() error {
-	if c, ok := i.Conn.(wire.Batcher); ok {
-		return c.Flush()
-	}
-	return nil
 }

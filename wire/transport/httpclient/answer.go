@@ -67,7 +67,7 @@ var nobodyThere = map[int]bool{
 // message: Auth, Unreachable, or, where the server was there and failed, RPCError.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
-	f := transport.HttpFault(h.Where+" answered", resp, body)
+	f := transport.HTTPFault(h.Where+" answered", resp, body)
 	f.Unreached = status == http.StatusServiceUnavailable
 	if f.Kind == wire.Unreachable && status >= 400 && !nobodyThere[status] {
 		f.Kind = wire.RPCError

@@ -147,16 +147,11 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 }
 
 func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) error {
-	// A copy: the transport may read it even after the answer has come.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(bytes.Clone(msg)))
+	req, session, err := h.request(ctx, http.MethodPost, h.URL, msg)
 	if err != nil {
-		return wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
+		return err
 	}
-	req.Header = h.Header.Clone()
-	req.Host = h.HostHeader
-	setDefault(req.Header, "Content-Type", "application/json")
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
-	session := h.setSession(req.Header)
 	var reached atomic.Bool // some connection: the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -186,6 +181,21 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return h.events.Load().exchange(ctx, msg, recv)
 	}
 	return err
+}
+
+// request returns a request with what all of them carry, the session's headers among that. session is the name of that;
+// nil where there is none.
+func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
+	// A copy: the transport may read it even after the answer has come.
+	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))
+	if err != nil {
+		return nil, nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
+	}
+	req.Header, req.Host = h.Header.Clone(), h.HostHeader
+	if msg != nil {
+		setDefault(req.Header, "Content-Type", "application/json")
+	}
+	return req, h.setSession(req.Header), nil
 }
 
 // UnansweredAfter is how long a server may take for the head of its answer before Config.Unanswered is told.

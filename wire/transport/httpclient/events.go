@@ -141,13 +141,10 @@ func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)
 		close(a.done)
 	}
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wire.Sent(ctx) }})
-	req, err := http.NewRequestWithContext(traced, http.MethodPost, e.to, bytes.NewReader(bytes.Clone(msg)))
+	req, _, err := e.h.request(traced, http.MethodPost, e.to, msg)
 	if err != nil {
 		return err
 	}
-	req.Header, req.Host = e.h.Header.Clone(), e.h.HostHeader
-	setDefault(req.Header, "Content-Type", "application/json")
-	e.h.setSession(req.Header)
 	resp, err := e.h.http.Do(req)
 	if err != nil {
 		return e.h.notAnswered(ctx, true, false, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"rpcx/wire"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpbody"
 )
@@ -35,11 +34,10 @@ func Get(ctx context.Context, a transport.Address, path string, c transport.Conf
 	defer h.Close()
 	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
+	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
-		return nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
+		return nil, err
 	}
-	req.Header, req.Host = h.Header.Clone(), h.HostHeader
 	setDefault(req.Header, "Accept", "application/json")
 	resp, err := h.http.Do(req)
 	if err != nil {

@@ -157,13 +157,11 @@ func isEvents(resp *http.Response) bool {
 
 // get asks for an event stream, behind the event of that id where there is one.
 func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
+	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header, req.Host = h.Header.Clone(), h.HostHeader
 	req.Header.Set("Accept", "text/event-stream")
-	h.setSession(req.Header)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
@@ -224,12 +222,10 @@ func (h *httpConn) endSession() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.URL, nil)
+	req, _, err := h.request(ctx, http.MethodDelete, h.URL, nil)
 	if err != nil {
 		return
 	}
-	req.Header, req.Host = h.Header.Clone(), h.HostHeader
-	h.setSession(req.Header)
 	if resp, err := h.http.Do(req); err == nil {
 		resp.Body.Close()
 	}

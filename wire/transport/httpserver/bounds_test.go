@@ -3,12 +3,15 @@ package httpserver
 import (
 	"bufio"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -109,7 +112,7 @@ func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
 			if scheme == "https" {
 				known := httptest.NewTLSServer(nil)
 				known.Close()
-				c.TLS.ForTest = &tls.Config{Certificates: known.TLS.Certificates}
+				c.TLS.Cert = written(t, known.TLS.Certificates[0])
 			}
 			l := listening(t, scheme, c)
 			defer l.Close()
@@ -146,4 +149,20 @@ func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// written returns the name of a file with a certificate and its key.
+func written(t *testing.T, c tls.Certificate) string {
+	t.Helper()
+	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
+	text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
+	name := filepath.Join(t.TempDir(), "pair.pem")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

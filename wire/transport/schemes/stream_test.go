@@ -337,7 +337,26 @@ func TestListenerClose(t *testing.T) {
 func TestTLSOldVersionsAreRefused(t *testing.T) {
 	server, client, _ := certified(t)
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
-	client.ForTest = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
-	_, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
+	old := &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10, InsecureSkipVerify: true}
+	if _, err := tls.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"), old); err == nil || !strings.Contains(err.Error(), "version") {
+		t.Errorf("an old client: %v", err)
+	}
+	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.Certificates = []tls.Certificate{pair}
+	far, err := tls.Listen("tcp", "127.0.0.1:0", old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	go func() {
+		if conn, err := far.Accept(); err == nil {
+			conn.(*tls.Conn).Handshake()
+			conn.Close()
+		}
+	}()
+	_, err = dial(t.Context(), "tls://"+far.Addr().String(), transport.Config{TLS: client})
 	wantFault(t, err, wire.Unreachable, "version")
 }

@@ -136,7 +136,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 
 // proxyRefused is the Fault of what a proxy answered to CONNECT.
 func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
-	f := transport.HttpFault("the proxy "+p.Host+" refused", resp, nil)
+	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, nil)
 	f.Unreached = f.Kind == wire.Unreachable
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		f.Hint = "--proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host + " (or HTTPS_PROXY) says who we are"

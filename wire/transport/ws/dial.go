@@ -87,7 +87,7 @@ func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration,
 	if resp.Body != nil {
 		body, _ = io.ReadAll(io.LimitReader(resp.Body, transport.MaxErrorBody))
 	}
-	f := transport.HttpFault(fmt.Sprintf("%s refused the upgrade to WebSocket", d.Where), resp, body)
+	f := transport.HTTPFault(fmt.Sprintf("%s refused the upgrade to WebSocket", d.Where), resp, body)
 	switch resp.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		f.Unreached = true
