@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"rpcx/wire/scan"
@@ -139,28 +138,10 @@ func resolve(schema, doc json.RawMessage) json.RawMessage {
 		if json.Unmarshal(scan.Get(schema, "$ref"), &ref) != nil {
 			return schema
 		}
-		pointer, ok := strings.CutPrefix(ref, "#/")
-		if !ok {
+		if !strings.HasPrefix(ref, "#/") {
 			return schema
 		}
-		schema = at(doc, pointer)
+		schema = scan.At(doc, ref[1:])
 	}
 	return schema
-}
-
-// at finds what a pointer, without its first slash, names in doc.
-func at(doc json.RawMessage, pointer string) json.RawMessage {
-	for token := range strings.SplitSeq(pointer, "/") {
-		token = scan.Unescape(token)
-		if list := scan.List(doc); list != nil {
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(list) {
-				return nil
-			}
-			doc = list[i]
-			continue
-		}
-		doc = scan.Get(doc, token)
-	}
-	return doc
 }

@@ -30,3 +30,56 @@ func Below(pointer string, i int, key []byte) string {
 	}
 	return pointer + "/" + Escape(Key(key))
 }
+
+// Lookup returns the part of a decoded value that a JSON pointer names.
+func Lookup(val any, pointer string) (any, bool) {
+	if pointer == "" {
+		return val, true
+	}
+	if pointer[0] != '/' {
+		return nil, false
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = Unescape(token)
+		switch in := val.(type) {
+		case map[string]any:
+			part, ok := in[token]
+			if !ok {
+				return nil, false
+			}
+			val = part
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			val = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return val, true
+}
+
+// At returns the part of val, JSON, that a JSON pointer names; nil if there is none.
+func At(val []byte, pointer string) []byte {
+	switch {
+	case pointer == "":
+		return val
+	case pointer[0] != '/':
+		return nil
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		token = Unescape(token)
+		if list := List(val); list != nil {
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(list) {
+				return nil
+			}
+			val = list[i]
+			continue
+		}
+		val = Get(val, token)
+	}
+	return val
+}

@@ -257,3 +257,21 @@ func FuzzValid(f *testing.F) {
 		}
 	})
 }
+
+// Both forms of a value know the same places.
+func TestPointers(t *testing.T) {
+	const text = `{"a":[1,{"b/c":2,"~":null}],"":3}`
+	var decoded any
+	if err := json.Unmarshal([]byte(text), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	for pointer, want := range map[string]string{
+		"": text, "/a/0": "1", "/a/1/b~1c": "2", "/a/1/~0": "null", "/": "3",
+		"a": "", "/b": "", "/a/2": "", "/a/-1": "", "/a/x": "", "/a/0/x": "", "/a/1/b": "",
+	} {
+		val, there := Lookup(decoded, pointer)
+		if got := string(At([]byte(text), pointer)); got != want || there != (want != "") {
+			t.Errorf("%q: got %s and %v, want %s", pointer, got, val, want)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,138 +72,101 @@ func pathPointer(path []string) string {
 // and finds which types may stand there. It visits each place once, so that
 // circles end.
 type walker struct {
-	s    *Schema
-	leaf func(pointer string, m map[string]any) (set typeSet, all bool) // what the schema at the end of the path says; all: with those that it applies
+	leaf func(s *jsonschema.Schema) (set typeSet, all bool) // what the schema at the end of the path says; all: with those that it applies
 	seen map[visit]typeSet
 }
 
 // A visit is a schema together with how much of the path is left there.
 type visit struct {
-	pointer string
-	left    int
+	schema *jsonschema.Schema
+	left   int
 }
 
 // fits reports whether v may stand at path, as far as the schema speaks about
 // that place alone. What is not known may.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
-	leaf := func(pointer string, _ map[string]any) (typeSet, bool) {
-		part := s.part(pointer)
-		if part != nil && (err != nil || e.whole(part, root).verdict == fails) {
+	w := &walker{seen: map[visit]typeSet{}, leaf: func(part *jsonschema.Schema) (typeSet, bool) {
+		if err != nil || e.whole(part, root).verdict == fails {
 			return 0, true
 		}
 		return anyType, true
-	}
-	w := &walker{s: s, leaf: leaf, seen: map[visit]typeSet{}}
-	return w.types(s.pointer, path) != 0
-}
-
-// part returns the compiled schema at pointer; nil if it does not compile.
-func (s *Schema) part(pointer string) *jsonschema.Schema {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.parts[pointer]; !ok {
-		s.parts[pointer] = s.compiled(base, pointer)
-	}
-	return s.parts[pointer]
+	}}
+	return w.types(s.schema, path) != 0
 }
 
 // types returns the types that the schema allows at path.
 func (s *Schema) types(path []string) typeSet {
-	leaf := func(_ string, m map[string]any) (typeSet, bool) { return ownTypes(m), false }
-	w := &walker{s: s, leaf: leaf, seen: map[visit]typeSet{}}
-	return w.types(s.pointer, path)
+	w := &walker{seen: map[visit]typeSet{}, leaf: func(part *jsonschema.Schema) (typeSet, bool) { return ownTypes(part), false }}
+	return w.types(s.schema, path)
 }
 
-func (w *walker) types(pointer string, path []string) typeSet {
-	at := visit{pointer, len(path)}
-	if set, ok := w.seen[at]; ok {
-		return set
+func (w *walker) types(s *jsonschema.Schema, path []string) typeSet {
+	at := visit{s, len(path)}
+	set, ok := w.seen[at]
+	if !ok {
+		w.seen[at] = anyType // for circles
+		set = w.below(s, path)
+		w.seen[at] = set
 	}
-	w.seen[at] = anyType // for circles
-	w.seen[at] = w.below(pointer, path)
-	return w.seen[at]
+	return set
 }
 
-func (w *walker) below(pointer string, path []string) typeSet {
-	node, _ := lookup(w.s.doc, pointer)
-	m, ok := node.(map[string]any)
-	switch {
-	case node == false:
-		return 0
-	case !ok:
-		return anyType
-	}
-	set := anyType
-	if len(path) == 0 {
-		own, all := w.leaf(pointer, m)
-		if all {
-			return own
+func (w *walker) below(s *jsonschema.Schema, path []string) typeSet {
+	if s.Bool != nil {
+		if *s.Bool {
+			return anyType
 		}
-		set = own
+		return 0
+	}
+	set, all := anyType, false
+	if len(path) == 0 {
+		if set, all = w.leaf(s); all {
+			return set
+		}
 	} else {
-		for _, next := range steps(m, pointer, path[0]) {
+		for _, next := range steps(s, path[0]) {
 			set &= w.types(next, path[1:])
 		}
 	}
-	if target, ok := refTarget(m); ok {
-		set &= w.types(target, path)
+	if s.Ref != nil {
+		set &= w.types(s.Ref, path)
 	}
-	for i := range branches(m, "allOf") {
-		set &= w.types(branch(pointer, "allOf", i), path)
+	for _, part := range s.AllOf {
+		set &= w.types(part, path)
 	}
-	for _, key := range []string{"anyOf", "oneOf"} {
+	for _, parts := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
 		var some typeSet
-		for i := range branches(m, key) {
-			some |= w.types(branch(pointer, key, i), path)
+		for _, part := range parts {
+			some |= w.types(part, path)
 		}
-		if len(branches(m, key)) > 0 {
+		if len(parts) > 0 {
 			set &= some
 		}
 	}
 	return set
 }
 
-// steps returns pointers to the schemas that m, which is at pointer, applies to
-// the property or element step.
-func steps(m map[string]any, pointer, step string) []string {
-	var next []string
+// steps returns the schemas that s applies to the property or element step.
+func steps(s *jsonschema.Schema, step string) []*jsonschema.Schema {
 	if step == Append {
-		for _, key := range []string{"items", "additionalItems"} {
-			if v, ok := m[key]; ok {
-				if _, isArray := v.([]any); !isArray {
-					next = append(next, pointer+"/"+key)
-				}
-			}
+		prefix, rest := itemsOf(s)
+		if one, ok := rest.(*jsonschema.Schema); ok && len(prefix) == 0 { // otherwise it depends on its index
+			return []*jsonschema.Schema{one}
 		}
-		if len(branches(m, "prefixItems")) > 0 || len(branches(m, "items")) > 0 {
-			return nil // which schema it gets depends on its index
-		}
-		return next
+		return nil
 	}
-	if props, ok := m["properties"].(map[string]any); ok {
-		if _, ok := props[step]; ok {
-			next = append(next, pointer+"/properties/"+scan.Escape(step))
+	var next []*jsonschema.Schema
+	if one := s.Properties[step]; one != nil {
+		next = append(next, one)
+	}
+	for re, one := range s.PatternProperties {
+		if p, ok := re.(*pattern); ok && p.MatchString(step) {
+			next = append(next, one)
 		}
 	}
-	if patterns, ok := m["patternProperties"].(map[string]any); ok {
-		for p := range patterns {
-			if re, err := regexp.Compile(p); err == nil && re.MatchString(step) {
-				next = append(next, pointer+"/patternProperties/"+scan.Escape(p))
-			}
-		}
-	}
-	if _, ok := m["additionalProperties"].(map[string]any); ok && len(next) == 0 {
-		next = append(next, pointer+"/additionalProperties")
+	if rest, ok := s.AdditionalProperties.(*jsonschema.Schema); ok && len(next) == 0 {
+		next = append(next, rest)
 	}
 	return next
-}
-
-func branches(m map[string]any, key string) []any {
-	b, _ := m[key].([]any)
-	return b
-}
-
-func branch(pointer, key string, i int) string {
-	return pointer + "/" + key + "/" + strconv.Itoa(i)
 }

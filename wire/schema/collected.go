@@ -171,28 +171,38 @@ func (f *collected) conditional() {
 // keyword has looked at. Where that is not known, neither is this.
 func (f *collected) unevaluated() {
 	if rest := f.s.UnevaluatedProperties; rest != nil {
+		var names []string
 		for i := range f.v.open() {
-			f.remaining(rest, &f.v.members[i], i)
+			part := &f.v.members[i]
+			switch a := f.remaining(rest, part, i); {
+			case a.verdict == fails && a.failure.rule == "false":
+				names = append(names, string(part.name))
+			default:
+				f.below(a)
+			}
+		}
+		if names != nil {
+			f.fail("unevaluatedProperties", causes{}).names = names
 		}
 	}
 	if rest := f.s.UnevaluatedItems; rest != nil && f.v.kind() == 'a' {
 		i, c := 0, f.v.elements()
 		for _, raw, ok := c.Next(); ok && f.e.left >= 0; _, raw, ok = c.Next() {
-			f.remaining(rest, &value{raw: raw, parent: f.v, index: i}, i)
+			f.below(f.remaining(rest, &value{raw: raw, parent: f.v, index: i}, i))
 			i++
 		}
 	}
 }
 
 // remaining applies a schema to the i-th part, unless it was evaluated.
-func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) {
+func (f *collected) remaining(schema *jsonschema.Schema, part *value, i int) answer {
 	if f.seen.has(i) {
-		return
+		return answer{verdict: passes}
 	}
 	f.mark(i)
-	if a := f.e.ask(schema, part); f.seen.unsure && a.verdict != passes {
-		f.unsure = true
-	} else {
-		f.below(a)
+	a := f.e.ask(schema, part)
+	if f.seen.unsure && a.verdict == fails {
+		return answer{}
 	}
+	return a
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rpcx/wire/scan"
 )
 
 // base is the URL of a document inside the compiler. No loader knows its scheme.
@@ -88,7 +90,7 @@ func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{doc: doc, schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
+	return &Schema{schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
 }
 
 func location(pointer string) string {
@@ -185,7 +187,7 @@ func unusable(err error, docs map[string]any) error {
 		return fmt.Errorf("the schema is not usable: %w", err)
 	}
 	address, _, _ := strings.Cut(invalid.URL, "#")
-	part, _ := lookup(docs[address], schemaPointer(invalid.URL))
+	part, _ := scan.Lookup(docs[address], schemaPointer(invalid.URL))
 	c := newCompiler(jsonschema.Draft2020, noLoader{}, engine)
 	c.AssertFormat()
 	meta, merr := c.Compile(ve.SchemaURL)

@@ -89,7 +89,7 @@ func byUse(a, b *failure) int {
 
 func (f *failure) urgency() int {
 	switch f.rule {
-	case "additionalProperties", "false":
+	case "additionalProperties", "unevaluatedProperties", "false":
 		return 0
 	case "required":
 		return 2

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rpcx/wire/scan"
 )
 
 // FileOptions say how Open reads a schema. The zero value is usable.
@@ -49,7 +51,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := lookup(doc, pointer); !ok {
+	if _, ok := scan.Lookup(doc, pointer); !ok {
 		return nil, fmt.Errorf("there is nothing at %s", pointer)
 	}
 	draft := draftOf["2020-12"]
@@ -74,8 +76,8 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if err != nil {
 		return nil, fileError(err, f.read)
 	}
-	s := &Schema{doc: doc, schema: compiled, compiler: c, docs: f.read, stepsPerByte: stepsPerByte}
-	s.ready(raw, pointer)
+	s := &Schema{schema: compiled, compiler: c, docs: f.read, stepsPerByte: stepsPerByte}
+	s.ready(raw)
 	return s, nil
 }
 

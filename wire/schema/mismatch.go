@@ -64,30 +64,17 @@ func (s *Schema) place(address string) string {
 	return inFolder(file) + "#" + schemaPointer(address)
 }
 
-// schemaPointer returns the JSON pointer of a schema URL of the library.
-func schemaPointer(address string) string {
-	_, fragment, _ := strings.Cut(address, "#")
-	p, _ := unescapeFragment(fragment)
-	return p
-}
-
 // best reduces a tree of failures to the one that is most useful to the person
 // who typed the value, with what was perhaps meant.
 func (s *Schema) best(root *failure) *Mismatch {
 	f := root.useful()
 	m := s.mismatch(f, f.sentence())
-	at := schemaPointer(f.schema.Location)
 	switch f.rule {
-	case "additionalProperties":
-		s.unknown(&m, f.names, s.names(at))
-	case "false":
-		if parent, ok := strings.CutSuffix(at, "/unevaluatedProperties"); ok && f.value.parent != nil {
-			m.Rule, m.Pointer = "unevaluatedProperties", pointerOf(f.value.parent.path())
-			s.unknown(&m, []string{string(f.value.name)}, s.names(parent))
-		}
+	case "additionalProperties", "unevaluatedProperties":
+		m.unknown(f.names, s.propertiesOf(f.schema, anyOneOf))
 	case "required":
 		m.Property = f.names[0]
-		s.missing(&m, at, f.value)
+		s.missing(&m, f)
 	case "enum", "const":
 		m.nearestValue(f.value, f.wanted())
 	}
@@ -95,7 +82,7 @@ func (s *Schema) best(root *failure) *Mismatch {
 }
 
 // unknown sets which property is not known, and which one was perhaps meant.
-func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
+func (m *Mismatch) unknown(unknown, known []string) {
 	m.Property = unknown[0]
 	for _, name := range unknown {
 		if near := catalog.Nearest(name, known); near != "" {
@@ -112,15 +99,14 @@ func (s *Schema) unknown(m *Mismatch, unknown, known []string) {
 // missing adds an example value for a missing property, and tells the given
 // property whose name is near, as it was perhaps misspelt: of several the first
 // by name.
-func (s *Schema) missing(m *Mismatch, at string, in *value) {
-	known := s.names(at)
-	expand(s.doc, at, func(p string, _ map[string]any) {
-		prop := rawAt(s.raw, p+"/properties/"+scan.Escape(m.Property))
-		if prop != nil && m.Value == nil {
+func (s *Schema) missing(m *Mismatch, f *failure) {
+	known := s.propertiesOf(f.schema, anyOneOf)
+	s.properties(f.schema, anyOneOf, func(properties json.RawMessage) {
+		if prop := scan.Get(properties, m.Property); prop != nil && m.Value == nil {
 			m.Value = catalog.ExampleValue(prop, s.raw)
 		}
-	}, "allOf", "anyOf", "oneOf")
-	for _, given := range in.open() {
+	})
+	for _, given := range f.value.open() {
 		name := string(given.name)
 		if !slices.Contains(known, name) && catalog.Nearest(name, []string{m.Property}) != "" {
 			m.Message += " (there is " + strconv.Quote(name) + ")"
@@ -152,11 +138,6 @@ func (m *Mismatch) nearestValue(got *value, want []any) {
 	if m.Nearest != "" {
 		m.Value = json.RawMessage(encode(byText[m.Nearest]))
 	}
-}
-
-// names returns the properties that the schema at pointer knows, in its order.
-func (s *Schema) names(pointer string) []string {
-	return propertyOrder(s.raw, pointer, s.doc, "allOf", "anyOf", "oneOf")
 }
 
 // mismatches goes down a tree of failures to what is wrong itself, and returns it

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -21,68 +22,34 @@ func pointerOf(tokens []string) string {
 	return b.String()
 }
 
-// lookup returns the part of v that a JSON pointer names.
-func lookup(v any, pointer string) (any, bool) {
-	if pointer == "" {
-		return v, true
-	}
-	if pointer[0] != '/' {
-		return nil, false
-	}
-	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = scan.Unescape(token)
-		switch c := v.(type) {
-		case map[string]any:
-			e, ok := c[token]
-			if !ok {
-				return nil, false
-			}
-			v = e
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(c) {
-				return nil, false
-			}
-			v = c[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
+// schemaPointer returns the JSON pointer of a schema URL of the library.
+func schemaPointer(address string) string {
+	_, fragment, _ := strings.Cut(address, "#")
+	p, _ := unescapeFragment(fragment)
+	return p
 }
 
-// rawAt is lookup in the bytes of a document; nil if there is nothing.
-func rawAt(raw json.RawMessage, pointer string) json.RawMessage {
-	if pointer == "" {
-		return raw
-	}
-	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = scan.Unescape(token)
-		var m map[string]json.RawMessage
-		var a []json.RawMessage
-		if json.Unmarshal(raw, &m) == nil {
-			raw = m[token]
-		} else if i, err := strconv.Atoi(token); err == nil && json.Unmarshal(raw, &a) == nil && i >= 0 && i < len(a) {
-			raw = a[i]
-		} else {
-			return nil
-		}
-	}
-	return raw
+func unescapeFragment(fragment string) (string, bool) {
+	p, err := url.PathUnescape(fragment)
+	return p, err == nil
 }
 
-// propertyOrder lists the properties of the schema at pointer in the order of the
-// bytes, those of its $ref and of the keywords through after its own.
-func propertyOrder(raw json.RawMessage, pointer string, doc any, through ...string) []string {
+// propertiesOf returns the properties of a schema as its document has them, those
+// of the schemas that it applies after its own.
+func (s *Schema) propertiesOf(of *jsonschema.Schema, r reach) []string {
 	var names []string
-	expand(doc, pointer, func(p string, m map[string]any) {
-		if _, ok := m["properties"].(map[string]any); ok {
-			for _, name := range catalog.Keys(rawAt(raw, p+"/properties")) {
-				names = addName(names, name)
-			}
+	s.properties(of, r, func(properties json.RawMessage) {
+		for _, name := range catalog.Keys(properties) {
+			names = addName(names, name)
 		}
-	}, through...)
+	})
 	return names
+}
+
+// properties calls f for the properties, as the document has them, of a schema and
+// of those that it applies.
+func (s *Schema) properties(of *jsonschema.Schema, r reach, f func(properties json.RawMessage)) {
+	expand(of, r, func(part *jsonschema.Schema) { f(scan.At(s.raw, schemaPointer(part.Location)+"/properties")) })
 }
 
 func addName(names []string, name string) []string {
@@ -92,51 +59,44 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// maxDepth bounds how deep references and combinations are followed.
-const maxDepth = 64
+// Bounds of how many schemas are looked at that apply to one value, and how deep
+// inside each other.
+const (
+	maxDepth    = 64
+	maxExpanded = 256
+)
 
-// maxExpanded bounds how many schemas are looked at that apply to one value.
-const maxExpanded = 256
+// A reach says through which keywords, beside $ref, a schema applies others to the
+// same value: each includes those before.
+type reach int
 
-// expand calls f for the schema at pointer and for those that it applies to the
-// same value, through $ref and through the named keywords.
-func expand(doc any, pointer string, f func(pointer string, m map[string]any), through ...string) {
-	seen := map[string]bool{}
-	var visit func(p string, depth int)
-	visit = func(p string, depth int) {
-		v, ok := lookup(doc, p)
-		m, isMap := v.(map[string]any)
-		if !ok || !isMap || seen[p] || depth > maxDepth || len(seen) >= maxExpanded {
-			return
-		}
-		seen[p] = true
-		f(p, m)
-		if target, ok := refTarget(m); ok {
-			visit(target, depth+1)
-		}
-		for _, key := range through {
-			for i := range branches(m, key) {
-				visit(branch(p, key, i), depth+1)
+const (
+	allOf reach = iota
+	anyOneOf
+	ifThenElse
+)
+
+// expand calls f for a schema and for those that it applies to the same value.
+func expand(s *jsonschema.Schema, r reach, f func(s *jsonschema.Schema)) {
+	seen := map[*jsonschema.Schema]bool{}
+	var visit func(depth int, all ...*jsonschema.Schema)
+	visit = func(depth int, all ...*jsonschema.Schema) {
+		for _, s := range all {
+			if s == nil || seen[s] || depth > maxDepth || len(seen) >= maxExpanded {
+				continue
 			}
-			if _, ok := m[key].(map[string]any); ok {
-				visit(p+"/"+key, depth+1)
+			seen[s] = true
+			f(s)
+			visit(depth+1, s.Ref)
+			visit(depth+1, s.AllOf...)
+			if r >= anyOneOf {
+				visit(depth+1, s.AnyOf...)
+				visit(depth+1, s.OneOf...)
+			}
+			if r >= ifThenElse {
+				visit(depth+1, s.If, s.Then, s.Else)
 			}
 		}
 	}
-	visit(pointer, 0)
-}
-
-// refTarget returns the pointer that a local $ref of m names; ok is false if m
-// has none.
-func refTarget(m map[string]any) (string, bool) {
-	ref, ok := m["$ref"].(string)
-	if ref = strings.TrimPrefix(ref, base); !ok || ref == "" || ref[0] != '#' || len(ref) > 1 && ref[1] != '/' {
-		return "", false
-	}
-	return unescapeFragment(ref[1:])
-}
-
-func unescapeFragment(fragment string) (string, bool) {
-	p, err := url.PathUnescape(fragment)
-	return p, err == nil
+	visit(0, s)
 }

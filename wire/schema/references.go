@@ -134,7 +134,7 @@ func (s *survey) visit(at site) error {
 		return nil
 	}
 	s.done[at.pointer] = true
-	v, _ := lookup(s.doc, at.pointer)
+	v, _ := scan.Lookup(s.doc, at.pointer)
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil
@@ -189,7 +189,7 @@ func (s *survey) parts(m map[string]any, at site) {
 	}
 	for _, key := range schemaLists {
 		for i := range branches(m, key) {
-			s.todo = append(s.todo, site{branch(at.pointer, key, i), at.base, at.root})
+			s.todo = append(s.todo, site{at.pointer + "/" + key + "/" + strconv.Itoa(i), at.base, at.root})
 		}
 	}
 	for _, key := range schemaMaps {
@@ -218,7 +218,7 @@ func (s *survey) reference(ref string, at site) string {
 	case own == withoutFragment(at.base):
 		return s.inside(ref, u.Fragment, at)
 	case here:
-		if _, ok := lookup(s.doc, root+u.Fragment); ok {
+		if _, ok := scan.Lookup(s.doc, root+u.Fragment); ok {
 			return s.follow(ref, site{root + u.Fragment, u, root}, site{root, u, root})
 		}
 	}
@@ -239,7 +239,7 @@ func (s *survey) follow(ref string, to ...site) string {
 // own may mean the catalog around it.
 func (s *survey) inside(ref, fragment string, at site) string {
 	for _, root := range []string{at.root, "", s.lifted} {
-		if _, ok := lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
+		if _, ok := scan.Lookup(s.doc, root+fragment); !ok || fragment == "" && root == "" && s.lifted != "" {
 			continue
 		}
 		s.todo = append(s.todo, site{root + fragment, at.base, at.root})
@@ -255,4 +255,9 @@ func (s *survey) inside(ref, fragment string, at site) string {
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
 	return unknownURL
+}
+
+func branches(m map[string]any, key string) []any {
+	b, _ := m[key].([]any)
+	return b
 }

@@ -31,15 +31,12 @@ type Options struct {
 // A Schema is one compiled schema inside a document. Any number of goroutines may
 // use it at the same time.
 type Schema struct {
-	doc     any // the decoded document, as the compiler got it
-	raw     json.RawMessage
-	pointer string
-	schema  *jsonschema.Schema
-	order   func() []string
+	raw    json.RawMessage // the document
+	schema *jsonschema.Schema
+	order  func() []string
 
 	mu        sync.Mutex // guards what follows
 	compiler  *jsonschema.Compiler
-	parts     map[string]*jsonschema.Schema    // the schemas that Coerce needed, by pointer
 	resources map[*jsonschema.Schema]*resource // of schemas that dynamic references have led to
 
 	docs         map[string]any // all documents, by address
@@ -59,7 +56,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	if _, ok := lookup(v, pointer); !ok {
+	if _, ok := scan.Lookup(v, pointer); !ok {
 		return nil, fmt.Errorf("reading the schema: nothing at %q", pointer)
 	}
 	if o.Warn == nil {
@@ -69,7 +66,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ready(doc, pointer)
+	s.ready(doc)
 	s.exhausted = sync.OnceFunc(func() {
 		o.Warn(fmt.Sprintf("a value is left unchecked in part: checking it takes more than %d steps", s.steps))
 	})
@@ -77,10 +74,9 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 }
 
 // ready completes a schema that is compiled.
-func (s *Schema) ready(raw json.RawMessage, pointer string) {
-	s.raw, s.pointer, s.steps = raw, pointer, maxSteps
-	s.parts, s.resources = map[string]*jsonschema.Schema{}, map[*jsonschema.Schema]*resource{}
-	s.order = sync.OnceValue(func() []string { return propertyOrder(s.raw, s.pointer, s.doc, "allOf") })
+func (s *Schema) ready(raw json.RawMessage) {
+	s.raw, s.steps, s.resources = scan.Trim(raw), maxSteps, map[*jsonschema.Schema]*resource{}
+	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
 		walk(doc, func(m map[string]any) {
 			ref, _ := m["$ref"].(string) // perhaps to a metaschema, which has dynamic references

@@ -95,7 +95,7 @@ func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 	doc, at := s.docs[address], ""
 	for end, c := range pointer + "/" { // the innermost $id on the way to the schema
 		if c == '/' && end > 0 {
-			if here, _ := lookup(doc, pointer[:end]); hasID(here) {
+			if here, _ := scan.Lookup(doc, pointer[:end]); hasID(here) {
 				at = pointer[:end]
 			}
 		}
@@ -112,7 +112,7 @@ func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 	if own != nil && own.DynamicAnchor != "" {
 		r.anchors[own.DynamicAnchor] = own
 	}
-	root, _ := lookup(doc, at)
+	root, _ := scan.Lookup(doc, at)
 	s.anchors(r, root, at)
 	s.resources[c], s.resources[own] = r, r
 	return r

@@ -45,12 +45,13 @@ var sentences = map[string]func(f *failure) string{
 	"pattern": func(f *failure) string {
 		return fmt.Sprintf("%s does not match the pattern %s", brief(strconv.Quote(string(f.value.text()))), f.schema.Pattern)
 	},
-	"required":             func(f *failure) string { return "lacks " + quoted(f.names) },
-	"dependencies":         because,
-	"dependentRequired":    because,
-	"additionalProperties": func(f *failure) string { return "has no property " + quoted(f.names) },
-	"false":                func(*failure) string { return "is not allowed" },
-	"not":                  func(*failure) string { return "is what the schema excludes" },
+	"required":              func(f *failure) string { return "lacks " + quoted(f.names) },
+	"dependencies":          because,
+	"dependentRequired":     because,
+	"additionalProperties":  noProperty,
+	"unevaluatedProperties": noProperty,
+	"false":                 func(*failure) string { return "is not allowed" },
+	"not":                   func(*failure) string { return "is what the schema excludes" },
 }
 
 // sentence says what is wrong, without the place.
@@ -106,6 +107,8 @@ func (f *failure) tooFew(what string) string {
 func (f *failure) tooMany(what string) string {
 	return fmt.Sprintf("has %s, and may have %d at most", count(f.at[0], what), f.at[1])
 }
+
+func noProperty(f *failure) string { return "has no property " + quoted(f.names) }
 
 func because(f *failure) string {
 	last := len(f.names) - 1

@@ -3,6 +3,8 @@ package schema
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // typeSet is a set of JSON types.
@@ -66,29 +68,23 @@ func typeOf(v json.RawMessage) typeSet {
 
 // ownTypes returns the types that a schema allows by its own type, enum and
 // const.
-func ownTypes(m map[string]any) typeSet {
+func ownTypes(s *jsonschema.Schema) typeSet {
 	set := anyType
-	switch t := m["type"].(type) {
-	case string:
-		set &= typeByName(t)
-	case []any:
-		var some typeSet
-		for _, name := range t {
-			if name, ok := name.(string); ok {
-				some |= typeByName(name)
-			}
+	if s.Types != nil && !s.Types.IsEmpty() {
+		set = 0
+		for _, name := range s.Types.ToStrings() {
+			set |= typeByName(name)
 		}
-		set &= some
 	}
-	if values, ok := m["enum"].([]any); ok {
+	if s.Enum != nil {
 		var some typeSet
-		for _, v := range values {
+		for _, v := range s.Enum.Values {
 			some |= typeOf(json.RawMessage(encode(v)))
 		}
 		set &= some
 	}
-	if v, ok := m["const"]; ok {
-		set &= typeOf(json.RawMessage(encode(v)))
+	if s.Const != nil {
+		set &= typeOf(json.RawMessage(encode(*s.Const)))
 	}
 	return set
 }

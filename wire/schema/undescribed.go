@@ -2,8 +2,10 @@ package schema
 
 import (
 	"encoding/json"
-	"regexp"
+	"maps"
 	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/catalog"
 )
@@ -28,24 +30,21 @@ func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 	if err != nil {
 		return nil
 	}
-	d := &describer{s: s}
-	d.visit(val, []string{s.pointer})
+	d := &describer{}
+	d.visit(val, []*jsonschema.Schema{s.schema})
 	return d.found
 }
 
 // A describer compares the names in a value with those that a schema describes.
-type describer struct {
-	s     *Schema
-	found []Undescribed
-}
+type describer struct{ found []Undescribed }
 
-// visit looks at a part of the value to which the schemas at these pointers apply.
-func (d *describer) visit(v *value, pointers []string) {
+// visit looks at a part of the value to which these schemas apply.
+func (d *describer) visit(v *value, schemas []*jsonschema.Schema) {
 	switch v.kind() {
 	case 'o':
 		known := &described{}
-		for _, p := range pointers {
-			known.read(d.s.doc, p)
+		for _, s := range schemas {
+			known.read(s)
 		}
 		for i := range v.open() {
 			d.member(&v.members[i], known)
@@ -54,9 +53,9 @@ func (d *describer) visit(v *value, pointers []string) {
 		i, c := -1, v.elements()
 		for _, raw, ok := c.Next(); ok; _, raw, ok = c.Next() {
 			i++
-			var next []string
-			for _, p := range pointers {
-				next = append(next, elementAt(d.s.doc, p, i)...)
+			var next []*jsonschema.Schema
+			for _, s := range schemas {
+				next = append(next, elementAt(s, i)...)
 			}
 			if len(next) > 0 && len(d.found) < maxUndescribed {
 				d.visit(&value{raw: raw, parent: v, index: i}, next)
@@ -68,9 +67,9 @@ func (d *describer) visit(v *value, pointers []string) {
 // member looks at one member.
 func (d *describer) member(v *value, known *described) {
 	name := string(v.name)
-	var next []string
+	var next []*jsonschema.Schema
 	for _, s := range known.schemas {
-		next = append(next, steps(s.m, s.pointer, name)...)
+		next = append(next, steps(s, name)...)
 	}
 	switch {
 	case len(next) > 0:
@@ -89,55 +88,35 @@ const stepsAtOnce = 64
 
 // described lists the members of an object that schemas describe.
 type described struct {
-	schemas []located
+	schemas []*jsonschema.Schema
 	names   []string
 	open    bool // members of any name are described, or what is described is not known
 }
 
-// A located is a schema and where it stands.
-type located struct {
-	m       map[string]any
-	pointer string
-}
-
-// read adds what the schema at pointer says.
-func (d *described) read(doc any, pointer string) {
-	expand(doc, pointer, func(p string, m map[string]any) {
-		d.schemas = append(d.schemas, located{m, p})
-		props, _ := m["properties"].(map[string]any)
-		for name := range props {
-			d.names = append(d.names, name)
+// read adds what a schema says.
+func (d *described) read(s *jsonschema.Schema) {
+	expand(s, ifThenElse, func(s *jsonschema.Schema) {
+		d.schemas = append(d.schemas, s)
+		d.names = slices.AppendSeq(d.names, maps.Keys(s.Properties))
+		for re := range s.PatternProperties {
+			_, known := re.(*pattern)
+			d.open = d.open || !known
 		}
-		if _, isMap := m["additionalProperties"].(map[string]any); isMap {
-			d.open = true
-		}
-		patterns, _ := m["patternProperties"].(map[string]any)
-		for p := range patterns {
-			if _, err := regexp.Compile(p); err != nil {
-				d.open = true
-			}
-		}
-		for _, key := range []string{"dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef", "unevaluatedProperties"} {
-			d.open = d.open || m[key] != nil
-		}
-		if _, local := refTarget(m); m["$ref"] != nil && !local {
-			d.open = true
-		}
-	}, "allOf", "anyOf", "oneOf", "if", "then", "else")
+		_, others := s.AdditionalProperties.(*jsonschema.Schema)
+		d.open = d.open || others || s.DependentSchemas != nil || s.Dependencies != nil || s.DynamicRef != nil || s.RecursiveRef != nil ||
+			s.UnevaluatedProperties != nil || s.Location == unknownLocation
+	})
 	slices.Sort(d.names)
 }
 
-// elementAt returns the schemas that the one at pointer has for the i-th element.
-func elementAt(doc any, pointer string, i int) []string {
-	var next []string
-	expand(doc, pointer, func(p string, m map[string]any) {
-		for _, key := range []string{"prefixItems", "items"} {
-			if i < len(branches(m, key)) {
-				next = append(next, branch(p, key, i))
-				return
-			}
+// elementAt returns the schemas that s has for the i-th element.
+func elementAt(s *jsonschema.Schema, i int) (next []*jsonschema.Schema) {
+	expand(s, anyOneOf, func(s *jsonschema.Schema) {
+		if prefix, _ := itemsOf(s); i < len(prefix) {
+			next = append(next, prefix[i])
+		} else {
+			next = append(next, steps(s, Append)...)
 		}
-		next = append(next, steps(m, p, Append)...)
-	}, "allOf", "anyOf", "oneOf")
+	})
 	return next
 }

@@ -51,7 +51,7 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 // at returns what is at a place of the message; known is false for what the tape
 // does not hold: a secret, or what stands for another value.
 func (v *view) at(pointer string) (got string, known bool) {
-	val, there := lookup(v.val["msg"], pointer)
+	val, there := scan.Lookup(v.val["msg"], pointer)
 	switch {
 	case val == tape.Redacted, v.line.Vars && isVariable(val):
 		return "", false
@@ -86,32 +86,6 @@ func pointer(place any) string {
 		return b.String()
 	}
 	return ""
-}
-
-// lookup returns the value at a JSON pointer.
-func lookup(val any, pointer string) (any, bool) {
-	if pointer == "" {
-		return val, val != nil
-	}
-	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
-		switch in := val.(type) {
-		case map[string]any:
-			next, ok := in[scan.Unescape(token)]
-			if !ok {
-				return nil, false
-			}
-			val = next
-		case []any:
-			i := -1
-			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(in) {
-				return nil, false
-			}
-			val = in[i]
-		default:
-			return nil, false
-		}
-	}
-	return val, true
 }
 
 // maxGot bounds, in bytes, what a problem shows of a value.

@@ -129,7 +129,7 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	for _, p, ok := params.Next(); ok; _, p, ok = params.Next() {
 		at := fmt.Sprintf("#%s/%d/schema", pointer, len(items))
 		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter is defined elsewhere
-			at, p = ref+"/schema", local(doc, ref)
+			at, p = ref+"/schema", scan.At(doc, strings.TrimPrefix(ref, "#"))
 		}
 		name, _ := scan.Text(scan.Get(p, "name"))
 		items = append(items, map[string]string{"$ref": at})
@@ -143,19 +143,6 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 		"items": items, "minItems": least, "additionalItems": false,
 	})
 	return b
-}
-
-// local returns the value that a reference inside doc leads to; nil if there is
-// none.
-func local(doc []byte, ref string) []byte {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil
-	}
-	for token := range strings.SplitSeq(path, "/") {
-		doc = scan.Get(doc, scan.Unescape(token))
-	}
-	return doc
 }
 
 // replaced is a folder in which one file has different content.

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rpcx/wire/scan"
@@ -107,7 +106,7 @@ func follow(doc map[string]any, v any, pointer string) (any, string) {
 			return v, pointer
 		}
 		path, err := url.PathUnescape(ref[1:])
-		target, found := lookup(doc, path)
+		target, found := scan.Lookup(doc, path)
 		if err != nil || !found {
 			return v, pointer
 		}
@@ -122,35 +121,6 @@ func follow(doc map[string]any, v any, pointer string) (any, string) {
 		pointer = path
 	}
 	return v, pointer
-}
-
-func lookup(doc any, pointer string) (any, bool) {
-	if pointer == "" {
-		return doc, true
-	}
-	if pointer[0] != '/' {
-		return nil, false
-	}
-	for token := range strings.SplitSeq(pointer[1:], "/") {
-		token = scan.Unescape(token)
-		switch in := doc.(type) {
-		case map[string]any:
-			v, ok := in[token]
-			if !ok {
-				return nil, false
-			}
-			doc = v
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil, false
-			}
-			doc = in[i]
-		default:
-			return nil, false
-		}
-	}
-	return doc, true
 }
 
 // nothing is the schema that no value fits.
