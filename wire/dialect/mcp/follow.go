@@ -219,7 +219,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 
 // report returns the next report. One that came before the result is returned before it.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
-	if w, ok := r.reports.(interface{ Waiting() bool }); !ok || !w.Waiting() {
+	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(r.came, cancel)()
