@@ -232,6 +232,9 @@ func (c *calls) refused(in *stream, alone bool) owner {
 
 // find returns the call with that id; nil: there is none.
 func (c *calls) find(id wire.ID) *stream {
+	if len(id) == 0 {
+		return nil
+	}
 	if s := c.byID[string(id)]; s != nil {
 		return s
 	}

@@ -6,7 +6,7 @@
 // own; its notifications share one, so that they stay in order. All of them have ended when Close
 // returns.
 //
-// Routing: a response belongs to our call with its id; an item to the stream that it names, else to
+// Routing asks once whose a message is (calls.owner), and then switches: a response belongs to our call with its id; an item to the stream that it names, else to
 // our call with its id; a message that belongs to nothing is treated as a notification. Ids of the
 // far side's requests are never compared with ours.
 package peer
@@ -103,9 +103,9 @@ func (o Options) withDefaults() Options {
 
 // A Peer is one end of a connection. All its methods may be called from any goroutine.
 //
-// One mutex guards all that changes. The parts (calls, outbox, requests, notifications) are data
-// under that mutex: they have neither locks nor goroutines of their own. A method whose name ends
-// in Locked must be called with the mutex held.
+// One mutex guards all that changes. The parts (end, calls, outbox, requests, notifications) are data
+// under that mutex: they have neither locks nor goroutines of their own, and each states its rules at the
+// top of its type. A method whose name ends in Locked must be called with the mutex held.
 type Peer struct {
 	link
 	codec   dialect.Codec
