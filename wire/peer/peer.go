@@ -6,9 +6,10 @@
 // own; its notifications share one, so that they stay in order. All of them have ended when Close
 // returns.
 //
-// Routing asks once whose a message is (calls.owner), and then switches: a response belongs to our call with its id; an item to the stream that it names, else to
-// our call with its id; a message that belongs to nothing is treated as a notification. Ids of the
-// far side's requests are never compared with ours.
+// Routing asks once whose a message is (calls.owner), and then switches: a response belongs to our
+// call with its id; an item to the stream that it names, else to our call with its id; a message that
+// belongs to nothing is treated as a notification. Ids of the far side's requests are never compared
+// with ours.
 package peer
 
 import (

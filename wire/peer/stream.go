@@ -177,12 +177,13 @@ func (s *stream) Finish(context.Context) error {
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
+	op := dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}
 	switch {
 	case s.isWatch():
 		return nil
 	case s.exchange != nil && s.exchange.stop != nil: // ending the exchange ends the call
 		if p.can.SendsCancel && unanswered {
-			p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
+			p.sayLocked(op, false)
 		}
 		s.exchange.stop()
 		return nil
@@ -190,10 +191,10 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		return nil
 	case unanswered:
 		p.calls.abandon(s)
-		p.sayLocked(dialect.Op{Kind: dialect.Cancel, Of: &s.op, OfID: wire.ID(s.id)}, false)
+		p.sayLocked(op, false)
 		return nil
 	}
-	op := dialect.Op{Kind: dialect.Unsubscribe, Of: &s.op, OfID: wire.ID(s.id), Unsubscribe: s.op.Unsubscribe}
+	op.Kind, op.Unsubscribe = dialect.Unsubscribe, s.op.Unsubscribe
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}
@@ -216,19 +217,17 @@ func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if len(msg.ID) == 0 {
-		p.sendLocked(outgoing{msg: msg.Raw})
-		return nil, true
+	o := outgoing{msg: msg.Raw}
+	if len(msg.ID) > 0 {
+		s := newStream(p, op)
+		if await {
+			s.oneAnswer, o.call = true, s
+			p.registerLocked(s, msg)
+		} else {
+			s.id = string(msg.ID)
+			p.calls.abandon(s)
+		}
 	}
-	s := newStream(p, op)
-	if !await {
-		s.id = string(msg.ID)
-		p.calls.abandon(s)
-		p.sendLocked(outgoing{msg: msg.Raw})
-		return nil, true
-	}
-	s.oneAnswer = true
-	p.registerLocked(s, msg)
-	p.sendLocked(outgoing{msg: msg.Raw, call: s})
-	return s, true
+	p.sendLocked(o)
+	return o.call, true
 }
