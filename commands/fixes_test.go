@@ -59,7 +59,6 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 // fixes names, for each function that proposes a command, a script and a line of it that
 // runs one which that function has made.
 var fixes = map[string]struct{ script, line string }{
-	"commands/daemon Moved":            {"out-fixes-run", "runfix 2 rpcx connect --list"},
 	"commands fetch":                   {"net-find", "runfix 1 rpcx describe"},
 	"commands showMethod":              {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
 	"commands/dialects advise":         {"introspect-guidance", "runfix 1 rpcx call demo:introspect storage_tree_destory"},

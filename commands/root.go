@@ -4,7 +4,6 @@ package commands
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +94,7 @@ func execute(run *env.Env, words []string) (err error) {
 	run.Line, err = cmdline.Parse(root, words, (&env.CommonFlags{}).Flags(), func() *cmdline.Command { return tree(&env.Env{}) })
 	switch {
 	case err != nil:
-		return cmp.Or(daemon.Moved(run.Line), err)
+		return err
 	case run.Line.WantsHelp && !asksAboutMethod(run.Line):
 		return help.Print(os.Stdout, run.Line)
 	case run.Line.WantsVersion:
