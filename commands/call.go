@@ -3,8 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,9 +17,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
 
@@ -31,7 +27,6 @@ type callOptions struct {
 	params     options.Params
 	fields     dialects.RequestFields
 	cache      request.CacheFlags
-	answers    *request.AnswerCache // nil: answers are not cached
 	notify     bool
 	batch      bool
 	jobs       int64
@@ -110,97 +105,73 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if o.batch {
 		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, r.Catalog, r.Print)
 	}
+	return o.do(ctx, r, rest)
+}
+
+// do makes the one call that the flags ask for: METHOD with its params, or --raw-request.
+func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string) error {
+	r.Args, r.Fields, r.Cache, r.Retries, r.Idle = rest, o.fields, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
+	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "what was called"}
+	if r.Endpoint.Spec().Files.AreEmbedded() {
+		r.Files, r.Read.KeepRaw = &o.files, true
+	}
+	if len(o.method) > 0 {
+		r.Read.Notifications = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
+	}
 	o.Hooks.Functions = params.FuncNames(rest)
-	if !o.notify {
+	switch {
+	case o.rawRequest != "":
+		msg, err := rawRequest(ctx, o.rawRequest)
+		if err != nil {
+			return err
+		}
+		r.Op = dialect.Op{Kind: dialect.Raw, Params: msg}
+		r.Read.Many = scan.Type(msg) == 'a'
+	case o.notify:
+		r.Op.Kind = dialect.Notify
+	default:
+		r.Op.Kind = dialect.Call
 		o.Calls(rest)
-	}
-	r.Args, r.Idle, r.Retries = rest, o.Time.Idle.Or(options.DefaultIdle), o.retry
-	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-		return o.operation(ctx, run, e, rest, cat)
-	}
-	r.Before = func(op dialect.Op) (found bool, err error) {
-		if o.answers, err = o.cache.For(ctx, run, e, op, &o.Conn); err != nil {
-			return false, err
-		}
-		if found, err = o.answers.Find(ctx, r.Print); found {
-			err = errors.Join(err, r.Print.Finish())
-		}
-		return found, err
-	}
-	var last *request.ResponsePrinter
-	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
-		if last = c; e.Spec().Files.AreEmbedded() {
-			c.KeepRaw = true
-		}
-		return o.consume(c, op)
-	}
-	r.Then = func(ctx context.Context) error {
-		if last == nil {
-			return nil
-		}
-		return o.files.SaveEmbedded(ctx, run, e, last.Raw)
 	}
 	return r.Do(ctx)
 }
 
-// consume reads the answer; if it is a job, it waits for the job's result.
-func (o *callOptions) consume(c *request.ResponsePrinter, op dialect.Op) error {
-	c.Many = op.Kind == dialect.Raw && scan.Type(op.Params) == 'a'
-	if len(o.method) > 0 {
-		c.Notifications = &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
-	}
-	c.Answers, c.Grace, c.CheckResult, c.What = o.answers, time.Duration(o.grace), true, "what was called"
-	return c.AwaitJob(c.Do(op))
+// callConflicts are the sentences for what contradicts another thing, by the names of exclude. The
+// first row that applies is the error.
+var callConflicts = []struct {
+	given  string
+	with   []string
+	reason string
+}{
+	{"batch", []string{"notify", "raw-request", "arguments"}, "--batch takes its calls from stdin alone"},
+	{"batch", []string{"raw", "expect-error"}, "--raw and --expect-error go with one call, not with --batch"},
+	{"raw-request", []string{"notify", "arguments"}, "--raw-request is the whole message: no method, no params"},
+	{"one call", []string{"no method"}, "a method is missing"},
+	{"one call", []string{"unordered", "jobs"}, "--jobs and --unordered go with --batch"},
+	{"batch", []string{"cache", "fields"}, "--cache, --no-cache, --target and the like go with one call, not with --batch"},
+	{"save", []string{"batch", "notify", "raw-request"}, "--save goes with one call that has a method and an answer"},
+	{"method", []string{"batch", "notify", "raw-request"}, "--method goes with one call that has a method and an answer"},
+	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
+	{"retry-unsafe", []string{"no retry"}, "--retry-unsafe goes with --retry"},
 }
 
 // exclude returns an error for flags that contradict each other.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
-	switch {
-	case o.batch && (o.notify || o.rawRequest != "" || len(rest) > 0):
-		return l.Usage("--batch takes its calls from stdin alone")
-	case o.batch && (o.Out.Raw || o.Out.ExpectError != ""):
-		return l.Usage("--raw and --expect-error go with one call, not with --batch")
-	case o.rawRequest != "" && (o.notify || len(rest) > 0):
-		return l.Usage("--raw-request is the whole message: no method, no params")
-	case !o.batch && o.rawRequest == "" && (len(rest) == 0 || rest[0] == ""):
-		return l.Usage("a method is missing")
-	case !o.batch && (o.unordered || o.jobs != 0):
-		return l.Usage("--jobs and --unordered go with --batch")
-	case o.batch && (o.cache != (request.CacheFlags{}) || o.fields.Given()):
-		return l.Usage("--cache, --no-cache, --target and the like go with one call, not with --batch")
-	case o.files.Dir != "" && (o.batch || o.notify || o.rawRequest != ""):
-		return l.Usage("--save goes with one call that has a method and an answer")
-	case len(o.method) > 0 && (o.batch || o.notify || o.rawRequest != ""):
-		return l.Usage("--method goes with one call that has a method and an answer")
-	case o.batch && o.retry != (request.Retries{}):
-		return l.Usage("--retry goes with one call, not with --batch")
-	case o.retry.Unsafe && o.retry.N == 0:
-		return l.Usage("--retry-unsafe goes with --retry")
-	case o.jobs > batch.MaxJobs:
+	given := map[string]bool{
+		"arguments": len(rest) > 0, "no method": o.rawRequest == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
+		"batch": o.batch, "notify": o.notify, "raw-request": o.rawRequest != "", "raw": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
+		"unordered": o.unordered, "jobs": o.jobs != 0, "cache": o.cache != (request.CacheFlags{}), "fields": o.fields.Given(), "save": o.files.Dir != "",
+		"method": len(o.method) > 0, "retry": o.retry.N != 0, "no retry": o.retry.N == 0, "retry-unsafe": o.retry.Unsafe,
+	}
+	for _, c := range callConflicts {
+		if given[c.given] && slices.ContainsFunc(c.with, func(other string) bool { return given[other] }) {
+			return l.Usage("%s", c.reason)
+		}
+	}
+	if o.jobs > batch.MaxJobs {
 		return l.Usage("--jobs: at most %d calls are kept in flight", batch.MaxJobs)
 	}
 	return nil
-}
-
-// operation returns the operation to send: the message of --raw-request, or
-// METHOD with its params.
-func (o *callOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
-	if o.rawRequest != "" {
-		msg, err := rawRequest(ctx, o.rawRequest)
-		return dialect.Op{Kind: dialect.Raw, Params: msg}, err
-	}
-	op = dialect.Op{Kind: dialect.Call, Method: rest[0]}
-	if o.notify {
-		op.Kind = dialect.Notify
-	}
-	if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
-		return op, err
-	}
-	if err := request.FillParams(ctx, run, e, &op, rest[1:], o.params, cat); err != nil || len(op.Funcs) == 0 {
-		return op, err
-	}
-	op.Known, err = o.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))
-	return op, err
 }
 
 // rawRequest reads --raw-request.

@@ -15,8 +15,6 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
-	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
@@ -81,40 +79,23 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Idle, r.Retries = o.Time.Idle.Or(options.DefaultIdle), o.retry
-	op := o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
+	r.Idle, r.Retries, r.Nested = o.Time.Idle.Or(options.DefaultIdle), o.retry, true
+	r.Read.What = "the eval"
+	r.Op = o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
 	if o.beside.Given() {
-		if op.Extra, err = o.beside.Extra(run.Line, e, false); err != nil {
+		if r.Op.Extra, err = o.beside.Extra(run.Line, e, false); err != nil {
 			return err
 		}
 	}
-	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil }
-	r.Started = func(d *env.Deadline) { run.OnMessage = d.Touch } // what the code calls back counts as a message of it
-	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error { return o.consume(run, c, op) }
-	r.Outcome = func(_ *request.ResponsePrinter, err error) error {
-		return withStack(o.evaluator.HostTimeout(op, r.Timeout, err))
+	r.Explain = func(_ *request.ResponsePrinter, err error) error {
+		return withStack(o.evaluator.HostTimeout(r.Op, r.Timeout, err))
 	}
 	return r.Do(ctx)
 }
 
-// consume reads the value, if the dialect can evaluate code in the named
-// evaluator.
-func (o *evalOptions) consume(run *env.Env, c *request.ResponsePrinter, op dialect.Op) error {
-	e := endpoint.Endpoint{Dialect: c.Dialect()}
-	if e.Spec().Evaluation == nil {
-		return wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
-	}
-	if err := o.evaluator.Check(run.Line, e, nil, ""); err != nil {
-		return err
-	}
-	c.What = "the eval"
-	return c.Do(op)
-}
-
-// checkEvals returns an error for an endpoint whose dialect is known and cannot
-// evaluate code.
+// checkEvals returns an error for an endpoint whose dialect cannot evaluate code.
 func checkEvals(e endpoint.Endpoint) error {
-	if e.Dialect == "" || e.Spec().Evaluation != nil {
+	if e.Spec().Evaluation != nil {
 		return nil
 	}
 	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)

@@ -76,7 +76,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request suggestExact":    {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
 	"commands/request suggestJob":      {"page-mcp-tasks", "runfix 1 rpcx call"},
 	"commands/request suggestParams":   {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
-	"commands/request WarnUnhandled":   {"cli-untaken", "runfix 7 rpcx subscribe"},
+	"commands/request warnUnhandled":   {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
 // TestFixesAreRun: each place in the code that proposes a command has a script that runs

@@ -95,7 +95,7 @@ var floors = []floor{
 	{"commands/help", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env"}, nil},
 	{"commands/options", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/params"}, nil},
 	{"commands/dialects", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/params"}, nil},
-	{"commands/request", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/params"}, nil},
+	{"commands/request", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/dialects", "commands/params", "commands/artifacts"}, nil},
 	{"commands/batch", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params"}, nil},
 	{"commands/prompt", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/request", "commands/params"}, nil},
 	{"commands/finding", []string{"wire", "wire/*", "commands/env", "commands/options"}, nil},

@@ -13,7 +13,6 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 )
@@ -137,25 +136,23 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	if err != nil {
 		return err
 	}
-	if v.args == argsMethod {
-		r.Args = rest
+	spec := e.Spec()
+	embedded := spec.Files.AreEmbedded()
+	r.Op.Kind, r.Idle, r.First, r.Retries, r.Files = v.kind, o.Time.Idle.Or(0), v.first(), o.retry, &o.files
+	r.Read = request.ReadOptions{KeepRaw: embedded, KeepLast: !embedded, What: "the job"}
+	switch {
+	case v.args == argsMethod:
+		r.Args, r.Fields = rest, o.fields
+	case v.args == argsJob:
+		r.Op.Job, r.Read.Method = rest[0], rest[0]
+	case spec.Jobs != nil && spec.Jobs.Journal:
+		r.Op.Extra = o.journal.Extra()
 	}
-	r.Idle, r.First, r.Retries = o.Time.Idle.Or(0), v.first(), o.retry
-	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-		return v.operation(ctx, run, o, e, rest, cat)
-	}
-	var last *request.ResponsePrinter
-	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
-		last = c
-		spec := e.Spec()
-		c.KeepRaw = spec.Files.AreEmbedded()
-		return o.consume(c, op, spec.Jobs != nil && spec.Jobs.Bare)
-	}
-	r.Then = func(ctx context.Context) error {
-		if e.Spec().Files.AreEmbedded() {
-			return o.files.SaveEmbedded(ctx, run, e, last.Raw)
+	if v.kind == dialect.JobRun { // the result of a job that was started here is checked by the method's schema
+		r.Read.CheckResult = !o.params.NoCheck
+		if spec.Jobs == nil || !spec.Jobs.Bare {
+			r.Read.Within = "output"
 		}
-		return o.files.Save(ctx, run, e, last.Last)
 	}
 	return r.Do(ctx)
 }
@@ -167,46 +164,6 @@ func (v jobVerb) first() time.Duration {
 		return 0
 	}
 	return options.DefaultIdle
-}
-
-// consume reads the events of the job. The result of a job that was started
-// here is checked against the method's schema.
-func (o *jobOptions) consume(c *request.ResponsePrinter, op dialect.Op, bare bool) error {
-	if op.Job != "" {
-		c.Method = op.Job
-	}
-	if op.Kind == dialect.JobRun {
-		c.CheckResult = true
-		if !bare {
-			c.Within = "output"
-		}
-	}
-	c.KeepLast, c.What = true, "the job"
-	return c.Do(op)
-}
-
-// operation returns the operation to send. With --dry-run it is shown as a
-// plain call.
-func (v jobVerb) operation(ctx context.Context, run *env.Env, o *jobOptions, e endpoint.Endpoint, rest []string, cat *catalog.Catalog) (op dialect.Op, err error) {
-	op.Kind = v.kind
-	jobs := e.Spec().Jobs
-	switch {
-	case v.args == argsJob:
-		op.Job = rest[0]
-	case v.args == argsMethod:
-		op.Method = rest[0]
-		if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err == nil {
-			err = request.FillParams(ctx, run, e, &op, rest[1:], o.params, cat)
-		}
-	case jobs != nil && jobs.Journal:
-		op.Extra = o.journal.Extra()
-	}
-	if o.params.DryRun {
-		if op.Kind = dialect.Call; jobs != nil && jobs.Call != nil {
-			op.Extra = jobs.Call
-		}
-	}
-	return op, err
 }
 
 // check returns an error for arguments that the command does not take, and for
@@ -221,7 +178,6 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 		return l.Usage("job list takes an endpoint alone, not %q too", rest[0])
 	}
 	switch jobs := e.Spec().Jobs; {
-	case e.Dialect == "":
 	case jobs == nil:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
 	case v.kind == dialect.JobList && jobs.Journal: // it outlives connections

@@ -19,7 +19,6 @@ var largeStructs = map[string]exception{
 	"commands/batch.flow":          {29, older},
 	"commands/env.Env":             {28, older},
 	"commands/options.Connection":  {22, record},
-	"commands/request.Request":     {21, rebuilt},
 	"format.Pipeline":              {23, older},
 	"format/tapeview.Row":          {21, record},
 	"wire/dialect/hotrepl.server":  {30, rebuilt},
@@ -34,10 +33,8 @@ var largeStructs = map[string]exception{
 }
 
 var branchyFunctions = map[string]exception{
-	"commands.callOptions.exclude":                   {34, older},
 	"commands.describeOptions.fetch":                 {25, older},
 	"commands.runServe":                              {21, older},
-	"commands.runSubscribe":                          {17, older},
 	"commands/batch.job.parse":                       {19, older},
 	"commands/cmdline.HasSecret":                     {16, older},
 	"commands/complete.endpoints":                    {20, older},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"rpcx/commands/request"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
@@ -78,20 +76,8 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	if err != nil {
 		return err
 	}
-	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
-		f := run.Line.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
-		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
-		return f
-	}
-	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !run.Line.Has("select") && len(o.method) == 0 && o.since < 0 {
-		f := run.Line.Usage("a method is missing")
-		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
-		return f
-	}
-	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
-		f := run.Line.Usage("over HTTP POST only answers come, and nothing is asked without METHOD")
-		f.Hint = "name the METHOD whose answer is the stream, or reach the peer by WebSocket, where it can send unasked: ws:// in place of http://"
-		return f
+	if err := o.check(run.Line, e, rest); err != nil {
+		return err
 	}
 	o.Lasts = true
 	r, err := request.New(run, &o.Client, e, o.params, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
@@ -99,67 +85,42 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		return err
 	}
 	o.Calls(rest)
-	r.Args, r.Idle, r.Stream = rest, o.Time.Idle.Or(0), true
-	r.Operation = func(e endpoint.Endpoint, cat *catalog.Catalog) (dialect.Op, error) {
-		return o.operation(ctx, run, e, rest, cat)
+	r.Args, r.Fields, r.Idle, r.Stop = rest, o.fields, o.Time.Idle.Or(0), o.StopConditions
+	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), Grace: time.Duration(o.grace)}
+	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
+	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
+		return err
 	}
-	return o.do(ctx, run, r)
-}
-
-// do subscribes and reads the items to the end of the stream, or until --for is
-// over.
-func (o *subscribeOptions) do(ctx context.Context, run *env.Env, r *request.Request) error {
-	if r.Endpoint.Spec().Evaluation.IsLive() {
-		r.Args = nil // code, not METHOD and PARAMS
-	}
-	watch := o.watchOp()
-	o.First = watch
-	r.Before = func(op dialect.Op) (bool, error) {
-		if watch == nil {
-			o.First = &op
+	if len(rest) > 0 {
+		watches, err := o.watch.Operation(run.Line, e, &r.Op, rest, o.limit())
+		if err != nil {
+			return err
 		}
-		return false, nil
+		if watches {
+			r.Args = nil // code, not METHOD and PARAMS
+		}
 	}
-	var limit *env.Deadline
-	r.Started = func(d *env.Deadline) {
-		limit = d
-		o.StartTimer(d)
-	}
-	sent := false
-	r.Consume = func(c *request.ResponsePrinter, op dialect.Op) error {
-		sent = true
-		return o.consume(run, limit, c, watch, op)
-	}
-	r.Outcome = func(_ *request.ResponsePrinter, err error) error { return err }
-	err := r.Do(ctx)
-	switch {
-	case err == nil || sent || limit == nil || !errors.Is(context.Cause(limit.Ctx), options.ErrForElapsed):
-	case !r.Opened():
-		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
-	case wire.AsFault(err) == nil:
-		return wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
-	}
-	return err
+	return r.Do(ctx)
 }
 
-// operation returns the operation to send; without arguments it has no method,
-// and nothing is sent.
-func (o *subscribeOptions) operation(ctx context.Context, run *env.Env, e endpoint.Endpoint, args []string, cat *catalog.Catalog) (op dialect.Op, err error) {
-	op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
-	if op.Unsubscribe, op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
-		return op, err
+// check returns an error for a subscription to nothing, and for one that cannot be made.
+func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
+	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
+		f := l.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
+		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
+		return f
 	}
-	if len(args) == 0 {
-		return op, nil
+	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
+		f := l.Usage("a method is missing")
+		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
+		return f
 	}
-	if watches, err := o.watch.Operation(run.Line, e, &op, args, o.limit()); watches || err != nil {
-		return op, err
+	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
+		f := l.Usage("over HTTP POST only answers come, and nothing is asked without METHOD")
+		f.Hint = "name the METHOD whose answer is the stream, or reach the peer by WebSocket, where it can send unasked: ws:// in place of http://"
+		return f
 	}
-	op.Method = args[0]
-	if op.Extra, err = o.fields.Extra(run.Line, e, o.Conn.NoCache || o.Conn.Refresh); err != nil {
-		return op, err
-	}
-	return op, request.FillParams(ctx, run, e, &op, args[1:], o.params, cat)
+	return nil
 }
 
 // lasting reports whether a flag says when enough items have come: the answer
@@ -207,41 +168,4 @@ func (o *subscribeOptions) watchOp() *dialect.Op {
 		op.Since = &o.since
 	}
 	return op
-}
-
-// consume opens the stream and reads it; watch is nil if only the answers to op
-// are printed.
-func (o *subscribeOptions) consume(run *env.Env, limit *env.Deadline, c *request.ResponsePrinter, watch *dialect.Op, op dialect.Op) error {
-	c.Stream, c.Choose, c.Watch, c.Grace = true, o.choose != "", watch != nil, time.Duration(o.grace)
-	waiting, done := context.WithCancel(limit.Ctx)
-	defer done()
-	go c.WarnWaiting(waiting)
-	outcome := func(err error) error { return o.outcome(run, limit, c, err) }
-	if watch == nil {
-		return outcome(c.Do(op))
-	}
-	return c.DoWatching(*watch, op, outcome)
-}
-
-// outcome returns nil for the ends that were asked for or are regular: --for,
-// --idle, and a peer that closes without an error. If no item came, it tells
-// the user what else did.
-func (o *subscribeOptions) outcome(run *env.Env, limit *env.Deadline, c *request.ResponsePrinter, err error) error {
-	cause := context.Cause(limit.Ctx)
-	f := wire.AsFault(err)
-	switch {
-	case errors.Is(cause, options.ErrForElapsed):
-		return c.WarnUnhandled(nil)
-	case f == nil:
-		return err
-	case o.Time.Idle > 0 && limit.Idled() && f == wire.AsFault(cause):
-		return c.WarnUnhandled(nil) // --idle is a regular end here
-	case f.Kind == wire.Closed && c.Watch && f.Close != nil && f.Close.Clean:
-		return c.WarnUnhandled(nil) // a peer may end a subscription, if it closes without an error
-	case f.Kind == wire.RPCError:
-		request.Suggest(run, f, nil)
-	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
-		return c.WarnUnhandled(err)
-	}
-	return err
 }

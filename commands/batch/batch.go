@@ -73,7 +73,7 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 		o.Client.Own = b.lines.MethodAt("method")
 	}
 	return request.Converse(ctx, run, cl, e, o.Client, cat, func(conv session.Conversation) error {
-		b.conv, e.Dialect = conv, conv.Dialect()
+		b.conv = conv
 		b.types = newTyper(run, e, conv, cat, o.Params)
 		if o.Params.DryRun {
 			return b.dryRun(cl.Ctx, e)

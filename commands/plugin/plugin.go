@@ -103,28 +103,21 @@ func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, er
 	if err != nil {
 		return nil, err
 	}
-	r.Idle = o.Time.Idle.Or(options.DefaultIdle)
-	r.Started = func(d *env.Deadline) { run.OnMessage = d.Touch } // a callback counts as a message of the call
+	r.Idle, r.Nested = o.Time.Idle.Or(options.DefaultIdle), true
 	return r, nil
 }
 
 // do makes a call and prints its result.
 func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) error {
-	r.Operation = func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return pc.op, nil }
-	r.Consume = func(c *request.ResponsePrinter, _ dialect.Op) error { return pc.consume(c) }
-	r.Outcome = func(c *request.ResponsePrinter, err error) error {
+	r.Op, r.Read.Method = pc.op, pc.name
+	r.Explain = func(p *request.ResponsePrinter, err error) error {
+		err = named(err, pc)
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-			suggest(c, run, f, pc)
+			suggest(p, run, f, pc)
 		}
 		return err
 	}
 	return r.Do(ctx)
-}
-
-// consume makes one call and prints its result.
-func (pc operation) consume(c *request.ResponsePrinter) error {
-	c.Method = pc.name
-	return named(c.Do(pc.op), pc)
 }
 
 // named replaces the method of the wire in a failure by the user's name.

@@ -9,7 +9,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/request"
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 )
 
 // runOptions are the flags of `plugin run`.
@@ -64,25 +63,23 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	if err := o.callbacks(e, funcs); err != nil {
 		return err
 	}
-	r.Consume = func(c *request.ResponsePrinter, _ dialect.Op) error { return perform(c, steps) }
-	r.Outcome = func(_ *request.ResponsePrinter, err error) error { return err }
-	return r.Do(ctx)
+	return r.Converse(ctx, func(p *request.ResponsePrinter) error { return perform(p, steps) })
 }
 
-// perform makes the steps one after another in the conversation of c.
-func perform(c *request.ResponsePrinter, steps []*step) error {
+// perform makes the steps one after another in the conversation of p.
+func perform(p *request.ResponsePrinter, steps []*step) error {
 	results := map[string]json.RawMessage{}
 	for _, s := range steps {
-		c = c.Reset()
-		c.KeepLast = true
+		p = p.Reset()
 		pc, err := s.call(results)
 		if err == nil {
-			err = pc.consume(c)
+			p.KeepLast, p.Method = true, pc.name
+			err = named(p.Do(pc.op), pc)
 		}
 		if err != nil {
 			return s.fault(err)
 		}
-		results[s.as] = c.Last
+		results[s.as] = p.Last
 	}
 	return nil
 }

@@ -67,8 +67,8 @@ func (p *prompt) call(text string) {
 	go func() {
 		p.end(c, cat, guarded(func() error {
 			answer := request.NewResponsePrinter(p.Env, p.Conv, p.Print, c.deadline)
-			answer.Method, answer.Stream = c.method, op.Kind == dialect.Subscribe
-			return answer.AwaitJob(answer.Read(&labelled{Stream: st, p: p, c: c}))
+			answer.Method, answer.Stream, answer.Jobs = c.method, op.Kind == dialect.Subscribe, true
+			return answer.Read(&labelled{Stream: st, p: p, c: c})
 		}))
 	}()
 }
@@ -77,7 +77,6 @@ func (p *prompt) call(text string) {
 // the params were typed.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
-	e.Dialect = p.Conv.Dialect()
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}
 	if params.WantStdin(args) {
 		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)

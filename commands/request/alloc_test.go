@@ -40,7 +40,7 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 			codec := jsonrpc.NewCodec(jsonrpc.Options{})
 			c := NewResponsePrinter(&env.Env{Console: format.NewConsole(io.Discard, format.ConsoleOptions{})},
 				codecConversation{Codec: codec}, print, env.NewDeadline(t.Context(), 0, 0))
-			c.Stream, c.Watch = true, true
+			c.Stream, c.Watch = true, &dialect.Op{}
 			once := func() {
 				msgs, _, err := codec.Decode(raw)
 				if err != nil || len(msgs) != 1 {

@@ -17,7 +17,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/format"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 )
@@ -98,12 +97,8 @@ func ask(t *testing.T, script []string, op dialect.Op) (string, error) {
 	a := &env.Env{Console: format.NewConsole(&words, format.ConsoleOptions{}), Signal: context.Background()}
 	a.Line = &cmdline.CommandLine{Cmd: &cmdline.Command{}, Args: []string{"tcp://", "m"}}
 	r := &Request{
-		Env: a, Client: &options.Client{}, Endpoint: e, Print: print, Stream: op.Kind == dialect.Subscribe, Timeout: 10 * time.Second,
-		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
-		Consume: func(c *ResponsePrinter, op dialect.Op) error {
-			c.Stream = op.Kind == dialect.Subscribe
-			return c.Do(op)
-		},
+		Env: a, Client: &options.Client{}, Endpoint: e, Print: print, Timeout: 10 * time.Second,
+		Op: op, Read: ReadOptions{Stream: op.Kind == dialect.Subscribe},
 	}
 	err = r.Do(context.Background())
 	return out.String(), err

@@ -44,7 +44,7 @@ func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.
 
 // opens reports whether m is only the response that opens a stream.
 func (o *ReadOptions) opens(m *wire.Message) bool {
-	return (o.Stream || !o.Many) && !o.Watch && m.Kind == wire.Response && m.Err == nil && !m.Final
+	return (o.Stream || !o.Many) && o.Watch == nil && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
 // eventOf sets ev to what a user sees of m. A message that --select chose becomes

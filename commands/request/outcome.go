@@ -25,7 +25,7 @@ func (c *ResponsePrinter) end(err error) error {
 	if c.grace.failed() {
 		return c.finish()
 	}
-	if err == io.EOF && c.advice.IsFailure() && !c.data.Load() && !c.Watch {
+	if err == io.EOF && c.advice.IsFailure() && !c.data.Load() && c.Watch == nil {
 		_, err := c.failure(c.deadline.Ctx, nil, wire.Event{Kind: wire.Failure, Err: c.advice.Error()})
 		return err
 	}
@@ -82,9 +82,9 @@ func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	switch {
 	case ev.Kind != wire.Failure:
 		return stop, nil
-	case m.Kind == wire.Item && !last && !c.Watch:
+	case m.Kind == wire.Item && !last && c.Watch == nil:
 		return c.afterError(ctx, *ev)
-	case last || !c.Watch:
+	case last || c.Watch == nil:
 		return c.failure(ctx, scan.Get(m.Raw, "id"), *ev)
 	}
 	return stop, nil
@@ -128,19 +128,6 @@ func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event
 		return false, nil
 	}
 	return true, f
-}
-
-// AwaitJob returns err, the outcome of a call; if the call has begun a job
-// instead of answering, it waits for the job.
-func (c *ResponsePrinter) AwaitJob(err error) error {
-	if err != nil || c.job == "" {
-		return err
-	}
-	st, err := c.conv.Open(c.deadline.Ctx, waitFor(c.job))
-	if err != nil {
-		return env.Cause(c.deadline.Ctx, err)
-	}
-	return c.Read(st)
 }
 
 // waitFor returns the operation that waits for a job which a call has begun.

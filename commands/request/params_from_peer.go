@@ -28,15 +28,10 @@ type typedOp struct {
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
 // needsConnection reports whether args (METHOD first) can only be read after
-// connecting, because the peer has to say what the method takes, or which
-// dialect it speaks.
+// connecting, because the peer has to say what the method takes.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
-	case len(args) == 0:
-		return false
-	case e.Dialect == "":
-		return true
-	case cat != nil || !e.Spec().Params.Typed:
+	case len(args) == 0 || cat != nil || !e.Spec().Params.Typed:
 		return false
 	case p.DryRun && evicts(e):
 		return false
@@ -77,30 +72,30 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggestSpelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the operation of r.Args, typed by the peer's catalog. If the
+// fromPeer makes the operation of x.Args, typed by the peer's catalog. If the
 // params do not fit, or have unknown names, the peer is asked once more, since
 // the catalog may come from an earlier process.
-func (r *Request) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
-	cat, err := r.typing(ctx, conv)
+func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
+	cat, err := x.typing(ctx, conv)
 	if err != nil {
 		return typedOp{}, err
 	}
 	var found typos
-	r.Env.Typos = found.set
+	x.Env.Typos = found.set
 	defer func() {
-		r.Env.Typos = nil
-		noteTypos(r.Env, found.method, found.names)
+		x.Env.Typos = nil
+		noteTypos(x.Env, found.method, found.names)
 	}()
-	op, err := r.Operation(r.Endpoint, cat)
-	if err == nil && len(found.names) == 0 || cat == nil || cat == r.Catalog || params.WantStdin(r.Args) {
+	op, err := x.operation(cat)
+	if err == nil && len(found.names) == 0 || cat == nil || cat == x.Catalog || params.WantStdin(x.Args) {
 		return typedOp{op: op, cat: cat}, err
 	}
-	now, nerr := conv.Typing(ctx, r.Args[0])
+	now, nerr := conv.Typing(ctx, x.Args[0])
 	if nerr != nil || now == nil || sameCatalog(now, cat) {
 		return typedOp{op: op, cat: cat}, err
 	}
 	found = typos{}
-	op, err = r.Operation(r.Endpoint, now)
+	op, err = x.operation(now)
 	return typedOp{op: op, cat: now}, err
 }
 
@@ -111,16 +106,15 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 }
 
 // typing returns the catalog by which the params are typed: the given one, else
-// the peer's. It sets the dialect of r.Endpoint to that of the conversation.
-func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
-	r.Endpoint.Dialect = conv.Dialect()
-	if r.Catalog != nil || !r.Endpoint.Spec().Params.Typed {
-		return r.Catalog, nil
+// the peer's. It sets the dialect of x.Endpoint to that of the conversation.
+func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
+	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
+		return x.Catalog, nil
 	}
-	if r.Params.DryRun {
-		return r.dryTyping(ctx, conv)
+	if x.Params.DryRun {
+		return x.dryTyping(ctx, conv)
 	}
-	cat, err := conv.Typing(ctx, r.Args[0])
+	cat, err := conv.Typing(ctx, x.Args[0])
 	return cat, env.Cause(ctx, err)
 }
 
@@ -129,12 +123,12 @@ func (r *Request) typing(ctx context.Context, conv session.Conversation) (*catal
 const descriptionTimeout = 3 * time.Second
 
 // dryTyping is typing for a dry run, which waits for at most patience.
-func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
+func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	patient, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()
-	cat, err := conv.Typing(patient, r.Args[0])
+	cat, err := conv.Typing(patient, x.Args[0])
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
-		r.Env.Console.Warn("the peer has not said within " + descriptionTimeout.String() + " what " + format.CleanLine(r.Args[0]) + " takes: parameters are neither typed nor checked")
+		x.Env.Console.Warn("the peer has not said within " + descriptionTimeout.String() + " what " + format.CleanLine(x.Args[0]) + " takes: parameters are neither typed nor checked")
 		return nil, nil
 	}
 	return cat, env.Cause(ctx, err)
@@ -143,7 +137,7 @@ func (r *Request) dryTyping(ctx context.Context, conv session.Conversation) (*ca
 // expectResult has results checked against the schema of method in the catalog,
 // if the dialect's peers describe themselves.
 func (c *ResponsePrinter) expectResult(method string) error {
-	if !c.CheckResult || c.Unchecked || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
+	if !c.CheckResult || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil
 	}
 	var err error

@@ -7,19 +7,18 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/commands/artifacts"
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
-// run makes one call of the demo and returns what it prints.
-func run(t *testing.T, op dialect.Op, more func(r *Request)) (string, error) {
+// run makes one call of the demo and returns what it prints to stdout and stderr.
+func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes string, err error) {
 	t.Helper()
 	var out strings.Builder
 	print, err := format.New(&out, format.Options{})
@@ -34,37 +33,34 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (string, error) {
 	a := &env.Env{Console: format.NewConsole(&stderr, format.ConsoleOptions{}), Signal: context.Background()}
 	a.Line = &cmdline.CommandLine{Cmd: &cmdline.Command{}, Args: []string{"demo:orders", op.Method}}
 	r := &Request{
-		Env: a, Client: &options.Client{}, Endpoint: e, Print: print,
-		Operation: func(endpoint.Endpoint, *catalog.Catalog) (dialect.Op, error) { return op, nil },
+		Env: a, Client: &options.Client{}, Endpoint: e, Print: print, Op: op,
 	}
 	if more != nil {
 		more(r)
 	}
 	err = r.Do(context.Background())
-	return out.String(), err
+	return out.String(), stderr.String(), err
 }
 
-// TestLife: a request prints its result; what the peer lacks is its outcome, and
-// what comes after success does not happen then.
+// TestLife: a request prints its result, and files are looked for in it; what the peer lacks is its outcome, and
+// no file is looked for then.
 func TestLife(t *testing.T) {
-	done := false
-	then := func(r *Request) { r.Then = func(context.Context) error { done = true; return nil } }
-	out, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, then)
-	if err != nil || !strings.Contains(out, `"o_001"`) || !done {
-		t.Errorf("%s, %v, %t", out, err, done)
+	files := func(r *Request) { r.Files = &artifacts.Flags{Dir: t.TempDir()} }
+	out, notes, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, files)
+	if err != nil || !strings.Contains(out, `"o_001"`) || !strings.Contains(notes, "nothing was saved") {
+		t.Errorf("%s, %s, %v", out, notes, err)
 	}
-	done = false
-	out, err = run(t, dialect.Op{Kind: dialect.Call, Method: "getOrdre"}, then)
-	if f := wire.AsFault(err); f == nil || f.Kind != wire.RPCError || out != "" || done {
-		t.Errorf("%q, %v, %t", out, err, done)
+	out, notes, err = run(t, dialect.Op{Kind: dialect.Call, Method: "getOrdre"}, files)
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.RPCError || out != "" || notes != "" {
+		t.Errorf("%q, %q, %v", out, notes, err)
 	}
 }
 
-// TestBefore: where nothing need be sent, no connection is opened.
-func TestBefore(t *testing.T) {
-	_, err := run(t, dialect.Op{Kind: dialect.Call, Method: "m"}, func(r *Request) {
-		r.Before = func(dialect.Op) (bool, error) { return true, nil }
-		r.Started = func(*env.Deadline) { t.Error("it is opened") }
+// TestNotOpened: where nothing need be sent, no connection is opened.
+func TestNotOpened(t *testing.T) {
+	_, _, err := run(t, dialect.Op{Kind: dialect.Call}, func(r *Request) {
+		r.Params.DryRun = true
+		r.Endpoint, _ = session.ParseEndpoint("unix:"+t.TempDir()+"/absent", "")
 	})
 	if err != nil {
 		t.Error(err)
@@ -73,20 +69,14 @@ func TestBefore(t *testing.T) {
 
 // TestRetry: only what the peer says may be made again is made again.
 func TestRetry(t *testing.T) {
-	again, made := true, 0
-	retryable := func(r *Request) {
-		r.Env.Console = format.NewConsole(new(strings.Builder), format.ConsoleOptions{})
-		r.Retries = Retries{N: 1}
-		r.Consume = func(*ResponsePrinter, dialect.Op) error {
+	a := &env.Env{Console: format.NewConsole(new(strings.Builder), format.ConsoleOptions{})}
+	for again, want := range map[bool]int{true: 2, false: 1} {
+		made := 0
+		err := Retries{N: 1}.retry(a, env.NewDeadline(t.Context(), 0, 0), false, func() error {
 			made++
 			return &wire.Fault{Kind: wire.RPCError, Message: "busy", Retryable: &again}
-		}
-	}
-	for _, want := range []int{2, 1} {
-		if made = 0; want == 1 {
-			again = false
-		}
-		if _, err := run(t, dialect.Op{Kind: dialect.Call, Method: "m"}, retryable); err == nil || made != want {
+		})
+		if err == nil || made != want {
 			t.Errorf("%d attempts, %v", made, err)
 		}
 	}

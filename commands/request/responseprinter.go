@@ -16,20 +16,20 @@ import (
 // ReadOptions say how an answer is read. The zero value is that of a plain call.
 type ReadOptions struct {
 	Method        string
-	Watch         bool             // messages that answer nothing are printed: --method or --select is given
+	Watch         *dialect.Op      // selects messages that answer nothing, which are printed; nil: only the response is
 	Choose        bool             // --select is given
 	Stream        bool             // a stream follows the answer
 	Many          bool             // there are several answers, and after a failed one the others are still read
 	KeepLast      bool             // set Last
 	KeepRaw       bool             // set Raw
 	CheckResult   bool             // data must fit the schema in Catalog
+	Jobs          bool             // if the call begins a job instead of answering, the job's result is awaited
 	Within        string           // the member of the data that the schema describes; "": all of it
 	Notifications *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
 	What          string           // the request in words, for a hint if the dialect cannot cancel it; "": no hint
 	Grace         time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
 	Answers       *AnswerCache     // stores the answer; nil: it is not stored
 	Catalog       *catalog.Catalog // the peer's, if it is known
-	Unchecked     bool             // --no-check is given
 }
 
 // A ResponsePrinter prints the events of one call or stream until it ends. Each message goes through
@@ -61,8 +61,8 @@ const (
 	lost                   // the connection ended
 )
 
-// NewResponsePrinter returns a consumer of a conversation, which prints to print. d
-// bounds the waiting.
+// NewResponsePrinter returns a ResponsePrinter for one request of a conversation, which prints to
+// print. d bounds the waiting.
 func NewResponsePrinter(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *ResponsePrinter {
 	return &ResponsePrinter{env: run, conv: conv, print: print, deadline: d}
 }
@@ -74,16 +74,20 @@ func (c *ResponsePrinter) Reset() *ResponsePrinter {
 	return NewResponsePrinter(c.env, c.conv, c.print, c.deadline)
 }
 
-// Dialect returns the name of the dialect of the conversation.
-func (c *ResponsePrinter) Dialect() string { return c.conv.Dialect() }
-
 // Describe returns the peer's catalog.
 func (c *ResponsePrinter) Describe() (*catalog.Catalog, error) {
 	return c.conv.Describe(c.deadline.Ctx)
 }
 
-// Do sends op and prints the answer to its end.
+// Do sends op and prints the response to its end.
 func (c *ResponsePrinter) Do(op dialect.Op) error {
+	if c.Stream {
+		return c.doStream(op)
+	}
+	return c.do(op)
+}
+
+func (c *ResponsePrinter) do(op dialect.Op) error {
 	if err := c.startNotifications(); err != nil {
 		return err
 	}
@@ -98,8 +102,20 @@ func (c *ResponsePrinter) Do(op dialect.Op) error {
 	return c.Read(st)
 }
 
-// Read prints the events of st to its end.
+// Read prints the events of st to its end, and with Jobs those of the job that it has begun.
 func (c *ResponsePrinter) Read(st dialect.Stream) error {
+	err := c.read(st)
+	if err != nil || !c.Jobs || c.job == "" {
+		return err
+	}
+	st, err = c.conv.Open(c.deadline.Ctx, waitFor(c.job))
+	if err != nil {
+		return env.Cause(c.deadline.Ctx, err)
+	}
+	return c.read(st)
+}
+
+func (c *ResponsePrinter) read(st dialect.Stream) error {
 	c.stream = st
 	err := c.run()
 	if c.What == "" {

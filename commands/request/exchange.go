@@ -1,0 +1,162 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session"
+)
+
+// An exchange is a Request while Do makes it.
+type exchange struct {
+	*Request
+	ctx      context.Context // of the command
+	deadline *env.Deadline
+	opened   bool             // a connection was opened
+	last     *ResponsePrinter // of the last attempt; nil: nothing was sent
+}
+
+// prepare returns a function that makes the operation once the connection is
+// open; nil if no connection is needed.
+func (x *exchange) prepare() (prepareFunc, error) {
+	if err := CheckStyle(x.Env, x.Endpoint.Spec(), x.Params); err != nil {
+		return nil, err
+	}
+	x.Client.First = x.Read.Watch
+	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
+		return x.fromPeer, CheckName(x.Env, x.Endpoint, x.Args[0], x.Op.Kind == dialect.Subscribe, x.Params)
+	}
+	op, err := x.operation(x.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	if x.Params.DryRun {
+		if len(x.Args) > 0 {
+			noteUntyped(x.Env, x.Endpoint, x.Catalog, x.Params)
+		}
+		return nil, DryRun(x.ctx, nil, x.Endpoint, op)
+	}
+	if x.Read.Answers, err = x.Cache.For(x.ctx, x.Env, x.Endpoint, op, &x.Client.Conn); err != nil {
+		return nil, err
+	}
+	if found, err := x.Read.Answers.Find(x.ctx, x.Print); found || err != nil {
+		return nil, errors.Join(err, x.Print.Finish())
+	}
+	if x.Read.Stream && x.Read.Watch == nil {
+		x.Client.First = &op
+	}
+	return func(context.Context, session.Conversation) (typedOp, error) {
+		return typedOp{op: op, cat: x.Catalog}, nil
+	}, nil
+}
+
+// operation returns the operation to send, with params that cat types; nil is no catalog. With --dry-run
+// a job is shown as a plain call.
+func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
+	op = x.Op
+	if len(x.Args) > 0 {
+		op.Method = x.Args[0]
+		if op.Extra, err = x.Fields.Extra(x.Env.Line, x.Endpoint, x.Client.Conn.NoCache || x.Client.Conn.Refresh); err != nil {
+			return op, err
+		}
+		if err := FillParams(x.ctx, x.Env, x.Endpoint, &op, x.Args[1:], x.Params, cat); err != nil {
+			return op, err
+		}
+		if len(op.Funcs) > 0 {
+			op.Known, err = x.Client.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))
+		}
+	}
+	if x.Params.DryRun && (op.Kind == dialect.JobRun || op.Kind == dialect.JobStart) {
+		op.Kind = dialect.Call
+		if jobs := x.Endpoint.Spec().Jobs; jobs != nil && jobs.Call != nil {
+			op.Extra = jobs.Call
+		}
+	}
+	return op, err
+}
+
+// converse opens a connection, calls work and closes the connection.
+func (x *exchange) converse(work func(session.Conversation) error) error {
+	x.deadline = env.NewDeadline(x.ctx, x.Timeout, x.Idle)
+	if x.Nested {
+		x.Env.OnMessage = x.deadline.Touch
+	}
+	x.Stop.StartTimer(x.deadline)
+	return Converse(x.ctx, x.Env, x.deadline, x.Endpoint, x.Client, x.Catalog, func(conv session.Conversation) error {
+		x.opened = true
+		return work(conv)
+	})
+}
+
+// send makes the operation, sends it and prints its response, as often as Retries say.
+func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
+	if x.First > 0 {
+		x.deadline.UntilFirst(x.First)
+	}
+	var p typedOp
+	err := untilReached(x.Env, x.deadline, func() (err error) {
+		p, err = prepare(x.deadline.Ctx, conv)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case x.Params.DryRun:
+		return DryRun(x.deadline.Ctx, conv, x.Endpoint, p.op)
+	case p.op.Kind == dialect.Notify:
+		return untilReached(x.Env, x.deadline, func() error {
+			return env.Cause(x.deadline.Ctx, conv.Notify(x.deadline.Ctx, p.op))
+		})
+	}
+	err = x.Retries.retry(x.Env, x.deadline, posting(x.Endpoint.Address.Scheme), func() error {
+		x.last = NewResponsePrinter(x.Env, conv, x.Print, x.deadline)
+		x.last.ReadOptions, x.last.Catalog = x.Read, p.cat
+		if x.last.Method == "" {
+			x.last.Method = p.op.Method
+		}
+		return x.last.Do(p.op)
+	})
+	switch {
+	case x.Explain != nil:
+		return x.Explain(x.last, err)
+	case !x.Read.Stream: // which says itself how it ended
+		x.last.Suggest(err)
+	}
+	return err
+}
+
+// finish saves the files of a successful response, and checks the expectations of the whole output.
+func (x *exchange) finish(err error) error {
+	if err != nil || x.Files == nil {
+		return Finish(x.Print, err)
+	}
+	x.Print.Idle()
+	if x.Read.KeepRaw {
+		err = x.Files.SaveEmbedded(x.deadline.Ctx, x.Env, x.Endpoint, x.last.Raw)
+	} else {
+		err = x.Files.Save(x.deadline.Ctx, x.Env, x.Endpoint, x.last.Last)
+	}
+	return errors.Join(err, x.Print.Finish())
+}
+
+// endStream returns the outcome of a stream for err, when the connection is closed: the expectations of the
+// whole output are checked whatever has happened, and without output, --for has ended the wait for the peer.
+func (x *exchange) endStream(err error) error {
+	switch {
+	case x.last != nil:
+		return errors.Join(err, x.Print.Finish())
+	case err == nil || !errors.Is(context.Cause(x.deadline.Ctx), options.ErrForElapsed):
+	case !x.opened:
+		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
+	case wire.AsFault(err) == nil:
+		return wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// doStream opens a stream and prints it to its end.
+func (c *ResponsePrinter) doStream(op dialect.Op) error {
+	waiting, done := context.WithCancel(c.deadline.Ctx)
+	defer done()
+	go c.warnWaiting(waiting)
+	if c.Watch != nil {
+		return c.doWatching(op)
+	}
+	return c.endStream(c.do(op))
+}
+
+// endStream returns nil for the ends that were asked for or are regular: --for,
+// --idle, and a peer that closes without an error. If no item came, it tells
+// the user what else did.
+func (c *ResponsePrinter) endStream(err error) error {
+	cause := context.Cause(c.deadline.Ctx)
+	f := wire.AsFault(err)
+	switch {
+	case errors.Is(cause, options.ErrForElapsed):
+		return c.warnUnhandled(nil)
+	case f == nil:
+		return err
+	case c.deadline.Idled() && f == wire.AsFault(cause):
+		return c.warnUnhandled(nil) // --idle is a regular end here
+	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
+		return c.warnUnhandled(nil) // a peer may end a subscription, if it closes without an error
+	case f.Kind == wire.RPCError:
+		Suggest(c.env, f, nil)
+	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
+		return c.warnUnhandled(err)
+	}
+	return err
+}
+
+// A trigger is the request sent along with --method or --select. Its response is
+// not awaited; only a failure counts. Items of a stream it opens are discarded,
+// since the watch sees them too.
+type trigger struct {
+	stream dialect.Stream
+	stop   context.CancelFunc
+	failed chan error // receives the failure, if the request has one
+}
+
+// doWatching prints the messages that c.Watch selects. If op has a method it is
+// sent to begin them.
+func (c *ResponsePrinter) doWatching(op dialect.Op) error {
+	st, err := c.conv.Open(c.deadline.Ctx, *c.Watch)
+	if err != nil {
+		return c.endStream(env.Cause(c.deadline.Ctx, err))
+	}
+	if op.Method == "" {
+		return c.endStream(c.Read(st))
+	}
+	t, err := startTrigger(c, op)
+	if err != nil {
+		return c.endStream(env.Cause(c.deadline.Ctx, err))
+	}
+	return t.end(c, c.endStream(c.Read(st)))
+}
+
+// startTrigger sends op. If the peer answers with an error, it ends the deadline
+// of c with that.
+func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
+	st, err := c.conv.Open(c.deadline.Ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(c.deadline.Ctx)
+	s := &trigger{stream: st, stop: stop, failed: make(chan error, 1)}
+	go func() {
+		defer wire.Guard()
+		err := answered(ctx, st, op.Method)
+		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // messages that came before the end are still printed
+			c.deadline.Cancel(f)
+		}
+		s.failed <- err
+		for err == nil {
+			c.deadline.Touch()
+			_, err = st.Next(ctx)
+		}
+		close(s.failed)
+	}()
+	return s, nil
+}
+
+// answered waits for the first answer in st and returns its failure.
+func answered(ctx context.Context, st dialect.Stream, method string) error {
+	m, err := st.Next(ctx)
+	switch {
+	case err != nil:
+		return named(err, method)
+	case m.Err != nil:
+		return rpcFault(method, m.Err.Clone())
+	}
+	return nil
+}
+
+// end cancels the stream of the request. err is the outcome of the watch. If
+// the connection was lost before the request was answered, or it was answered
+// with an error, that is the outcome instead.
+func (s *trigger) end(c *ResponsePrinter, err error) error {
+	s.stop()
+	failed := wire.AsFault(<-s.failed)
+	for range s.failed { // until it reads no more
+	}
+	c.cancel(s.stream)
+	if c.state != lost || failed == nil {
+		return err
+	}
+	if failed.Kind == wire.RPCError {
+		Suggest(c.env, failed, nil)
+	}
+	return failed
+}
+
+// settleUnhandled is how long the end of a command waits until its hooks have
+// seen the last notifications.
+const settleUnhandled = 200 * time.Millisecond
+
+// unhandledTimeout is how long a stream may stay empty before warnWaiting says what came in its place.
+const unhandledTimeout = 5 * time.Second
+
+// warnWaiting gives the advice of warnUnhandled, once, while c still waits: a stream without an end would wait for ever.
+// It returns when c has printed something, or with ctx.
+func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
+	defer wire.Guard()
+	every := time.NewTicker(unhandledTimeout)
+	defer every.Stop()
+	for !c.data.Load() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if hint, fix := c.unhandled(); hint != "" && !c.data.Load() {
+			c.warned.Store(true)
+			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
+			return
+		}
+	}
+}
+
+// unhandled returns what to say of the first notification that no hook took, and the command that takes it; "" if there
+// was none.
+func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
+	method := c.env.Unhandled.Load()
+	if method == nil {
+		return "", nil
+	}
+	hint = strconv.Quote(format.Cut(*method, 200)) + " came, and nothing took it"
+	if !cmdline.IsSafeName(*method) {
+		return hint + ": --method NAME takes it", nil
+	}
+	return hint, c.env.Line.WithMore("--method=" + *method)
+}
+
+// warnUnhandled tells the user of a notification that no hook took, and of the
+// command that prints it, if c has printed nothing. If err is a failure it
+// returns err with that advice, else it prints the advice.
+func (c *ResponsePrinter) warnUnhandled(err error) error {
+	if c.data.Load() {
+		return err
+	}
+	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
+	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
+	defer cancel()
+	c.conv.Settle(ctx)
+	hint, fix := c.unhandled()
+	switch {
+	case hint == "":
+		return err
+	case err == nil:
+		if c.warned.CompareAndSwap(false, true) {
+			c.env.Console.Event(wire.Event{Kind: wire.Guidance, Message: hint, Fix: fix})
+		}
+		return nil
+	}
+	f := wire.AsFault(err)
+	if f == nil || f.Hint != "" {
+		return err
+	}
+	g := *f
+	g.Hint, g.Fix = hint, fix
+	return &g
+}
