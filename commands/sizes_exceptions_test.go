@@ -67,8 +67,6 @@ var branchyFunctions = map[string]exception{
 	"wire/dialect/page/envelope.codec.message":       {24, rebuilt},
 	"wire/dialect/page/envelope.codec.styled":        {20, rebuilt},
 	"wire/dialect/page/program.Scope.Value":          {19, rebuilt},
-	"wire/dialect/page/server.handler.answer":        {19, rebuilt},
-	"wire/dialect/page/server.handler.handle":        {18, rebuilt},
 	"wire/hook.ParseAnswer":                          {17, older},
 	"wire/hook.event":                                {28, older},
 	"wire/redact.Stream.outer":                       {23, older},

@@ -51,7 +51,7 @@ func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Serv
 // sent first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
-	h := &handler{server: s, streams: map[*stream]bool{}, running: map[*running]bool{}}
+	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
 	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), OneShot: about.OneShot}
 	if h.Serving = h.Codec != nil && h.Codec.Serving(); h.Serving {
 		h.Codec.Offer(s.told)
@@ -75,9 +75,8 @@ type handler struct {
 	flow Flow // nil: the page names none
 
 	mu      sync.Mutex
-	streams map[*stream]bool
-	running map[*running]bool // the wrapped calls that run
-	endings []ending          // the last ones, the oldest first
+	ongoing map[*ongoing]bool
+	endings []ending // the last ones, the oldest first
 }
 
 // scope returns the variables that hold for the whole connection.
@@ -109,54 +108,53 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return result, err
 }
 
-func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, err error) {
 	if h.closes(in) {
 		defer h.close()
 	}
-	if in.Msg.Kind != wire.Request {
+	request := in.Msg.Kind == wire.Request
+	switch {
+	case !request:
 		defer h.after(&in.Msg)
-		err := h.notified(ctx, in)
-		if err == nil && h.Serving && in.Msg.Method == h.d.Page.Serve.First {
-			h.greeted()
-		}
-		if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.Serving {
-			err = h.then(ctx, &in.Msg, &rule)
-		}
-		return nil, err
-	}
-	if in.Msg.Err != nil { // it came too early
+		err = h.notified(ctx, in)
+	case in.Msg.Err != nil: // it came too early
 		return nil, in.Msg.Err
+	default:
+		if result, err = h.pending(ctx, in); err == nil {
+			err = h.keep(&in.Msg)
+		}
 	}
-	result, err := h.pending(ctx, in)
-	if err == nil {
-		err = h.keep(&in.Msg)
+	if err != nil || !h.Serving {
+		return result, err
 	}
-	if err == nil && h.Serving && in.Msg.Method == h.d.Page.Serve.First {
+	if in.Msg.Method == h.d.Page.Serve.First {
 		h.greeted()
 	}
-	if rule, ok := h.d.Page.Serve.Then[in.Msg.Method]; ok && err == nil && h.Serving && !in.Answered {
+	rule, follows := h.d.Page.Serve.Then[in.Msg.Method]
+	switch {
+	case !follows || in.Answered:
+		return result, nil
+	case request:
 		in.Answered = true
 		return nil, errors.Join(in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result}), h.then(ctx, &in.Msg, &rule))
 	}
-	return result, err
+	return nil, h.then(ctx, &in.Msg, &rule)
 }
 
-// answer answers a request: as a wrapped call, by a hook of that exact name, as
+// answer answers a request: as a wrapped call, by a hook of that exact name, by the flow, as
 // the end of a stream, by the page's answers, or by a hook with a pattern. The
 // first of these that applies counts.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	kind, hooked := h.Responder.Kind(method)
 	exact := hooked && h.exact(method)
-	if h.Serving {
-		if rule, ok := h.d.Page.Serve.Calls[method]; ok {
-			name, err := rule.Method.First(in.Msg.Params, h.of(&in.Msg).Value)
-			if err != nil {
-				return nil, err
-			}
-			if !exact || scan.String(name) == method {
-				return h.wrapped(ctx, in, &rule, name)
-			}
+	if rule, ok := h.d.Page.Serve.Calls[method]; ok && h.Serving {
+		name, err := rule.Method.First(in.Msg.Params, h.of(&in.Msg).Value)
+		if err != nil {
+			return nil, err
+		}
+		if !exact || scan.String(name) == method {
+			return h.wrapped(ctx, in, &rule, name)
 		}
 	}
 	if exact {
@@ -167,22 +165,8 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 			return result, err
 		}
 	}
-	if h.Serving {
-		mine, err := h.ends(in)
-		if err != nil {
-			h.warn(err)
-			return nil, err
-		}
-		if _, answered := h.d.Page.Serve.Answers[method]; mine && !answered {
-			return json.RawMessage("{}"), nil
-		}
-	}
-	answers := h.d.Page.Answers
-	if h.Serving {
-		answers = h.d.Page.Serve.Answers
-	}
-	if prog, ok := answers[method]; ok {
-		return prog.First(in.Msg.Params, h.of(&in.Msg).Value)
+	if result, mine, err := h.byPage(in); mine || err != nil {
+		return result, err
 	}
 	if hooked {
 		return h.call(ctx, in, kind)
@@ -191,6 +175,23 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		return json.RawMessage("{}"), nil
 	}
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
+}
+
+// byPage answers a request as the page says, if it does: the end of a stream, or one of its answers.
+func (h *handler) byPage(in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
+	answers := h.d.Page.Answers
+	if h.Serving {
+		answers = h.d.Page.Serve.Answers
+		if mine, err = h.ends(in); err != nil {
+			h.warn(err)
+			return nil, true, err
+		}
+	}
+	if prog, ok := answers[in.Msg.Method]; ok {
+		result, err = prog.First(in.Msg.Params, h.of(&in.Msg).Value)
+		return result, true, err
+	}
+	return json.RawMessage("{}"), mine, nil
 }
 
 // exact reports whether a hook has exactly that name, not a pattern.
@@ -229,7 +230,9 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 // itself handles needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
-	h.stop(in)
+	if h.stops(method) {
+		h.warn(h.end(in, false))
+	}
 	if err := h.keep(&in.Msg); err != nil {
 		return err
 	}

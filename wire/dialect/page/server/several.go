@@ -9,6 +9,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
 )
 
 // call answers a request by a hook.
@@ -61,25 +62,15 @@ func (h *handler) answers(ctx context.Context, in *dialect.Inbound, r dialect.Re
 	told := h.newProgressSender(ctx, &in.Msg)
 	defer told.end()
 	r.Stream = true
-	r.Emit = func(ev wire.Event) error {
-		switch {
-		case ev.Kind == wire.Failure && ev.Err != nil:
-			failed = ev.Err
-			return nil
-		case ev.Kind != wire.Data:
-			return told.event(ev)
-		}
+	r.Emit = told.emitter(&failed, func(ev wire.Event) error {
 		if held != nil {
 			if err := in.Emit(wire.Event{Kind: wire.Data, Data: held}); err != nil {
 				return err
 			}
 		}
-		held = bytes.Clone(ev.Data)
-		if held == nil {
-			held = json.RawMessage("null")
-		}
+		held = bytes.Clone(scan.OrNull(ev.Data))
 		return nil
-	}
+	})
 	_, err := h.Responder.Respond(ctx, r)
 	if err == nil {
 		err = failed

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -16,12 +17,13 @@ const (
 	endingsBytes = 4 << 10 // bytes of the params of each; a longer message ends only calls that have begun
 )
 
-// running is a wrapped call whose hook has not answered yet.
-type running struct {
-	order   uint64        // of its request
-	params  program.Scope // the variables of its request
+// ongoing is a wrapped call whose hook has not answered yet, or a stream that has begun.
+type ongoing struct {
+	order   uint64 // of its request
+	stream  bool
+	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends it
 	cancel  context.CancelFunc
-	stopped atomic.Bool // it was stopped by the client, with the page's own message
+	ended   atomic.Bool // by the client
 }
 
 // An ending is a message of the client that ends calls or streams. It is kept because the handler
@@ -31,70 +33,73 @@ type ending struct {
 	msg   wire.Message
 }
 
-// endsLocked stores an ending.
-func (h *handler) endsLocked(in *dialect.Inbound) {
-	if len(in.Msg.Params) > endingsBytes {
-		return
+// ends ends what goes on if e is about it.
+func (e *ending) ends(o *ongoing) error {
+	if e.order < o.order {
+		return nil
 	}
-	if len(h.endings) == maxEndings {
-		h.endings = append(h.endings[:0], h.endings[1:]...)
+	ends, err := o.endedBy(&e.msg)
+	if err == nil && ends {
+		o.ended.Store(true)
+		o.cancel()
 	}
-	h.endings = append(h.endings, ending{in.Order, wire.Message{Method: in.Msg.Method, Params: in.Msg.Params}})
+	return err
+}
+
+// add registers what goes on. The client may have ended it already.
+func (h *handler) add(o *ongoing) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ongoing[o] = true
+	for i := range h.endings {
+		h.warn(h.endings[i].ends(o))
+	}
+}
+
+func (h *handler) remove(o *ongoing) {
+	o.cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ongoing, o)
+}
+
+// end ends the streams, or else the calls, that a message of the client names, and keeps it. It
+// returns the first failure of a program of the page.
+func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := ending{in.Order, wire.Message{Method: in.Msg.Method, Params: in.Msg.Params}}
+	if len(in.Msg.Params) <= endingsBytes {
+		if len(h.endings) == maxEndings {
+			h.endings = append(h.endings[:0], h.endings[1:]...)
+		}
+		h.endings = append(h.endings, e)
+	}
+	for o := range h.ongoing {
+		if o.stream == streams {
+			err = cmp.Or(err, e.ends(o))
+		}
+	}
+	return err
 }
 
 // run registers a running call. It returns the hook's context, which ends when the call is stopped;
 // it may have ended already.
-func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *running) {
+func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running{order: in.Order, params: *sc, cancel: cancel}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.running[r] = true
-	for i := range h.endings {
-		if e := &h.endings[i]; h.stops(e.msg.Method) {
-			h.stopLocked(r, e)
+	params := *sc
+	o := &ongoing{order: in.Order, cancel: cancel, endedBy: func(m *wire.Message) (bool, error) {
+		if !h.stops(m.Method) {
+			return false, nil
 		}
-	}
-	return ctx, r
-}
-
-// ran notes that the hook of a call has answered.
-func (h *handler) ran(r *running) {
-	r.cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.running, r)
+		return h.d.Page.Serve.Stop.When.Holds(m.Params, params.Value)
+	}}
+	h.add(o)
+	return ctx, o
 }
 
 // stops reports whether the page's clients stop calls with notifications of that method.
 func (h *handler) stops(method string) bool {
 	rule := h.d.Page.Serve.Stop
 	return rule != nil && h.Serving && method == rule.Notify
-}
-
-// stop ends the calls that a notification names, if it is the one with which
-// the page's clients stop calls.
-func (h *handler) stop(in *dialect.Inbound) {
-	if !h.stops(in.Msg.Method) {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.endsLocked(in)
-	for r := range h.running {
-		h.stopLocked(r, &ending{in.Order, in.Msg})
-	}
-}
-
-// stopLocked ends a call if a later message of the client has ended it already.
-func (h *handler) stopLocked(r *running, e *ending) {
-	if e.order < r.order {
-		return
-	}
-	holds, err := h.d.Page.Serve.Stop.When.Holds(e.msg.Params, r.params.Value)
-	if err == nil && holds {
-		r.stopped.Store(true)
-		r.cancel()
-	}
-	h.warn(err)
 }

@@ -14,11 +14,11 @@ import (
 
 // A stream is a stream of items that we send.
 type stream struct {
-	in     *dialect.Inbound // its request
-	rule   *load.Subscribe
-	serve  load.Items
-	scope  *program.Scope // the variables of its request, with the answer as Result
-	cancel context.CancelFunc
+	ongoing
+	in    *dialect.Inbound // its request
+	rule  *load.Subscribe
+	serve load.Items
+	scope *program.Scope // the variables of its request, with the answer as Result
 }
 
 // stream answers a request with the data of a hook: the first as the result, if
@@ -27,28 +27,27 @@ type stream struct {
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg), cancel: cancel}
+	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg)}
+	s.ongoing = ongoing{order: in.Order, stream: true, endedBy: s.isEndedBy, cancel: cancel}
 	told := h.newProgressSender(ctx, &in.Msg)
 	defer told.end()
-	defer h.remove(s)
+	defer h.remove(&s.ongoing)
 	r.Stream = true
 	if !rule.First {
 		r.Begin = func() error { return h.open(s, nil) }
 	}
 	var failed error
-	r.Emit = func(ev wire.Event) error {
-		switch {
-		case ev.Kind == wire.Failure && !in.Answered:
-			return ev.Err
-		case ev.Kind == wire.Failure && ev.Err != nil:
-			failed = ev.Err
-			return nil
-		case ev.Kind != wire.Data:
-			return told.event(ev)
-		case !in.Answered:
+	emit := told.emitter(&failed, func(ev wire.Event) error {
+		if !in.Answered {
 			return h.open(s, ev.Data)
 		}
 		return h.item(ctx, s, ev.Data)
+	})
+	r.Emit = func(ev wire.Event) error {
+		if ev.Kind == wire.Failure && !in.Answered {
+			return ev.Err
+		}
+		return emit(ev)
 	}
 	_, err := h.Responder.Respond(ctx, r)
 	if err == nil {
@@ -79,7 +78,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 		s.scope.Result, said = answer, answer != nil
 	}
 	s.in.Answered = true
-	h.add(s)
+	h.add(&s.ongoing)
 	if !said {
 		return nil
 	}
@@ -133,22 +132,6 @@ func (h *handler) write(s *stream, prog load.Prog, sc *program.Scope) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Stream: s.in.Msg.ID, Data: msg})
 }
 
-// add registers a stream that has begun. The client may have ended it already.
-func (h *handler) add(s *stream) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.streams[s] = true
-	for i := range h.endings {
-		h.warn(h.endLocked(s, &h.endings[i]))
-	}
-}
-
-func (h *handler) remove(s *stream) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.streams, s)
-}
-
 // endedBy reports whether messages of that method end streams of rule.
 func endedBy(rule *load.Subscribe, method string) bool {
 	return rule.End != nil && (rule.End.Call == method || rule.End.Notify == method)
@@ -163,25 +146,14 @@ func (h *handler) ends(in *dialect.Inbound) (mine bool, err error) {
 	if !mine {
 		return false, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.endsLocked(in)
-	for s := range h.streams {
-		if err := h.endLocked(s, &ending{in.Order, in.Msg}); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return true, h.end(in, true)
 }
 
-// endLocked ends a stream if a later message of the client has ended it already.
-func (h *handler) endLocked(s *stream, e *ending) error {
-	if e.order < s.in.Order || !endedBy(s.rule, e.msg.Method) {
-		return nil
+// isEndedBy reports whether a message of the client ends the stream.
+func (s *stream) isEndedBy(m *wire.Message) (bool, error) {
+	if !endedBy(s.rule, m.Method) {
+		return false, nil
 	}
 	params, err := s.rule.End.Params.First(s.scope.Result, s.scope.Value)
-	if err == nil && scan.Equal(scan.OrNull(params), scan.OrNull(e.msg.Params)) {
-		s.cancel()
-	}
-	return err
+	return scan.Equal(scan.OrNull(params), scan.OrNull(m.Params)), err
 }

@@ -39,7 +39,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 		return nil, err
 	}
 	ctx, r := h.run(ctx, in, sc)
-	defer h.ran(r)
+	defer h.remove(r)
 	w, err := h.begin(in, name, r.cancel)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ type wrappedCall struct {
 	name   string
 	params json.RawMessage
 	scope  *program.Scope
-	run    *running
+	run    *ongoing
 	work   Work // nil: it is a plain call
 }
 
@@ -77,7 +77,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 		sc.Schema = m.Result
 	}
 	switch {
-	case r.stopped.Load():
+	case r.ended.Load():
 		return h.d.Page.Serve.Stop.Result.First(result, sc.Value)
 	case err == nil && rule.Result != nil:
 		return rule.Result.First(result, sc.Value)
@@ -101,10 +101,8 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 
 // respondAs is respond for a call that has become work; nil: it has not.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
-	var came struct {
-		last   json.RawMessage
-		failed error
-	}
+	var last json.RawMessage
+	var failed error
 	told := h.newProgressSender(ctx, m)
 	told.work = w
 	defer told.end()
@@ -112,23 +110,19 @@ func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Requ
 		r.Stream = true
 	}
 	items := r.Stream
-	r.Emit = func(ev wire.Event) error {
-		switch {
-		case ev.Kind == wire.Data && !items:
-			came.last = ev.Data
-			return nil
-		case ev.Kind == wire.Failure && ev.Err != nil:
-			came.failed = ev.Err
-			return nil
+	r.Emit = told.emitter(&failed, func(ev wire.Event) error {
+		if items {
+			return told.event(ev)
 		}
-		return told.event(ev)
-	}
+		last = ev.Data
+		return nil
+	})
 	result, err := h.Responder.Respond(ctx, r)
 	if err == nil {
-		err = came.failed
+		err = failed
 	}
 	if result == nil {
-		result = came.last
+		result = last
 	}
 	if err == nil && !items && result != nil {
 		err = told.event(wire.Event{Kind: wire.Data, Data: result})
@@ -160,6 +154,21 @@ func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progr
 		}
 	}
 	return t
+}
+
+// emitter returns what a hook emits its events to: data goes to data, the error of a failure is
+// stored in failed, and anything else is sent.
+func (t *progressSender) emitter(failed *error, data func(wire.Event) error) func(wire.Event) error {
+	return func(ev wire.Event) error {
+		switch {
+		case ev.Kind == wire.Data:
+			return data(ev)
+		case ev.Kind == wire.Failure && ev.Err != nil:
+			*failed = ev.Err
+			return nil
+		}
+		return t.event(ev)
+	}
 }
 
 // event sends one event, if the page has a notification for it and the peer
