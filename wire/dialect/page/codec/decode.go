@@ -157,7 +157,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		return err
 	}
 	c.out = append(c.out, *m)
-	c.about(m)
+	c.passOn(m)
 	return c.during(m)
 }
 
@@ -196,9 +196,7 @@ func (c *Codec) during(m *wire.Message) error {
 		}
 		shown := json.RawMessage(m.Params)
 		if way.rule.Event != nil {
-			sc := c.scope(owner)
-			sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
-			if shown, err = way.rule.Event.First(m.Params, sc.Value); err != nil {
+			if shown, err = way.rule.Event.First(m.Params, c.about(owner, m).Value); err != nil {
 				return err
 			}
 		}
@@ -230,9 +228,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 			only = s
 			continue
 		}
-		sc := c.scope(s)
-		sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
-		if ok, err := rule.When.Holds(m.Params, sc.Value); ok || err != nil {
+		if ok, err := rule.When.Holds(m.Params, c.about(s, m).Value); ok || err != nil {
 			return s, err
 		}
 	}

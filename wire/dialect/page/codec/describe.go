@@ -35,13 +35,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	found := found{at: map[string]int{}}
 	for i := range c.d.Page.Describe {
 		rule := &c.d.Page.Describe[i]
-		if ok, err := rule.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if rule.Get != "" && c.o.Handshake.Get == nil {
+		if ok, err := c.holds(rule.When); err != nil {
+			return nil, err
+		} else if !ok || rule.Get != "" && c.o.Handshake.Get == nil {
 			continue
 		}
 		if method != "" && rule.Methods == nil && rule.Defs == nil { // who the peer is types no params

@@ -62,8 +62,8 @@ func (c *Codec) begins(m *wire.Message, s *call) bool {
 // works reports whether the call has begun work.
 func (s *call) works() bool { return s.rule == nil && s.stream != nil }
 
-// about passes a notification about work on to the calls that began it.
-func (c *Codec) about(m *wire.Message) {
+// passOn passes a notification about work on to the calls that began it.
+func (c *Codec) passOn(m *wire.Message) {
 	if c.flow == nil {
 		return
 	}

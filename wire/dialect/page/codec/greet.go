@@ -35,13 +35,9 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	var unanswered []late
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
-		if len(step.For) > 0 {
-			continue
-		}
-		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
-			if err != nil {
-				return err
-			}
+		if ok, err := c.due(step); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		if c.isOwn(ctx, step) {
@@ -72,7 +68,7 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
-		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok || len(step.For) > 0 {
+		if ok, err := c.due(step); err != nil || !ok {
 			continue
 		}
 		switch {
@@ -124,6 +120,17 @@ func (c *Codec) kept() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn.Kept
+}
+
+// holds reports whether a condition on what is kept holds.
+func (c *Codec) holds(when load.Prog) (bool, error) { return when.Holds(c.kept(), c.Scope().Value) }
+
+// due reports whether a step is one of the greeting, and its condition holds.
+func (c *Codec) due(step *load.Step) (bool, error) {
+	if len(step.For) > 0 {
+		return false, nil
+	}
+	return c.holds(step.When)
 }
 
 // take sends the message of a step. It returns the stream of the answer; nil if
@@ -246,10 +253,9 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 		if c.isTaken(step) {
 			continue
 		}
-		if ok, err := step.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
-			if err != nil {
-				return err
-			}
+		if ok, err := c.holds(step.When); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		st, err := c.say(ctx, caller, step.Call, step.Notify, step.Params)

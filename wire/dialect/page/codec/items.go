@@ -5,56 +5,76 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/program"
 )
 
 // items appends an item for each stream that the notification belongs to.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
-		rule := &s.rule.Item
-		if rule.Method == "" || !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
+		var item wire.Message
+		if ok, err := c.item(s, m, &item); err != nil {
+			return false, err
+		} else if !ok {
 			continue
-		}
-		var vals func(name string) json.RawMessage
-		if rule.When != nil || rule.Event != nil || s.rule.Until != nil {
-			sc := c.scope(s)
-			sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
-			vals = sc.Value
-		}
-		if ok, err := rule.When.Holds(m.Params, vals); err != nil || !ok {
-			if err != nil {
-				return false, err
-			}
-			continue
-		}
-		item := *m
-		item.Kind, item.Stream = wire.Item, s.stream
-		if rule.Event != nil {
-			if item.Body, err = rule.Event.First(m.Params, vals); err != nil {
-				return false, err
-			}
-		}
-		if item.Body == nil {
-			item.Body = null
-		}
-		if s.rule.Until != nil {
-			if item.Final, err = s.rule.Until.Holds(m.Params, vals); err != nil {
-				return false, err
-			}
-		}
-		if c.o.Trace != nil {
-			c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
 		}
 		c.out, found = append(c.out, item), true
 		if item.Final {
-			defer c.forget(s)
+			c.forget(s)
 		}
 	}
 	return found, nil
 }
 
+// item sets item to what m is for a stream; ok is false if it does not belong to it.
+func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
+	rule := &s.rule.Item
+	if rule.Method == "" || !dialect.Matches(rule.Method, m.Method) || !c.shares(s, m) {
+		return false, nil
+	}
+	var vals func(name string) json.RawMessage
+	if rule.When != nil || rule.Event != nil || s.rule.Until != nil {
+		vals = c.about(s, m).Value
+	}
+	if ok, err := rule.When.Holds(m.Params, vals); err != nil || !ok {
+		return false, err
+	}
+	*item = *m
+	item.Kind, item.Stream = wire.Item, s.stream
+	if err := c.show(s, item, vals); err != nil {
+		return false, err
+	}
+	if c.o.Trace != nil {
+		c.trace("%s is an item of %s: %s", m.Method, s.method, item.Body)
+	}
+	return true, nil
+}
+
+// about returns the variables about a call and the message m that may belong to it.
+func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
+	sc := c.scope(s)
+	sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
+	return sc
+}
+
+// show sets the body of an item of a stream to what the page shows of it, and whether it is the last.
+func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.RawMessage) (err error) {
+	if prog := s.rule.Item.Event; prog != nil {
+		if item.Body, err = prog.First(item.Body, vals); err != nil {
+			return err
+		}
+	}
+	if item.Body == nil {
+		item.Body = null
+	}
+	if s.rule.Until != nil && !item.Final {
+		item.Final, err = s.rule.Until.Holds(item.Params, vals)
+	}
+	return err
+}
+
 // itemOf appends an item that names the call it belongs to by its id. Where that has opened
 // a stream, the page says what is shown of it.
-func (c *Codec) itemOf(m *wire.Message) (err error) {
+func (c *Codec) itemOf(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	if s == nil {
 		c.out = append(c.out, *m)
@@ -62,22 +82,11 @@ func (c *Codec) itemOf(m *wire.Message) (err error) {
 	}
 	s.begun = true
 	if s.rule != nil && m.Err == nil && m.Body != nil {
-		rule := &s.rule.Item
-		sc := c.scope(s)
-		sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
-		if rule.Event != nil {
-			if m.Body, err = rule.Event.First(m.Body, sc.Value); err != nil {
-				return err
-			}
-			if m.Body == nil {
-				m.Body = null
-			}
-			c.trace("a message is an item of %s: %s", s.method, json.RawMessage(m.Body))
+		if err := c.show(s, m, c.about(s, m).Value); err != nil {
+			return err
 		}
-		if s.rule.Until != nil && !m.Final {
-			if m.Final, err = s.rule.Until.Holds(m.Params, sc.Value); err != nil {
-				return err
-			}
+		if s.rule.Item.Event != nil {
+			c.trace("a message is an item of %s: %s", s.method, json.RawMessage(m.Body))
 		}
 	}
 	if m.Final {

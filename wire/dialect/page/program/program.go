@@ -8,6 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,38 +41,34 @@ const maxOutputs = 100_000
 // description. One that has no value in a program's place is null.
 func Variables() []Variable {
 	return []Variable{
-		{"method", "the method that is called, as the user or the hook names it"},
-		{"params", "its params, as they were given; of a stream, those of its request"},
-		{"id", "the id of the request"},
-		{"name", "the method of the notification that may be an item, or of a call that runs"},
-		{"token", "what stands for the call in what is notified while it runs"},
-		{"code", "the code that is evaluated"},
-		{"result", "the result that is written; of a stream, the answer to its request"},
-		{"error", "the error that is written: code, message, data"},
-		{"event", "what a hook tells while it runs: kind, message, fraction, level, data"},
-		{"request", "the whole request that is answered"},
-		{"hooks", "the exact names of the hooks that answer here, an array"},
-		{"schema", "the schema of the hook's result"},
-		{"catalog", "the catalog that is offered here"},
-		{"kept", "the values that the greeting kept, an object"},
-		{"extra", "the members beside, an object"},
-		{"meta", "in a greeting: what the user gave with --meta, an object"},
-		{"version", "the version of rpcx"},
-		{"cwd", "the current folder"},
-		{"pid", "the id of this process"},
+		{"method", "the method that is called, as the user or the hook names it", func(s *Scope) json.RawMessage { return text(s.Method) }},
+		{"params", "its params, as they were given; of a stream, those of its request", func(s *Scope) json.RawMessage { return s.Params }},
+		{"id", "the id of the request", func(s *Scope) json.RawMessage { return s.ID }},
+		{"name", "the method of the notification that may be an item, or of a call that runs", func(s *Scope) json.RawMessage { return scan.AppendQuoted(nil, s.Name) }},
+		{"token", "what stands for the call in what is notified while it runs", func(s *Scope) json.RawMessage { return s.Token }},
+		{"code", "the code that is evaluated", func(s *Scope) json.RawMessage { return s.Code }},
+		{"result", "the result that is written; of a stream, the answer to its request", func(s *Scope) json.RawMessage { return s.Result }},
+		{"error", "the error that is written: code, message, data", func(s *Scope) json.RawMessage { return s.Error }},
+		{"event", "what a hook tells while it runs: kind, message, fraction, level, data", func(s *Scope) json.RawMessage { return s.Event }},
+		{"request", "the whole request that is answered", func(s *Scope) json.RawMessage { return s.Request }},
+		{"hooks", "the exact names of the hooks that answer here, an array", ofConn((*Conn).hooks)},
+		{"schema", "the schema of the hook's result", func(s *Scope) json.RawMessage { return s.Schema }},
+		{"catalog", "the catalog that is offered here", (*Scope).catalog},
+		{"kept", "the values that the greeting kept, an object", ofConn(func(c *Conn) json.RawMessage { return c.Kept })},
+		{"extra", "the members beside, an object", func(s *Scope) json.RawMessage { return s.Extra }},
+		{"meta", "in a greeting: what the user gave with --meta, an object", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
+		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
+		{"cwd", "the current folder", directory},
+		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
 	}
 }
 
 // A Variable is a variable of a page's programs: its name, and what it holds,
 // for the manual.
-type Variable struct{ Name, Says string }
-
-var names = sync.OnceValue(func() (names []string) {
-	for _, v := range Variables() {
-		names = append(names, v.Name)
-	}
-	return names
-})
+type Variable struct {
+	Name, Says string
+	value      func(*Scope) json.RawMessage
+}
 
 // A Program is one jq program of a page. A nil Program has no output.
 type Program struct {
@@ -83,9 +83,11 @@ type Program struct {
 // see Check.
 func New(text string) *Program {
 	p := &Program{
-		text:    text,
-		compile: sync.OnceValues(func() (*jq.Program, error) { return jq.Compile(text, jq.Options{Declared: names()}) }),
-		sudden:  sync.OnceValue(func() bool { return longSteps().MatchString(text) }),
+		text: text,
+		compile: sync.OnceValues(func() (*jq.Program, error) {
+			return jq.Compile(text, jq.Options{Declared: slices.Sorted(maps.Keys(values()))})
+		}),
+		sudden: sync.OnceValue(func() bool { return longSteps().MatchString(text) }),
 	}
 	if !strings.Contains(text, `\`) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil {
 		p.constant = scan.Compact(nil, []byte(text))

@@ -3,7 +3,7 @@ package program
 import (
 	"encoding/json"
 	"os"
-	"strconv"
+	"sync"
 
 	"rpcx/wire/scan"
 )
@@ -33,49 +33,20 @@ type Conn struct {
 
 // Value returns the value of a variable; nil for null.
 func (s *Scope) Value(name string) json.RawMessage {
-	switch name {
-	case "method":
-		if s.Method == "" {
-			return nil
-		}
-		return scan.AppendQuoted(nil, s.Method)
-	case "name":
-		return scan.AppendQuoted(nil, s.Name)
-	case "params":
-		return s.Params
-	case "id":
-		return s.ID
-	case "token":
-		return s.Token
-	case "code":
-		return s.Code
-	case "result":
-		return s.Result
-	case "error":
-		return s.Error
-	case "event":
-		return s.Event
-	case "request":
-		return s.Request
-	case "schema":
-		return s.Schema
-	case "catalog":
-		if s.Catalog != nil {
-			return s.Catalog
-		}
-	case "extra":
-		return s.Extra
-	case "cwd":
-		dir, err := os.Getwd()
-		if err != nil {
-			return nil
-		}
-		return scan.AppendQuoted(nil, dir)
-	case "pid":
-		return strconv.AppendInt(nil, int64(os.Getpid()), 10)
+	if value := values()[name]; value != nil {
+		return value(s)
 	}
-	return s.Whole().value(name)
+	return nil
 }
+
+// values has what finds the value of each variable.
+var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
+	all := map[string]func(*Scope) json.RawMessage{}
+	for _, v := range Variables() {
+		all[v.Name] = v.value
+	}
+	return all
+})
 
 // Whole returns the values that are the same for a whole connection; nil: there is none.
 func (s *Scope) Whole() *Conn {
@@ -85,32 +56,46 @@ func (s *Scope) Whole() *Conn {
 	return s.Conn
 }
 
-func (c *Conn) value(name string) json.RawMessage {
-	if c == nil {
+// ofConn returns a function with the value of a variable of the connection; nil where there is none.
+func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
+	return func(s *Scope) json.RawMessage {
+		if c := s.Whole(); c != nil {
+			return value(c)
+		}
 		return nil
 	}
-	switch name {
-	case "hooks":
-		names := c.Hooks
-		if c.Offers != nil {
-			_, names = c.Offers()
-		}
-		hooks := scan.AppendArray(nil)
-		for _, name := range names {
-			hooks.Text(name)
-		}
-		return hooks.End()
-	case "meta":
-		return c.Meta
-	case "kept":
-		return c.Kept
-	case "catalog":
-		if c.Offers != nil {
-			doc, _ := c.Offers()
-			return doc
-		}
-	case "version":
-		return scan.AppendQuoted(nil, c.Version)
+}
+
+// text returns a string as JSON; nil if it is empty.
+func text(s string) json.RawMessage {
+	if s == "" {
+		return nil
 	}
-	return nil
+	return scan.AppendQuoted(nil, s)
+}
+
+func (c *Conn) hooks() json.RawMessage {
+	names := c.Hooks
+	if c.Offers != nil {
+		_, names = c.Offers()
+	}
+	hooks := scan.AppendArray(nil)
+	for _, name := range names {
+		hooks.Text(name)
+	}
+	return hooks.End()
+}
+
+func (s *Scope) catalog() json.RawMessage {
+	if c := s.Whole(); s.Catalog == nil && c != nil && c.Offers != nil {
+		doc, _ := c.Offers()
+		return doc
+	}
+	return s.Catalog
+}
+
+// directory returns the current directory; nil if it is not known.
+func directory(*Scope) json.RawMessage {
+	dir, _ := os.Getwd()
+	return text(dir)
 }
