@@ -18,7 +18,7 @@ type relays struct {
 }
 
 // relay passes on one request.
-func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
+func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	all, err := t.relaying()
 	if err != nil {
 		t.failed(err)
@@ -33,7 +33,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 	})
 	defer stop()
-	if err := all.to.Pass(w, r.WithContext(ctx), all.rec.tap(t.options.Tap)); err != nil {
+	if err := all.to.Pass(w, r.WithContext(ctx), body, all.rec.tap(t.options.Tap)); err != nil {
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 			all.rec.conn().Note("an answer was cut off: " + err.Error())
 		}

@@ -21,7 +21,7 @@ type Address struct {
 	Command []string      // the words of exec and ipc; empty for `ipc:` alone
 }
 
-// hostPort returns host:port of a URL.
+// HostPort returns host:port of a URL.
 func HostPort(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
@@ -29,22 +29,22 @@ func HostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// origin returns scheme, host and port of u, by which redirects and pages are told
+// Origin returns scheme, host and port of u, by which redirects and pages are told
 // apart.
 func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
 
-// webSocket reports whether the address is one of a WebSocket.
+// WebSocket reports whether the address is one of a WebSocket.
 func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 
 // IsHTTP says that a is one of HTTP, without a WebSocket.
 func (a Address) IsHTTP() bool { return strings.HasPrefix(a.Scheme, "http") }
 
-// usage returns a Fault of kind Usage.
+// Usage returns a Fault of kind Usage.
 func Usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// usageHint is usage with a hint.
+// UsageHint is usage with a hint.
 func UsageHint(hint, format string, args ...any) *wire.Fault {
 	f := Usage(format, args...)
 	f.Hint = hint

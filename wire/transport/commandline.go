@@ -159,7 +159,7 @@ func joinWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shownCommand returns a command as a user may be shown it: what is named like a secret is left out.
+// ShownCommand returns a command as a user may be shown it: what is named like a secret is left out.
 func ShownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {

@@ -67,12 +67,12 @@ type HTTPObserver struct {
 
 // Listening is what listeners alone are told.
 type Listening struct {
-	AllowOrigin []string         // exact Origins that may connect (http, ws), "*" for all; none without
-	Token       string           // the bearer token demanded (http, ws); "" demands none
-	Public      bool             // a listener that is not loopback needs no token and no client certificate
-	MaxClients  int              // how many connections a listener has at once; 0 means 1,000
-	Relay       http.HandlerFunc // takes all requests but upgrades that the guard lets in (http); nil: each POST is a connection
-	NoPosts     bool             // only WebSockets are taken (http, ws): what is spoken needs both directions
+	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; none without
+	Token       string                                                    // the bearer token demanded (http, ws); "" demands none
+	Public      bool                                                      // a listener that is not loopback needs no token and no client certificate
+	MaxClients  int                                                       // how many connections a listener has at once; 0 means 1,000
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // takes all requests but upgrades that the guard lets in (http); nil: each POST is a connection
+	NoPosts     bool                                                      // only WebSockets are taken (http, ws): what is spoken needs both directions
 }
 
 // A Route says which way leads to an address of ws, wss, http, https, tcp or tls.
@@ -129,21 +129,21 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// warn passes one line to Config.Warn, if that is set.
+// Warnf passes one line to Config.Warn, if that is set.
 func (c Config) Warnf(format string, args ...any) {
 	if c.Warn != nil {
 		c.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
-// warnInsecure warns, for each connection, that the far side was not verified.
+// WarnInsecure warns, for each connection, that the far side was not verified.
 func (c Config) WarnInsecure(where string) {
 	if c.TLS.Insecure {
 		c.Warnf("%s: the certificate is not verified (--insecure)", where)
 	}
 }
 
-// frame puts c's framing around a stream of bytes. Of a listener, who is the client.
+// Frame puts c's framing around a stream of bytes. Of a listener, who is the client.
 func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()

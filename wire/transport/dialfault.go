@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// dialFault turns the error of a dial into a Fault that says which address
+// DialFault turns the error of a dial into a Fault that says which address
 // could not be reached, and why, in plain words. where is the address without
 // secrets; ctx is the caller's own context (not the one that bounds the dial
 // by limit).
@@ -171,7 +171,7 @@ func dialled(err error) string {
 	return ""
 }
 
-// innermost drops the wrapping that holds URLs, and with them secrets.
+// Innermost drops the wrapping that holds URLs, and with them secrets.
 func Innermost(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
@@ -180,7 +180,7 @@ func Innermost(err error) error {
 	return err
 }
 
-// lateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
+// LateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
 // refuses a client's certificate: the handshake is over by then.
 func LateRefusal(err error) error {
 	var op *net.OpError
@@ -193,7 +193,7 @@ func LateRefusal(err error) error {
 	return err
 }
 
-// tooLong returns the Fault of a message over the limit.
+// TooLong returns the Fault of a message over the limit.
 func TooLong(max int) error {
 	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
 }

@@ -12,10 +12,10 @@ import (
 	"rpcx/wire"
 )
 
-// maxErrorBody bounds how much is shown of an answer that is no message.
+// MaxErrorBody bounds how much is shown of an answer that is no message.
 const MaxErrorBody = 1024
 
-// httpFault returns the failure that an HTTP status stands for: 401, 403 and 407
+// HTTPFault returns the failure that an HTTP status stands for: 401, 403 and 407
 // are Auth, all others Unreachable.
 func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
@@ -50,7 +50,7 @@ func retryAfter(resp *http.Response) int {
 	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
 }
 
-// firstLine returns the first line of text in an answer's body, for one line of
+// FirstLine returns the first line of text in an answer's body, for one line of
 // a message; the whole is in the Fault.
 func FirstLine(body []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
@@ -67,7 +67,7 @@ func FirstLine(body []byte) string {
 	return s
 }
 
-// basicAuth returns the value of an Authorization header.
+// BasicAuth returns the value of an Authorization header.
 func BasicAuth(u *url.Userinfo) string {
 	password, _ := u.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))

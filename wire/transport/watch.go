@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/redact"
 )
 
-// pieceShown bounds how much of a piece is shown, in bytes.
+// PieceShown bounds how much of a piece is shown, in bytes.
 const PieceShown = 2 << 10
 
 // A Watch is told of connections, by any goroutine. It keeps nothing of what it is given. nil: nobody looks.
@@ -34,14 +34,14 @@ func (w *Watch) Tell(f wire.Fact) {
 	}
 }
 
-// tell tells of a fact of the peer.
+// Tellf tells of a fact of the peer.
 func (w *Watch) Tellf(step, format string, args ...any) {
 	if w != nil && w.Fact != nil {
 		w.Fact(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// pieces returns what shows the bytes of one stream, in both directions; nil: nobody looks.
+// Pieces returns what shows the bytes of one stream, in both directions; nil: nobody looks.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
@@ -53,7 +53,7 @@ func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	}
 }
 
-// dialling returns a context in which what is looked up and connected to is told of.
+// Dialling returns a context in which what is looked up and connected to is told of.
 func (w *Watch) Dialling(ctx context.Context) context.Context {
 	if w == nil || w.Fact == nil {
 		return ctx
@@ -98,7 +98,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// secured tells of a TLS handshake that is done. Of a listener, who is the client.
+// Secured tells of a TLS handshake that is done. Of a listener, who is the client.
 func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
@@ -141,14 +141,14 @@ func certificate(c *x509.Certificate, place int) string {
 	return text + ", issued by " + c.Issuer.String() + ", valid from " + c.NotBefore.UTC().Format(time.DateOnly) + " to " + c.NotAfter.UTC().Format(time.DateOnly)
 }
 
-// requested tells of the head of a request.
+// Requested tells of the head of a request.
 func (w *Watch) Requested(who, method, target, proto string, lines []string) {
 	if w != nil && w.Fact != nil {
 		w.Tell(wire.Fact{Step: "request", Text: method + " " + redact.Query(target) + " " + proto, Lines: lines, Who: who})
 	}
 }
 
-// answered tells of the head of a response.
+// Answered tells of the head of a response.
 func (w *Watch) Answered(who string, status int, proto string, h http.Header, took time.Duration) {
 	if w != nil && w.Fact != nil {
 		text := strings.TrimSpace(fmt.Sprintf("%s %d %s", proto, status, http.StatusText(status)))
@@ -156,7 +156,7 @@ func (w *Watch) Answered(who string, status int, proto string, h http.Header, to
 	}
 }
 
-// headLines returns the lines of a head, sorted by name.
+// HeadLines returns the lines of a head, sorted by name.
 func HeadLines(h http.Header) (lines []string) {
 	for name, values := range h {
 		lines = append(lines, HeadLine(name, values))
@@ -165,7 +165,7 @@ func HeadLines(h http.Header) (lines []string) {
 	return lines
 }
 
-// headLine returns a line of a head without its secrets.
+// HeadLine returns a line of a head without its secrets.
 func HeadLine(name string, values []string) string {
 	switch {
 	case redact.SecretName(name):
@@ -176,7 +176,7 @@ func HeadLine(name string, values []string) string {
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }
 
-// shownBody returns body, of which show gets what is read.
+// ShownBody returns body, of which show gets what is read.
 func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader

@@ -13,8 +13,16 @@ import (
 	"rpcx/wire/transport"
 )
 
+// Dial starts a child and speaks with it, or with our parent: exec and ipc.
+func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+	if a.Scheme == "ipc" {
+		return dialIPC(ctx, a, c)
+	}
+	return dialExec(ctx, a, c)
+}
+
 // dialExec starts a child and speaks through its stdin and stdout.
-func DialExec(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if len(a.Command) == 0 {
 		return nil, transport.Usage("%s: has no command", a.Scheme)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Foreground gives a terminal to a command that is about to be started with
-// StartProcess: a process group of its own would be stopped when it reads from
+// Start: a process group of its own would be stopped when it reads from
 // it. That happens where tty is our terminal and we are in front of it; then
 // takeBack makes us so again, when the command has ended.
 func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {

@@ -21,7 +21,7 @@ const (
 
 // dialIPC starts a child with Node's IPC channel, or with no command uses the
 // channel on which we are the child.
-func DialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
+func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func DialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	return newIPCConn(s, c)
 }
 
-// listenIPC returns a listener whose one client is the parent that gave us a
+// Listen returns a listener whose one client is the parent that gave us a
 // channel.
-func ListenIPC(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
+func Listen(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type httpConn struct {
 	queue   chan []byte    // what Send received
 }
 
-// dialHTTP makes the client of http, https and http+unix. It connects to
+// Dial makes the client of http, https and http+unix. It connects to
 // nothing yet: the first exchange does.
 func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := NewDialer(a, c)

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// An httpDialer holds what the clients of WebSocket and HTTP have in common:
+// A Dialer holds what the clients of WebSocket and HTTP have in common:
 // where to, with which headers, and how to get a connection there.
 type Dialer struct {
 	a          transport.Address
@@ -62,7 +62,7 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	return d, err
 }
 
-// client returns an http.Client whose connections are not shared with any other, and are what wrap, if it is not nil,
+// Client returns an http.Client whose connections are not shared with any other, and are what wrap, if it is not nil,
 // returns for them. It
 // speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
 // certificate is lost.
@@ -106,7 +106,7 @@ func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// redirected returns the Fault of an answer that sends us to another address, which
+// Redirected returns the Fault of an answer that sends us to another address, which
 // it names; nil if the answer does not.
 func (d *Dialer) Redirected(resp *http.Response) error {
 	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -42,17 +41,12 @@ func NewRelay(a transport.Address, c transport.Config) (*Relay, error) {
 // Close ends the connections that no request is on.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass answers one request as the address does. tap, if it is not nil, sees each message
-// before it is passed on: those in the body, in an answer's lines or its events. The error
+// Pass answers one request, whose body has been read, as the address does. tap, if it is not nil, sees
+// each message before it is passed on: those in the body, in an answer's lines or its events. The error
 // says why there was no answer; the client has been told by then.
-func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, tap wire.Tap) error {
+func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
-	}
-	body, err := httpbody.Read(req.Body, req.ContentLength, r.max)
-	if err != nil {
-		http.Error(w, fmt.Sprintf("a message may have %d bytes", r.max), http.StatusRequestEntityTooLarge)
-		return nil
 	}
 	if len(body) > 0 {
 		tap(wire.Send, body)
@@ -134,36 +128,46 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	return r.cut(resp.Request.Context(), err)
 }
 
-// stream passes on what comes as it comes; read takes it apart.
+// stream passes on what comes as it comes; read takes it apart, as far as it can.
 func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
-	in, feed := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = in.CloseWithError(read(in)) // from then on nothing is taken apart any more
-		_, _ = io.Copy(io.Discard, in)
-	}()
-	defer func() { _ = feed.Close(); <-done }()
 	w.WriteHeader(resp.StatusCode)
-	flush := http.NewResponseController(w).Flush
-	_ = flush()
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := resp.Body.Read(buf)
-		if n > 0 {
-			_, _ = feed.Write(buf[:n])
-			if _, werr := w.Write(buf[:n]); werr != nil {
-				return nil // the client has gone
-			}
-			_ = flush()
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return r.cut(resp.Request.Context(), err)
-		}
+	p := &passing{body: resp.Body, w: w}
+	p.pass()
+	_ = read(p)
+	_, _ = io.Copy(io.Discard, p)
+	if errors.Is(p.err, io.EOF) || errors.Is(p.err, errClientGone) {
+		return nil
 	}
+	return r.cut(resp.Request.Context(), p.err)
+}
+
+var errClientGone = errors.New("the client has gone")
+
+// A passing passes on what was read when more is read: what reads it has seen it by then.
+type passing struct {
+	body io.Reader
+	w    http.ResponseWriter
+	last []byte
+	err  error // nothing more is read
+}
+
+// Read implements io.Reader.
+func (p *passing) Read(b []byte) (n int, err error) {
+	p.pass()
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, p.err = p.body.Read(b)
+	p.last = append(p.last, b[:n]...)
+	return n, nil
+}
+
+func (p *passing) pass() {
+	if _, err := p.w.Write(p.last); err != nil {
+		p.err = errClientGone
+	}
+	_ = http.NewResponseController(p.w).Flush()
+	p.last = p.last[:0]
 }
 
 // cut is why an answer ended too early; nil where the client ended it.

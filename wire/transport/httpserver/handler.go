@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -55,8 +54,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if h.c.Token != "" {
 				r.Header.Del("Authorization") // it was for us
 			}
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(msg)), int64(len(msg))
-			h.c.Relay(w, r)
+			h.c.Relay(w, r, msg)
 		}
 	}
 }

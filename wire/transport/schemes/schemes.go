@@ -116,7 +116,7 @@ func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	return transport.UsageHint("they are for ws, wss, http, https and the framing header", "%s: has no headers (--header, --token-command)", a.Scheme)
 }
 
-// kinds is the table of transports, by scheme.
+// lookup returns the row of a scheme in the table of transports.
 func lookup(a transport.Address) (kind, error) {
 	k, ok := map[string]kind{
 		"ws":        {ws.Dial, httpserver.Listen, true, true},
@@ -128,8 +128,8 @@ func lookup(a transport.Address) (kind, error) {
 		"tcp":       {stream.Dial, stream.Listen, true, false},
 		"tls":       {stream.Dial, stream.Listen, true, false},
 		"unix":      {stream.Dial, stream.Listen, false, false},
-		"exec":      {child.DialExec, nil, false, false},
-		"ipc":       {child.DialIPC, child.ListenIPC, false, false},
+		"exec":      {child.Dial, nil, false, false},
+		"ipc":       {child.Dial, child.Listen, false, false},
 		"stdio":     {stdio.Dial, stdio.Listen, false, false},
 	}[a.Scheme]
 	if !ok {

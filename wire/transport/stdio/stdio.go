@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// dialStdio speaks through our own stdin and stdout: we are the child.
+// Dial speaks through our own stdin and stdout: we are the child.
 func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
 	s, err := newStdio(c)
 	if err != nil {
@@ -21,7 +21,7 @@ func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn
 	return c.Frame(s, "")
 }
 
-// listenStdio returns a listener whose one client is the process that started us.
+// Listen returns a listener whose one client is the process that started us.
 func Listen(_ context.Context, _ transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("ws:// and http:// can", "stdio: cannot demand a token")

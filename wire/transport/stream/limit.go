@@ -11,7 +11,7 @@ import (
 // defaultClients is Config.MaxClients where that is 0.
 const defaultClients = 1000
 
-// connLimit bounds the connections that a listener has at once. One that comes when
+// Limit bounds the connections that a listener has at once. One that comes when
 // there is no place is closed.
 type Limit struct {
 	most  int64
@@ -28,7 +28,7 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// acquire gives conn a place, which leave gives back; nil if there is none, and conn is
+// Acquire gives conn a place, which leave gives back; nil if there is none, and conn is
 // closed.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {

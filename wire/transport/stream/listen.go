@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// listenStream binds tcp, tls or a Unix socket.
+// Listen binds tcp, tls or a Unix socket.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("ws:// and http:// can", "%s: cannot demand a token", a)
@@ -50,11 +50,11 @@ type streamListener struct {
 	c        transport.Config
 	tls      *tls.Config
 
-	ready  chan net.Conn // of tls: past their handshake
-	closed chan struct{}
-	once   sync.Once
-	wg     sync.WaitGroup
-	last   atomic.Bool // after Drain
+	ready chan net.Conn   // of tls: past their handshake
+	ctx   context.Context // ends with the listener
+	end   context.CancelFunc
+	wg    sync.WaitGroup
+	last  atomic.Bool // after Drain
 }
 
 // A deadliner is a net.Listener whose Accept can be bounded.
@@ -77,7 +77,8 @@ func (s *streamListener) Drain() {
 const maxHandshakes = 64
 
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c transport.Config) *streamListener {
-	s := &streamListener{Listener: l, endpoint: endpoint, places: NewLimit(c), c: c, tls: cfg, ready: make(chan net.Conn), closed: make(chan struct{})}
+	s := &streamListener{Listener: l, endpoint: endpoint, places: NewLimit(c), c: c, tls: cfg, ready: make(chan net.Conn)}
+	s.ctx, s.end = context.WithCancel(context.Background())
 	if cfg != nil {
 		s.wg.Go(s.handshakes)
 	}
@@ -110,7 +111,7 @@ func (s *streamListener) next() (net.Conn, error) {
 	select {
 	case conn := <-s.ready:
 		return conn, nil
-	case <-s.closed:
+	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	}
 }
@@ -132,7 +133,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 		s.c.Warnf("%s: %v", s.endpoint, err)
 		select {
 		case <-time.After(pause):
-		case <-s.closed:
+		case <-s.ctx.Done():
 			return nil, net.ErrClosed
 		}
 	}
@@ -166,7 +167,7 @@ func (s *streamListener) handshakes() {
 			for range cap(slots) { // those that were begun are the last
 				slots <- struct{}{}
 			}
-			s.once.Do(func() { close(s.closed) })
+			s.end()
 			return
 		}
 		slots <- struct{}{}
@@ -178,17 +179,8 @@ func (s *streamListener) handshakes() {
 }
 
 func (s *streamListener) handshake(conn *tls.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.c.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.c.ConnectTimeout)
 	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-s.closed:
-			cancel()
-		case <-stop:
-		}
-	}()
 	began := time.Now()
 	if err := conn.HandshakeContext(ctx); err != nil {
 		conn.Close()
@@ -200,7 +192,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 	s.c.Watch.Secured(conn.RemoteAddr().String(), conn.ConnectionState(), true, time.Since(began))
 	select {
 	case s.ready <- conn:
-	case <-s.closed:
+	case <-s.ctx.Done():
 		conn.Close()
 	}
 }
@@ -208,7 +200,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 // Close ends the listener, and with it the handshakes that go on.
 func (s *streamListener) Close() error {
 	err := s.Listener.Close()
-	s.once.Do(func() { close(s.closed) })
+	s.end()
 	s.wg.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil

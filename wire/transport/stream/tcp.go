@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// listenTCP binds host[:port] of a; without a port, the scheme's. It refuses,
+// ListenTCP binds host[:port] of a; without a port, the scheme's. It refuses,
 // before it binds, to be reachable by others without any of the three things
 // that make it so on purpose. at is the host as it was given, with the port that
 // was bound; for a wildcard, the loopback address through which this machine reaches it.

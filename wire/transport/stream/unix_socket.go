@@ -27,7 +27,7 @@ func unixName(path string) string {
 	return path
 }
 
-// listenUnix binds a socket that only its owner can connect to (0600). A stale
+// ListenUnix binds a socket that only its owner can connect to (0600). A stale
 // socket, which nobody listens on, is replaced; a live one is a Conflict Fault,
 // and so is anything else of that name. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// acceptWS answers a request with an upgrade to WebSocket. under is its connection, which wrapWS has made, with or without
+// Accept answers a request with an upgrade to WebSocket. under is its connection, which Wrap has made, with or without
 // TLS. Where it fails, the request has been answered. Who may connect is for the caller to look at.
 func Accept(w http.ResponseWriter, r *http.Request, under net.Conn, c transport.Config) (*Conn, error) {
 	if dirs := watchFrames(c.Watch, r.RemoteAddr); dirs[0] != nil {

@@ -22,7 +22,7 @@ var (
 	errNotRead = errors.New("the far side did not take a control message for 5s")
 )
 
-// A wsConn is a WebSocket, of either side, as a wire.Conn; one message is one
+// A Conn is a WebSocket, of either side, as a wire.Conn; one message is one
 // text message. It is a wire.Idler, wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn

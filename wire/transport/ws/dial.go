@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// dialWS dials ws, wss and ws+unix.
+// Dial dials ws, wss and ws+unix.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := httpclient.NewDialer(a, c)
 	if err != nil {

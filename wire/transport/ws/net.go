@@ -34,7 +34,7 @@ type wsNet struct {
 	now  nonblockingWrite // of flushNow
 }
 
-// wrapWS returns a connection that a WebSocket, or its TLS, can be on. left, if it is not nil, is called when it closes.
+// Wrap returns a connection that a WebSocket, or its TLS, can be on. left, if it is not nil, is called when it closes.
 func Wrap(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
 
 // NetConn returns the connection below.
