@@ -19,11 +19,11 @@ func TestTheStateOnlyMovesForward(t *testing.T) {
 }
 
 var (
-	torn    = errors.New("reset by peer")
-	unsent  = errors.New("broken pipe")
-	goodbye = &wire.CloseError{Clean: true, Code: 1000}
-	exited  = &wire.CloseError{Child: &wire.Child{Exit: 3}}
-	framing = &wire.Fault{Kind: wire.Protocol, Message: "no length"}
+	errTorn   = errors.New("reset by peer")
+	errUnsent = errors.New("broken pipe")
+	goodbye   = &wire.CloseError{Clean: true, Code: 1000}
+	exited    = &wire.CloseError{Child: &wire.Child{Exit: 3}}
+	framing   = &wire.Fault{Kind: wire.Protocol, Message: "no length"}
 )
 
 func TestWhyAConnectionEnds(t *testing.T) {
@@ -37,11 +37,11 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		"the far side sends no more":          {Ending{}, io.EOF, EOF, io.EOF, ""},
 		"the far side breaks the framing":     {Ending{}, framing, EOF, framing, "no length"},
 		"the far side says goodbye":           {Ending{}, goodbye, Closing, goodbye, ""},
-		"the connection is torn":              {Ending{}, torn, Closing, torn, "connection lost: reset by peer"},
-		"we have closed it":                   {Ending{Ours: true}, torn, Closing, ErrOurs, ""},
-		"it could not be written to":          {Ending{Abort: unsent}, torn, Closing, unsent, "connection lost: broken pipe"},
-		"it could not be written to: a child": {Ending{Abort: unsent}, exited, Closing, exited, "connection lost: broken pipe"},
-		"it could not be written to: framing": {Ending{Abort: unsent}, framing, EOF, framing, "connection lost: broken pipe"},
+		"the connection is errTorn":           {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
+		"we have closed it":                   {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
+		"it could not be written to":          {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},
+		"it could not be written to: a child": {Ending{Abort: errUnsent}, exited, Closing, exited, "connection lost: broken pipe"},
+		"it could not be written to: framing": {Ending{Abort: errUnsent}, framing, EOF, framing, "connection lost: broken pipe"},
 	} {
 		e := c.before
 		if reason := e.Stop(c.err); reason != c.reason || e.State != c.state {
@@ -60,7 +60,7 @@ func TestFaultsNameTheMethodOnce(t *testing.T) {
 	if f := e.Fault(nil, "add"); f.Message != `the connection was closed here, before "add" was sent` || f.Method != "add" {
 		t.Error(f.Message, f.Method)
 	}
-	e.Stop(torn)
+	e.Stop(errTorn)
 	if f := e.Fault(io.EOF, ""); f.Message != "the connection was closed here, before the message was sent" {
 		t.Error(f.Message)
 	}
@@ -77,7 +77,7 @@ func TestCodeOfAProtocolError(t *testing.T) {
 	if code, why := Code(&wire.Fault{Kind: wire.Protocol, Close: &wire.CloseError{Code: 1009, Reason: "large"}}); code != 1009 || why != "large" {
 		t.Error(code, why)
 	}
-	if code, _ := Code(torn); code != 0 {
+	if code, _ := Code(errTorn); code != 0 {
 		t.Error(code)
 	}
 }
