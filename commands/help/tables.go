@@ -1,6 +1,7 @@
 package help
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -60,7 +61,7 @@ func probesTable(dialect, page string) string {
 func differencesTable() string {
 	var b strings.Builder
 	for _, k := range versions.Kinds() {
-		class := string(k.Params)
+		class := string(cmp.Or(k.Class, k.Params))
 		if k.Params != k.Result {
 			class = fmt.Sprintf("%s in params, %s in results", k.Params, k.Result)
 		}

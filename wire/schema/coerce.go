@@ -40,16 +40,16 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	// Nothing fits: return the form that comes nearest, so that Check can say why.
 	want := s.types(path)
 	switch {
-	case want&text != 0:
+	case want&String != 0:
 		return asText, nil
-	case isJSON && typeOf(asJSON)&want != 0:
+	case isJSON && TypeOf(asJSON)&want != 0:
 		return asJSON, nil
 	}
 	m := &Mismatch{Pointer: pathPointer(path), Rule: "type", Message: fmt.Sprintf("got %s, want %s", strconv.Quote(word), want)}
 	if want == 0 {
 		m.Message = "nothing is allowed here"
 	}
-	if want&boolean != 0 {
+	if want&Boolean != 0 {
 		m.Nearest = catalog.Nearest(word, []string{"true", "false"})
 	}
 	return nil, m
@@ -72,8 +72,8 @@ func pathPointer(path []string) string {
 // and finds which types may stand there. It visits each place once, so that
 // circles end.
 type walker struct {
-	leaf func(s *jsonschema.Schema) (set typeSet, all bool) // what the schema at the end of the path says; all: with those that it applies
-	seen map[visit]typeSet
+	leaf func(s *jsonschema.Schema) (set Types, all bool) // what the schema at the end of the path says; all: with those that it applies
+	seen map[visit]Types
 }
 
 // A visit is a schema together with how much of the path is left there.
@@ -86,40 +86,40 @@ type visit struct {
 // that place alone. What is not known may.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
-	w := &walker{seen: map[visit]typeSet{}, leaf: func(part *jsonschema.Schema) (typeSet, bool) {
+	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) {
 		if err != nil || e.whole(part, root).verdict == fails {
 			return 0, true
 		}
-		return anyType, true
+		return AnyType, true
 	}}
 	return w.types(s.schema, path) != 0
 }
 
 // types returns the types that the schema allows at path.
-func (s *Schema) types(path []string) typeSet {
-	w := &walker{seen: map[visit]typeSet{}, leaf: func(part *jsonschema.Schema) (typeSet, bool) { return ownTypes(part), false }}
+func (s *Schema) types(path []string) Types {
+	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) { return ownTypes(part), false }}
 	return w.types(s.schema, path)
 }
 
-func (w *walker) types(s *jsonschema.Schema, path []string) typeSet {
+func (w *walker) types(s *jsonschema.Schema, path []string) Types {
 	at := visit{s, len(path)}
 	set, ok := w.seen[at]
 	if !ok {
-		w.seen[at] = anyType // for circles
+		w.seen[at] = AnyType // for circles
 		set = w.below(s, path)
 		w.seen[at] = set
 	}
 	return set
 }
 
-func (w *walker) below(s *jsonschema.Schema, path []string) typeSet {
+func (w *walker) below(s *jsonschema.Schema, path []string) Types {
 	if s.Bool != nil {
 		if *s.Bool {
-			return anyType
+			return AnyType
 		}
 		return 0
 	}
-	set, all := anyType, false
+	set, all := AnyType, false
 	if len(path) == 0 {
 		if set, all = w.leaf(s); all {
 			return set
@@ -136,7 +136,7 @@ func (w *walker) below(s *jsonschema.Schema, path []string) typeSet {
 		set &= w.types(part, path)
 	}
 	for _, parts := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
-		var some typeSet
+		var some Types
 		for _, part := range parts {
 			some |= w.types(part, path)
 		}
@@ -161,7 +161,7 @@ func steps(s *jsonschema.Schema, step string) []*jsonschema.Schema {
 		next = append(next, one)
 	}
 	for re, one := range s.PatternProperties {
-		if p, ok := re.(*pattern); ok && p.MatchString(step) {
+		if p := re.(*pattern); p.Regexp != nil && p.MatchString(step) {
 			next = append(next, one)
 		}
 	}

@@ -90,7 +90,7 @@ func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{schema: compiled, compiler: c, docs: map[string]any{base: doc}}, nil
+	return &Schema{schema: compiled, compiler: c, docs: map[string]any{base: doc}, formats: true}, nil
 }
 
 func location(pointer string) string {
@@ -112,39 +112,33 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas are not fetched")
 }
 
-// unchecked replaces a pattern that Go cannot compile: whether it matches is not
-// known.
-type unchecked string
-
-func (u unchecked) String() string        { return string(u) }
-func (unchecked) MatchString(string) bool { return true }
-
 // A pattern is a regular expression with its size, by which the steps of a match
-// are counted.
+// are counted. Whether one matches that Go cannot compile is not known.
 type pattern struct {
-	*regexp.Regexp
-	size int
+	*regexp.Regexp // nil: Go cannot compile it
+	text           string
+	size           int
 }
 
 func newPattern(text string) (*pattern, error) {
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, err
+	p := &pattern{text: text, size: len(text)}
+	var err error
+	if p.Regexp, err = regexp.Compile(text); err != nil {
+		return p, err
 	}
-	size := len(text)
 	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
 		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-			size = len(prog.Inst)
+			p.size = len(prog.Inst)
 		}
 	}
-	return &pattern{re, size}, nil
+	return p, nil
 }
 
+func (p *pattern) String() string { return p.text }
+
+// engine returns a pattern, also one that Go cannot compile.
 func engine(text string) (jsonschema.Regexp, error) {
-	p, err := newPattern(text)
-	if err != nil {
-		return unchecked(text), nil
-	}
+	p, _ := newPattern(text)
 	return p, nil
 }
 
@@ -152,10 +146,11 @@ func engine(text string) (jsonschema.Regexp, error) {
 // compile.
 func warningEngine(say func(string)) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
-		if _, err := newPattern(text); err != nil {
+		p, err := newPattern(text)
+		if err != nil {
 			say(fmt.Sprintf("pattern %q is left unchecked: %s", text, reason(err)))
 		}
-		return engine(text)
+		return p, nil
 	}
 }
 
@@ -193,7 +188,7 @@ func unusable(err error, docs map[string]any) error {
 	meta, merr := c.Compile(ve.SchemaURL)
 	root, rerr := read([]byte(encode(part)))
 	if merr == nil && rerr == nil {
-		s := &Schema{schema: meta, compiler: c, resources: map[*jsonschema.Schema]*resource{}, dynamic: true, steps: maxSteps}
+		s := &Schema{schema: meta, compiler: c, resources: map[*jsonschema.Schema]*resource{}, dynamic: true, formats: true, steps: maxSteps}
 		if a := s.evaluation(context.Background(), 0).whole(meta, root); a.verdict == fails {
 			f := a.failure.useful()
 			return fmt.Errorf("the schema is not usable: at %s: %s", place(f.value.path()), f.sentence())

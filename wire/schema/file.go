@@ -63,7 +63,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	}
 	f.home(name, doc)
 	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
-	formats(c, o.Formats)
+	c.AssertFormat()
 	if isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
 		doc = bare(doc)
 	}
@@ -76,7 +76,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if err != nil {
 		return nil, fileError(err, f.read)
 	}
-	s := &Schema{schema: compiled, compiler: c, docs: f.read, stepsPerByte: stepsPerByte}
+	s := &Schema{schema: compiled, compiler: c, docs: f.read, formats: o.Formats, stepsPerByte: stepsPerByte}
 	s.ready(raw)
 	return s, nil
 }
@@ -114,24 +114,6 @@ func warnOnce(warn func(string)) func(string) {
 			warn(text)
 		}
 	}
-}
-
-// formats makes c assert formats, or leave them alone: the library asserts them
-// by itself for the drafts before 2019-09.
-func formats(c *jsonschema.Compiler, assert bool) {
-	if assert {
-		c.AssertFormat()
-		return
-	}
-	for _, name := range knownFormats {
-		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
-	}
-}
-
-// knownFormats are the formats that the library would check.
-var knownFormats = []string{
-	"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "ipv4", "ipv6", "hostname", "email", "date", "time", "date-time",
-	"uri", "iri", "uri-reference", "iri-reference", "uri-template", "semver", "idn-email", "idn-hostname", "color",
 }
 
 // folderBase is the address that the folder has inside the compiler.

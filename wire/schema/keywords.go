@@ -24,7 +24,7 @@ func (f *collected) whole() string {
 		return "const"
 	case s.Enum != nil && !f.holds(f.e.among(f.v, s.Enum.Values)):
 		return "enum"
-	case s.Format != nil && !f.holds(f.e.format(s.Format, f.v)):
+	case s.Format != nil && f.e.of.formats && !f.holds(f.e.format(s.Format, f.v)):
 		return "format"
 	}
 	return ""
@@ -165,8 +165,8 @@ func (f *collected) size(less, more string, least, most *int, n int) {
 // match applies a regular expression to a text; the verdict on one that Go does
 // not know is unknown.
 func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
-	p, ok := re.(*pattern)
-	if !ok || !e.spend(1+len(text)*p.size/64) {
+	p := re.(*pattern)
+	if p.Regexp == nil || !e.spend(1+len(text)*p.size/64) {
 		return unknown
 	}
 	return verdictOf(p.Match(text))

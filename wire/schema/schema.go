@@ -42,6 +42,7 @@ type Schema struct {
 	docs         map[string]any // all documents, by address
 	dynamic      bool           // they have dynamic references
 	tracks       bool           // they have unevaluatedProperties or unevaluatedItems
+	formats      bool           // formats are checked
 	exhausted    func()         // warns, once, that a check was given up
 	steps        int            // that a check may take
 	stepsPerByte int            // that it may take beyond those
@@ -139,9 +140,9 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) ([]Mismatch, error)
 // empty returns the value that stands for one that was not given.
 func (s *Schema) empty() json.RawMessage {
 	switch m := s.types(nil); {
-	case m&object != 0:
+	case m&Object != 0:
 		return json.RawMessage("{}")
-	case m&array != 0:
+	case m&Array != 0:
 		return json.RawMessage("[]")
 	}
 	return json.RawMessage("null")
@@ -152,7 +153,7 @@ func (s *Schema) empty() json.RawMessage {
 // lists them. Other params are returned as they are.
 func (s *Schema) ByName(params json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(params)
-	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&array != 0 {
+	if len(trimmed) == 0 || trimmed[0] != '[' || s.types(nil)&Array != 0 {
 		return params
 	}
 	var values []json.RawMessage

@@ -7,93 +7,105 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// typeSet is a set of JSON types.
-type typeSet uint8
+// A Types is a set of JSON types. A number may be an integer or have a fraction.
+type Types uint8
 
+// The types.
 const (
-	null typeSet = 1 << iota
-	boolean
-	integer
-	number
-	text
-	array
-	object
-	anyType typeSet = 1<<iota - 1
+	Null Types = 1 << iota
+	Boolean
+	Integer
+	Fraction
+	String
+	Array
+	Object
+	AnyType Types = 1<<iota - 1
 )
 
 var typeNames = []struct {
 	name string
-	set  typeSet
+	set  Types
 }{
-	{"null", null},
-	{"boolean", boolean},
-	{"number", number | integer},
-	{"integer", integer},
-	{"string", text},
-	{"array", array},
-	{"object", object},
+	{"null", Null},
+	{"boolean", Boolean},
+	{"number", Integer | Fraction},
+	{"integer", Integer},
+	{"string", String},
+	{"array", Array},
+	{"object", Object},
 }
 
-func (t typeSet) String() string {
+// String returns the names of the types.
+func (t Types) String() string {
 	var names []string
-	left := t
 	for _, n := range typeNames {
-		if left&n.set == n.set {
-			names, left = append(names, n.name), left&^n.set
+		if t&n.set == n.set || n.name == "number" && t&Fraction != 0 {
+			names, t = append(names, n.name), t&^n.set
 		}
+	}
+	if names == nil {
+		return "nothing"
 	}
 	return strings.Join(names, " or ")
 }
 
-// typeOf returns the types that a valid value has: a whole number is both number
-// and integer.
-func typeOf(v json.RawMessage) typeSet {
+// TypeOf returns the type that a valid value is written as.
+func TypeOf(v json.RawMessage) Types {
 	switch v[0] {
 	case 'n':
-		return null
+		return Null
 	case 't', 'f':
-		return boolean
+		return Boolean
 	case '"':
-		return text
+		return String
 	case '[':
-		return array
+		return Array
 	case '{':
-		return object
+		return Object
 	}
 	if strings.ContainsAny(string(v), ".eE") {
-		return number
+		return Fraction
 	}
-	return number | integer
+	return Integer
 }
 
 // ownTypes returns the types that a schema allows by its own type, enum and
 // const.
-func ownTypes(s *jsonschema.Schema) typeSet {
-	set := anyType
+func ownTypes(s *jsonschema.Schema) Types {
+	set := AnyType
 	if s.Types != nil && !s.Types.IsEmpty() {
 		set = 0
 		for _, name := range s.Types.ToStrings() {
-			set |= typeByName(name)
+			set |= TypeNamed(name)
 		}
 	}
 	if s.Enum != nil {
-		var some typeSet
-		for _, v := range s.Enum.Values {
-			some |= typeOf(json.RawMessage(encode(v)))
-		}
-		set &= some
+		set &= typesOf(s.Enum.Values...)
 	}
 	if s.Const != nil {
-		set &= typeOf(json.RawMessage(encode(*s.Const)))
+		set &= typesOf(*s.Const)
 	}
 	return set
 }
 
-func typeByName(name string) typeSet {
+// typesOf returns the types of values: 1 may also be written as 1.0.
+func typesOf(values ...any) (set Types) {
+	for _, v := range values {
+		set |= TypeOf(json.RawMessage(encode(v)))
+	}
+	if set&Integer != 0 {
+		set |= Fraction
+	}
+	return set
+}
+
+// TypeNamed returns the types of that name in a schema; AnyType for a name that
+// there is not.
+func TypeNamed(name string) Types {
 	for _, n := range typeNames {
 		if n.name == name {
 			return n.set
 		}
 	}
-	return anyType
+	return AnyType
 }

@@ -99,8 +99,7 @@ func (d *described) read(s *jsonschema.Schema) {
 		d.schemas = append(d.schemas, s)
 		d.names = slices.AppendSeq(d.names, maps.Keys(s.Properties))
 		for re := range s.PatternProperties {
-			_, known := re.(*pattern)
-			d.open = d.open || !known
+			d.open = d.open || re.(*pattern).Regexp == nil
 		}
 		_, others := s.AdditionalProperties.(*jsonschema.Schema)
 		d.open = d.open || others || s.DependentSchemas != nil || s.Dependencies != nil || s.DynamicRef != nil || s.RecursiveRef != nil ||

@@ -16,11 +16,11 @@ func (c *comparison) unions(x node) bool {
 		case a != nil && b != nil:
 			c.alternatives(x, keyword, a, b)
 		case b != nil:
-			if c.became(x, keyword, b) {
+			if c.turned(x, keyword, b, true) {
 				return true
 			}
 		case a != nil:
-			if c.ceased(x, keyword, a) {
+			if c.turned(x, keyword, a, false) {
 				return true
 			}
 		}
@@ -53,42 +53,33 @@ func otherForms(m map[string]any, keyword string) string {
 	return ""
 }
 
-// became handles a schema that turned into one of several forms: the others are
-// new. It reports whether it did.
-func (c *comparison) became(x node, keyword string, b []any) bool {
-	i := index(b, bareOf(x.old))
-	if other := otherForms(x.old, keyword); other != "" && list(x.now, other) == nil { // the keyword is another
+// turned handles a schema that turned into one of several forms, or was one of
+// them: the others are new, or gone. It reports whether it is among them.
+func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool {
+	single, choice, change, words := x.old, x.now, "added", "alternative %d of %s is new: %s"
+	if !into {
+		single, choice, change, words = x.now, x.old, "removed", "alternative %d of %s is gone: %s"
+	}
+	if other := otherForms(single, keyword); other != "" && list(choice, other) == nil { // the keyword is another
 		return false
 	}
-	if i < 0 {
-		c.differ("condition-added", x.dir, x.at(keyword), "it must be one of %d forms", len(b))
-		return false
+	i := index(forms, bareOf(single))
+	switch {
+	case i < 0 && into:
+		c.differ("condition-added", x.dir, x.at(keyword), "it must be one of %d forms", len(forms))
+	case i < 0:
+		c.differ("condition-removed", x.dir, x.at(keyword), "it need no longer be one of %d forms", len(forms))
 	}
-	for j := range b {
-		if j != i {
-			c.differ("alternative-added", x.dir, x.branch(keyword, 0, j), "alternative %d of %s is new: %s", j+1, keyword, form(b[j]))
+	for j := range forms {
+		at := x.branch(keyword, 0, j)
+		if !into {
+			at = x.branch(keyword, j, 0)
+		}
+		if i >= 0 && j != i {
+			c.differ("alternative-"+change, x.dir, at, words, j+1, keyword, form(forms[j]))
 		}
 	}
-	return true
-}
-
-// ceased handles a schema that was one of several forms, of which only it is
-// left. It reports whether it was.
-func (c *comparison) ceased(x node, keyword string, a []any) bool {
-	i := index(a, bareOf(x.now))
-	if other := otherForms(x.now, keyword); other != "" && list(x.old, other) == nil { // the keyword is another
-		return false
-	}
-	if i < 0 {
-		c.differ("condition-removed", x.dir, x.at(keyword), "it need no longer be one of %d forms", len(a))
-		return false
-	}
-	for j := range a {
-		if j != i {
-			c.differ("alternative-removed", x.dir, x.branch(keyword, j, 0), "alternative %d of %s is gone: %s", j+1, keyword, form(a[j]))
-		}
-	}
-	return true
+	return i >= 0
 }
 
 // parts compares allOf.

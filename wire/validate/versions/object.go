@@ -6,11 +6,12 @@ import (
 	"strconv"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/schema"
 )
 
 // object compares properties.
 func (c *comparison) object(x node) {
-	if (typesOf(x.old)|typesOf(x.now))&object == 0 {
+	if (typesOf(x.old)|typesOf(x.now))&schema.Object == 0 {
 		return
 	}
 	o, n := member(x.old, "properties"), member(x.now, "properties")
@@ -109,7 +110,7 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 // array compares elements: those with a schema for their position, then all
 // others.
 func (c *comparison) array(x node) {
-	if (typesOf(x.old)|typesOf(x.now))&array == 0 {
+	if (typesOf(x.old)|typesOf(x.now))&schema.Array == 0 {
 		return
 	}
 	a, restA, keyA := elements(x.old)

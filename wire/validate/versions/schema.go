@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 )
 
 // A visit is a pair of schemas compared in one direction.
@@ -154,7 +155,7 @@ func isAnything(m map[string]any) bool {
 // sketch returns in a word or two what a schema allows.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
-	case anyType:
+	case schema.AnyType:
 		return "what its schema says"
 	case 0:
 		return "left out"

@@ -1,59 +1,24 @@
 package versions
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
+
+	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 )
-
-// A typeSet is a set of JSON types. Numbers count as two: integers, and those
-// with a fraction.
-type typeSet uint8
-
-const (
-	null typeSet = 1 << iota
-	boolean
-	integer
-	fraction
-	chars
-	array
-	object
-	anyType = 1<<iota - 1
-)
-
-var typeNames = []struct {
-	name string
-	set  typeSet
-}{
-	{"null", null}, {"boolean", boolean}, {"number", integer | fraction}, {"integer", integer}, {"string", chars}, {"array", array}, {"object", object},
-}
-
-func (t typeSet) String() string {
-	var names []string
-	for _, n := range typeNames {
-		if t&n.set == n.set {
-			names = append(names, n.name)
-			t &^= n.set
-		}
-	}
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, " or ")
-}
 
 // typesOf returns the types that a schema allows, by its type or by the values
 // that it lists.
-func typesOf(m map[string]any) typeSet {
+func typesOf(m map[string]any) schema.Types {
 	switch t := m["type"].(type) {
 	case string:
-		return named(t)
+		return schema.TypeNamed(t)
 	case []any:
-		var set typeSet
+		var set schema.Types
 		for _, name := range t {
 			s, _ := name.(string)
-			set |= named(s)
+			set |= schema.TypeNamed(s)
 		}
 		return set
 	}
@@ -62,41 +27,13 @@ func typesOf(m map[string]any) typeSet {
 	}
 	values, ok := enumOf(m)
 	if !ok {
-		return anyType
+		return schema.AnyType
 	}
-	var set typeSet
+	var set schema.Types
 	for _, v := range values {
-		set |= typeOf(v)
+		set |= schema.TypeOf(scan.JSON(v))
 	}
 	return set
-}
-
-func named(name string) typeSet {
-	for _, n := range typeNames {
-		if n.name == name {
-			return n.set
-		}
-	}
-	return 0
-}
-
-func typeOf(v any) typeSet {
-	switch v := v.(type) {
-	case bool:
-		return boolean
-	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
-			return integer | fraction
-		}
-		return integer
-	case string:
-		return chars
-	case []any:
-		return array
-	case map[string]any:
-		return object
-	}
-	return null
 }
 
 // types compares types. It returns false if the schemas have so little in

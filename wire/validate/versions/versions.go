@@ -96,7 +96,7 @@ func (p place) at(tokens ...string) place {
 
 // add reports a difference whose class is the same in both directions.
 func (c *comparison) add(kind string, p place, format string, args ...any) {
-	c.note(kind, kinds[kind].class, p, format, args...)
+	c.note(kind, kinds[kind].Class, p, format, args...)
 }
 
 // reported is a difference, without its method, as many may use a
@@ -127,9 +127,9 @@ const (
 
 // differ reports a difference whose class depends on the direction.
 func (c *comparison) differ(kind string, dir direction, p place, format string, args ...any) {
-	class := kinds[kind].params
+	class := kinds[kind].Params
 	if dir == output {
-		class = kinds[kind].result
+		class = kinds[kind].Result
 	}
 	c.note(kind, class, p, format, args...)
 }
