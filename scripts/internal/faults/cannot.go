@@ -2,6 +2,8 @@
 
 package main
 
+import "strings"
+
 // What cannot be: each returns why not, "" where it can.
 
 func tcpOnly(t *transport) string {
@@ -74,6 +76,10 @@ func (c cell) cannot() string {
 		return c.cannotCome()
 	}
 	switch {
+	case c.over.http && c.run.peer == plugs && c.fault.name == "stray-bare":
+		return "a body without a result is a plugin's null"
+	case c.fault.kind == told && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record")):
+		return "the peer's parent is no command that waits for it"
 	case c.over.http && (c.run.peer == hosts || c.run.peer == evaluates):
 		return "the dialect needs both directions, which HTTP has not"
 	case c.over.http && !c.over.events && (c.run.peer == counts || c.run.peer == works):
@@ -89,7 +95,7 @@ func (c cell) cannot() string {
 }
 
 func (f *fault) asks() bool {
-	return f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
+	return f.name == "stray-ask" || f.name == "flood" || f.name == "flood-endless" || f.name == "flood-deaf"
 }
 
 // several says whether a peer says something before what a command waits for.
@@ -120,7 +126,7 @@ func (c cell) cannotCome() string {
 		return "it is the client that does not come"
 	case f.at == atDial && f.came == nil:
 		return "servers ask for no certificate here"
-	case f.name == "stopped-first", f.name == "stopped-last":
+	case f.kind == told, f.name == "stopped-first", f.name == "stopped-last":
 		return "the parent is this program: see gone-*"
 	case f.name == "none" && c.over.events, c.over.events && (f.at == atAfter || f.at == atEach):
 		return "the stream of this client has no end"

@@ -49,6 +49,10 @@ func (c cell) statuses(at phase) []int {
 		return c.ofNonsense(at)
 	case either:
 		return []int{5, 7}
+	case stray:
+		return c.ofStray()
+	case told:
+		return []int{-1} // ended by the signal
 	case refused:
 		if c.over.child {
 			return []int{127}
@@ -95,6 +99,18 @@ func (c cell) ofNonsense(at phase) []int {
 	return []int{5}
 }
 
+// ofStray are those of a message that answers nothing: nothing more comes, or the message is a wrong answer. Only
+// connect, which hands on what comes, ends with 0.
+func (c cell) ofStray() []int {
+	switch c.run.name {
+	case "connect":
+		return []int{0, 1, 5, 7, 124}
+	case "ro-job":
+		return []int{1, 5, 7, 8, 124} // what an event stream brings is the job's, and -q takes none of it
+	}
+	return []int{1, 5, 7, 124}
+}
+
 // ofTurning are those of an HTTP status: a refusal of who we are, a service that
 // was there and failed, or none.
 func (c cell) ofTurning() []int {
@@ -130,6 +146,8 @@ func (c cell) ofRecord(at phase, one []int) []int {
 		return []int{0, 3, 5, 7, 124} // it hands on what is too large for its tape
 	case c.run.name == "record-far" && at == head && one[0] == 124:
 		return []int{3, 7, 124} // the recorder gives up on its peer after as long as its client
+	case c.fault.kind == stray:
+		return append(one, 3)
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:
 		return one
 	case c.over.events && slices.Contains(one, 124):

@@ -30,6 +30,8 @@ const (
 	refused              // nobody is there, or TLS fails
 	turned               // HTTP says no; the fault's code is which
 	either               // broken or lost, as the far end reads it
+	stray                // what comes answers nothing
+	told                 // a signal ends the command
 )
 
 // A fault is what is done in place of something that the peer would say.
@@ -59,6 +61,20 @@ func (f *fault) strikes(k int, at phase) bool {
 		return at == after
 	}
 	return f.at == k
+}
+
+// strays are messages that answer nothing that was asked, whatever status they lead to.
+var strays = map[string]string{
+	"other":   `{"jsonrpc":"2.0","id":77,"result":"of another"}`,
+	"text-id": `{"jsonrpc":"2.0","id":"1","result":"of another"}`,
+	"null-id": `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}`,
+	"bare":    `{"jsonrpc":"2.0","id":1}`,
+	"item":    `{"jsonrpc":"2.0","method":"n","params":{"subscription":"t","result":1}}`,
+	"ask":     `{"jsonrpc":"2.0","id":9,"method":"ask"}`,
+	"event":   `{"type":"event"}`,
+	"none":    `[]`,
+	"array":   `[{"jsonrpc":"2.0"}]`,
+	"blank":   ``,
 }
 
 // most is how many units a conversation has at most.
@@ -111,6 +127,15 @@ var faults = sync.OnceValue(func() []*fault {
 		&fault{name: "refused", at: atNobody, kind: refused},
 		&fault{name: "gzip", at: 0, kind: broken, strike: bomb, only: httpOnly},
 		&fault{name: "huge", at: atLast, kind: broken, strike: announcing, only: wsOnly("only WebSocket has lengths before a message")},
+	)
+	for name, text := range strays {
+		all = append(all, &fault{name: "stray-" + name, at: atLast, kind: stray, strike: saying(text)})
+	}
+	all = append(all,
+		&fault{name: "term", at: atLast, kind: told, strike: terminating(holding), only: childOnly},
+		&fault{name: "term-noclose", at: atLast, kind: told, clings: true, strike: terminating(holding), only: childOnly},
+		&fault{name: "term-stopped", at: atLast, kind: told, strike: terminating(stopping), only: childOnly},
+		&fault{name: "term-flood", at: atLast, kind: told, strike: terminating(floodingOn), only: childOnly},
 	)
 	for _, code := range []int{1000, 1011, 1002} {
 		all = append(all, &fault{name: fmt.Sprint("close-", code), at: atLast, kind: lost, strike: closing(code), only: wsOnly("only WebSocket has close codes")})

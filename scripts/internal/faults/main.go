@@ -87,14 +87,23 @@ func main() {
 // progressEvery is how often stderr is told how far the run is.
 const progressEvery = 10 * time.Second
 
+// prepare gives the bench what its cells need, below dir.
+func (b *bench) prepare(dir string) {
+	var err error
+	b.self, err = os.Executable()
+	must(err)
+	b.rpcx, err = filepath.Abs(b.rpcx)
+	must(err)
+	b.dir, b.cacert, b.key = dir, filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
+	must(os.WriteFile(b.cacert, ours().pem, 0o600))
+	must(os.WriteFile(b.key, ours().key, 0o600))
+}
+
 // all runs cells, and returns the status of the program.
 func (b *bench) all(able, unable []cell, jobs int) int {
 	dir, err := os.MkdirTemp("", "faults-")
 	must(err)
 	defer os.RemoveAll(dir)
-	b.dir = dir
-	b.self, err = os.Executable()
-	must(err)
 	if b.rpcx = os.Getenv("RPCX"); b.rpcx == "" {
 		b.rpcx = filepath.Join(dir, "rpcx")
 		if out, err := exec.Command("go", "build", "-o", b.rpcx, ".").CombinedOutput(); err != nil {
@@ -102,12 +111,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 			return 2
 		}
 	}
-	b.rpcx, err = filepath.Abs(b.rpcx)
-	must(err)
-	b.cacert = filepath.Join(dir, "ca.pem")
-	must(os.WriteFile(b.cacert, ours().pem, 0o600))
-	b.key = filepath.Join(dir, "key.pem")
-	must(os.WriteFile(b.key, ours().key, 0o600))
+	b.prepare(dir)
 	fmt.Printf("seed %d: %d cells, %d at once\n", b.seed, len(able), jobs)
 
 	begun := time.Now()

@@ -146,7 +146,7 @@ func (b *bench) far(v *verdict) {
 		s.cmd.Process.Signal(syscall.SIGTERM)
 		b.ended(v, s, true)
 	}
-	if c.run.tapes {
+	if c.run.tapes && c.fault.kind != told { // a signal may come between a message and its line
 		v.taped(r)
 	}
 	v.leftovers(b, r) // before the peer goes: nothing may depend on that

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -46,6 +48,16 @@ func stopping(p *peer, l *link, _ unit) error {
 		return err
 	}
 	return l.hold(p)
+}
+
+// terminating ends the command by a signal, and then does something else.
+func terminating(then func(*peer, *link, unit) error) func(*peer, *link, unit) error {
+	return func(p *peer, l *link, u unit) error {
+		if err := syscall.Kill(os.Getppid(), syscall.SIGTERM); err != nil {
+			return err
+		}
+		return then(p, l, u)
+	}
 }
 
 func garbling(p *peer, l *link, _ unit) error {

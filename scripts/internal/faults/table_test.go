@@ -13,7 +13,61 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	program "rpcx/commands"
+	"rpcx/wire/testkit"
 )
+
+// TestMain is a cell's peer, where a command has started it as its child, and rpcx, where its file has that name.
+func TestMain(m *testing.M) {
+	switch {
+	case filepath.Base(os.Args[0]) == "rpcx":
+		program.Main(os.Args).Exit()
+	case len(os.Args) > 1 && os.Args[1] == "child":
+		must(child(os.Args[2:]))
+	default:
+		m.Run()
+	}
+}
+
+// sample are the cells that go test runs: each command, each transport, and each kind of fault.
+var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-401 batch/sse/swap batch/exec/flood-endless subscribe/wss/cutin-2
+	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/stray-other ro-job/exec/term-noclose
+	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-far/tcp/cut-1 serve/ws/flood-deaf record-near/tcp/garbage-first
+	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last`)
+
+// TestSample: what may come of a cell comes of a few of the table.
+func TestSample(t *testing.T) {
+	if testkit.Race {
+		t.Skip("its memory and time are not those of the program")
+	}
+	b := &bench{rpcx: filepath.Join(t.TempDir(), "rpcx"), timeout: time.Second, slack: time.Second, seed: 1}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(self, b.rpcx); err != nil {
+		t.Skip("the test's binary cannot be linked: ", err)
+	}
+	b.prepare(t.TempDir())
+	for _, name := range sample {
+		t.Run(name, func(t *testing.T) {
+			c, err := parseCell(name)
+			if err != nil || c.cannot() != "" {
+				t.Fatal(err, c.cannot())
+			}
+			t.Parallel()
+			v := b.try(c)
+			for tries := 0; len(v.faults) > 0 && v.slow && tries < 2; tries++ {
+				v = b.try(c) // the machine may have had something else to do
+			}
+			if len(v.faults) > 0 || v.struck == never {
+				t.Errorf("struck %q: %q, %+v", v.struck, v.faults, v.steps)
+			}
+		})
+	}
+}
 
 // TestTable: what the table is meant to have is there, and each fault is in some cell
 // that can be.
