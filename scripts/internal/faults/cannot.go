@@ -69,29 +69,59 @@ func (c cell) cannot() string {
 			return why
 		}
 	}
-	if c.fault.at >= c.units() {
-		return "the conversation has no such message"
-	}
+	reasons := ofPeers
 	if c.run.own {
-		return c.cannotCome()
+		reasons = ofClients
 	}
-	switch {
-	case c.over.http && c.run.peer == plugs && c.fault.name == "stray-bare":
-		return "a body without a result is a plugin's null"
-	case c.fault.kind == told && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record")):
-		return "the peer's parent is no command that waits for it"
-	case c.over.http && (c.run.peer == hosts || c.run.peer == evaluates):
-		return "the dialect needs both directions, which HTTP has not"
-	case c.over.http && !c.over.events && (c.run.peer == counts || c.run.peer == works):
-		return "the body of an answer is one message"
-	case c.over.http && !c.over.events && c.fault.asks():
-		return "in the body of an answer there is no room for questions"
-	case c.over.http && c.fault.name == "swap" && !c.over.events:
-		return "answers to two POSTs have no order"
-	case c.fault.at == atFirst && c.run.peer != nil && !c.run.several():
-		return "the first message is the last"
+	for _, r := range append(ofAll, reasons...) {
+		if r.holds(c) {
+			return r.why
+		}
 	}
 	return ""
+}
+
+// A reason is why cells cannot be.
+type reason struct {
+	why   string
+	holds func(c cell) bool
+}
+
+var ofAll = []reason{
+	{"the conversation has no such message", func(c cell) bool { return c.fault.at >= c.units() }},
+}
+
+var ofPeers = []reason{
+	{"a body without a result is a plugin's null", func(c cell) bool {
+		return c.over.http && c.run.peer == plugs && c.fault.name == "stray-bare"
+	}},
+	{"the peer's parent is no command that waits for it", func(c cell) bool {
+		return c.fault.kind == told && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record"))
+	}},
+	{"the dialect needs both directions, which HTTP has not", func(c cell) bool {
+		return c.over.http && (c.run.peer == hosts || c.run.peer == evaluates)
+	}},
+	{"the body of an answer is one message", func(c cell) bool {
+		return c.over.http && !c.over.events && (c.run.peer == counts || c.run.peer == works)
+	}},
+	{"in the body of an answer there is no room for questions", func(c cell) bool {
+		return c.over.http && !c.over.events && c.fault.asks()
+	}},
+	{"answers to two POSTs have no order", func(c cell) bool { return c.over.http && c.fault.name == "swap" && !c.over.events }},
+	{"the first message is the last", func(c cell) bool { return c.fault.at == atFirst && !c.run.several() }},
+}
+
+// ofClients is what no client can do.
+var ofClients = []reason{
+	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == turned }},
+	{"it is the client that does not come", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
+	{"servers ask for no certificate here", func(c cell) bool { return c.fault.at == atDial && c.fault.came == nil }},
+	{"the parent is this program: see gone-*", func(c cell) bool {
+		return c.fault.kind == told || strings.HasPrefix(c.fault.name, "stopped-")
+	}},
+	{"the stream of this client has no end", func(c cell) bool {
+		return c.over.events && (c.fault.name == "none" || c.fault.at == atAfter || c.fault.at == atEach)
+	}},
 }
 
 func (f *fault) asks() bool {
@@ -114,22 +144,4 @@ func (c cell) units() int {
 		return c.run.posts
 	}
 	return c.run.says
-}
-
-// cannotCome says what no client can do.
-func (c cell) cannotCome() string {
-	f := c.fault
-	switch {
-	case f.kind == turned:
-		return "a client sends no statuses"
-	case f.kind == refused && f.at == atNobody:
-		return "it is the client that does not come"
-	case f.at == atDial && f.came == nil:
-		return "servers ask for no certificate here"
-	case f.kind == told, f.name == "stopped-first", f.name == "stopped-last":
-		return "the parent is this program: see gone-*"
-	case f.name == "none" && c.over.events, c.over.events && (f.at == atAfter || f.at == atEach):
-		return "the stream of this client has no end"
-	}
-	return ""
 }

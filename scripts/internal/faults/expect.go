@@ -37,29 +37,32 @@ func (c cell) statuses(at phase) []int {
 	case f.kind == harmless, at == after && f.kind != turned:
 		return []int{0}
 	}
-	switch f.kind {
-	case lost:
-		return c.ofLoss(at)
-	case silent:
-		if c.over.child && strings.HasPrefix(f.name, "half-recv") {
-			return []int{7, 124} // writing fails, or nothing is left to be written
-		}
-		return []int{124}
-	case broken, noise:
-		return c.ofNonsense(at)
-	case either:
-		return []int{5, 7}
-	case stray:
-		return c.ofStray()
-	case told:
-		return []int{-1} // ended by the signal
-	case refused:
+	return ofKind[f.kind](c, at)
+}
+
+// ofKind are the statuses that a kind of fault comes to.
+var ofKind = map[kind]func(c cell, at phase) []int{
+	lost:   cell.ofLoss,
+	silent: cell.ofSilence,
+	broken: cell.ofNonsense,
+	noise:  cell.ofNonsense,
+	either: func(cell, phase) []int { return []int{5, 7} },
+	stray:  cell.ofStray,
+	told:   func(cell, phase) []int { return []int{-1} }, // ended by the signal
+	refused: func(c cell, _ phase) []int {
 		if c.over.child {
 			return []int{127}
 		}
 		return []int{3}
+	},
+	turned: cell.ofTurning,
+}
+
+func (c cell) ofSilence(phase) []int {
+	if c.over.child && strings.HasPrefix(c.fault.name, "half-recv") {
+		return []int{7, 124} // writing fails, or nothing is left to be written
 	}
-	return c.ofTurning()
+	return []int{124}
 }
 
 // breaks says whether what does no harm elsewhere breaks this transport.
@@ -101,7 +104,7 @@ func (c cell) ofNonsense(at phase) []int {
 
 // ofStray are those of a message that answers nothing: nothing more comes, or the message is a wrong answer. Only
 // connect, which hands on what comes, ends with 0.
-func (c cell) ofStray() []int {
+func (c cell) ofStray(phase) []int {
 	switch c.run.name {
 	case "connect":
 		return []int{0, 1, 5, 7, 124}
@@ -113,7 +116,7 @@ func (c cell) ofStray() []int {
 
 // ofTurning are those of an HTTP status: a refusal of who we are, a service that
 // was there and failed, or none.
-func (c cell) ofTurning() []int {
+func (c cell) ofTurning(phase) []int {
 	switch c.fault.code {
 	case 401, 403, 407:
 		return []int{6}

@@ -33,49 +33,51 @@ var trace = regexp.MustCompile(`goroutine \d+ \[|^panic: |runtime error|fatal er
 // player's --idle begins when it is connected.
 const patience = 4 * time.Second
 
-// judge holds what came of a cell against what may come.
+// judge compares what came of a cell with what may come.
 func (b *bench) judge(v *verdict) {
 	want := v.expected()
+	out, all := "", true
 	for i, s := range v.steps {
 		name := ""
 		if len(v.steps) > 1 {
 			name = strings.Join(s.args[:2], " ") + ": "
 		}
-		if !slices.Contains(want[i], s.status) {
-			v.wrong("%sstatus %d, not %s", name, s.status, oneOf(want[i]))
+		for _, problem := range b.checked(v, s, want[i], i == 0) {
+			v.wrong("%s%s", name, problem)
 		}
-		limit := b.timeout + b.slack
-		if v.cell.run.name == "record" || v.cell.run.name == "replay" || slices.Contains(s.args, "close") {
-			limit += patience
-		}
-		if s.took > limit {
-			v.wrong("%stook %.2fs, more than %v", name, s.took.Seconds(), limit)
-			v.slow = true
-		}
-		if s.killed {
-			v.wrong("%sdid not end", name)
-			v.slow = true
-		}
-		if tooMuch(s.rss) {
-			v.wrong("%stook %d MB", name, s.rss>>10)
-		}
-		if v.cell.fault.kind != told {
-			for _, problem := range v.words(s, i == 0) {
-				v.wrong("%s%s", name, problem)
-			}
-		}
-		if s.took > b.timeout*9/10 {
-			v.slow = true // it may have waited for what others kept from it
-		}
+		out, all = out+s.stdout, all && s.status == 0
 	}
-	out := ""
-	for _, s := range v.steps {
-		out += s.stdout
-	}
-	all := !slices.ContainsFunc(v.steps, func(s step) bool { return s.status != 0 })
-	if all && out != v.cell.run.want && !v.cell.fault.loose && v.cell.fault.kind != stray && v.cell.run.name != "record" {
+	loose := v.cell.fault.loose || v.cell.fault.kind == stray || v.cell.run.name == "record"
+	if all && out != v.cell.run.want && !loose {
 		v.wrong("status 0 with stdout %q, not %q", out, v.cell.run.want)
 	}
+}
+
+// checked returns what is wrong with one step.
+func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if !slices.Contains(want, s.status) {
+		wrong("status %d, not %s", s.status, oneOf(want))
+	}
+	limit := b.timeout + b.slack
+	if v.cell.run.name == "record" || v.cell.run.name == "replay" || slices.Contains(s.args, "close") {
+		limit += patience
+	}
+	if s.took > limit {
+		wrong("took %.2fs, more than %v", s.took.Seconds(), limit)
+	}
+	if s.killed {
+		wrong("did not end")
+	}
+	// What took about as long as it may have waited for what others kept from it.
+	v.slow = v.slow || s.killed || s.took > b.timeout*9/10
+	if tooMuch(s.rss) {
+		wrong("took %d MB", s.rss>>10)
+	}
+	if v.cell.fault.kind != told {
+		problems = append(problems, v.words(s, first)...)
+	}
+	return problems
 }
 
 // tooMuch says whether a process took more memory than it may. What this program has
@@ -88,43 +90,55 @@ func tooMuch(kib int64) bool {
 	return kib > max(mostRSS, int64(own.Maxrss))
 }
 
-// words holds what a command says on stderr to be one true message where it fails,
-// and none where it does not.
+// words returns what is wrong with a command's stderr: it is one true message where the command fails, and none where
+// it does not.
 func (v *verdict) words(s step, first bool) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if trace.MatchString(s.stderr) {
-		problems = append(problems, "stderr has a stack trace")
+		wrong("stderr has a stack trace")
 	}
-	var messages []string
-	for line := range strings.Lines(s.stderr) {
-		line = strings.TrimSuffix(line, "\n")
-		var c complaint
-		if json.Unmarshal([]byte(line), &c) == nil {
-			if c.Error == nil {
-				continue
-			}
-			messages = append(messages, c.Error.Message)
-			if c.Error.Status != s.status || c.Error.Kind != kinds[s.status] {
-				problems = append(problems, fmt.Sprintf("status %d, and it says %d, %s", s.status, c.Error.Status, c.Error.Kind))
-			}
-		} else if rest, ok := strings.CutPrefix(line, "rpcx: "); ok && !strings.HasPrefix(rest, "warning: ") && !strings.HasPrefix(rest, "note: ") {
-			messages = append(messages, rest)
-		} else if v.cell.over.child && v.struck != never || v.cell.fault.asks() {
-			continue // what a child writes beside messages is shown, and what a peer has to say
-		} else if rest == line && line != "" && !strings.HasPrefix(line, "try: ") {
-			problems = append(problems, fmt.Sprintf("stderr has %q", line))
-		}
-	}
+	messages := v.messages(s, wrong)
 	want := 0
 	if s.status != 0 {
 		want = 1
 	}
 	if len(messages) != want {
-		problems = append(problems, fmt.Sprintf("status %d with %d messages on stderr: %q", s.status, len(messages), messages))
+		wrong("status %d with %d messages on stderr: %q", s.status, len(messages), messages)
 	}
 	if says := v.cell.fault.says(s.status); first && len(messages) == 1 && says != nil && !says.MatchString(messages[0]) {
-		problems = append(problems, fmt.Sprintf("status %d with a message that does not say %s: %q", s.status, says, messages[0]))
+		wrong("status %d with a message that does not say %s: %q", s.status, says, messages[0])
 	}
 	return problems
+}
+
+// messages returns the messages on a command's stderr.
+func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []string) {
+	for line := range strings.Lines(s.stderr) {
+		line = strings.TrimSuffix(line, "\n")
+		var c complaint
+		rest, ours := strings.CutPrefix(line, "rpcx: ")
+		switch {
+		case json.Unmarshal([]byte(line), &c) == nil:
+			if c.Error == nil {
+				continue
+			}
+			messages = append(messages, c.Error.Message)
+			if c.Error.Status != s.status || c.Error.Kind != kinds[s.status] {
+				wrong("status %d, and it says %d, %s", s.status, c.Error.Status, c.Error.Kind)
+			}
+		case ours && !strings.HasPrefix(rest, "warning: ") && !strings.HasPrefix(rest, "note: "):
+			messages = append(messages, rest)
+		case !ours && !v.shows(line):
+			wrong("stderr has %q", line)
+		}
+	}
+	return messages
+}
+
+// shows reports whether a line of stderr that is no message may be there: a child writes beside messages, a peer's
+// questions are shown, and a fix stands below its message.
+func (v *verdict) shows(line string) bool {
+	return line == "" || strings.HasPrefix(line, "try: ") || v.cell.over.child && v.struck != never || v.cell.fault.asks()
 }
 
 func oneOf(statuses []int) string {

@@ -125,23 +125,7 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 	far := func() string {
 		return fmt.Sprintf("%d of %d cells, %d failed, %d to be tried again, %d s", t.run, len(able), t.failed, len(again), int(time.Since(begun).Seconds()))
 	}
-	signals := interrupted()
-	go func() {
-		for ticks := time.Tick(progressEvery); ; {
-			select {
-			case <-ticks:
-				mu.Lock()
-				fmt.Fprintln(os.Stderr, "faults:", far())
-				mu.Unlock()
-			case s := <-signals:
-				mu.Lock() // for good: what comes of a cell from here on tells nothing
-				b.stop()
-				t.print()
-				fmt.Printf("%v after %s\n", s, far())
-				os.Exit(128 + int(s.(syscall.Signal)))
-			}
-		}
-	}()
+	go b.watched(&mu, &t, far)
 	next := make(chan cell)
 	for range jobs {
 		running.Go(func() {
@@ -182,4 +166,23 @@ func (b *bench) all(able, unable []cell, jobs int) int {
 		return 1
 	}
 	return 0
+}
+
+// watched tells from time to time how far the run is, and ends it at a signal.
+func (b *bench) watched(mu *sync.Mutex, t *table, far func() string) {
+	signals := interrupted()
+	for ticks := time.Tick(progressEvery); ; {
+		select {
+		case <-ticks:
+			mu.Lock()
+			fmt.Fprintln(os.Stderr, "faults:", far())
+			mu.Unlock()
+		case s := <-signals:
+			mu.Lock() // for good: what comes of a cell from here on tells nothing
+			b.stop()
+			t.print()
+			fmt.Printf("%v after %s\n", s, far())
+			os.Exit(128 + int(s.(syscall.Signal)))
+		}
+	}
 }

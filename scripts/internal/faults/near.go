@@ -51,26 +51,61 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 		return nil
 	}
 	defer s.kill()
-	alone := c.over.child
+	alone := c.over.child // it has one client
 	open := 0
-	if !alone {
+	honest := func(when string) {
+		if alone {
+			return
+		}
 		if err := b.honest(s, c); err != nil {
-			v.wrong("before the fault: %v", err)
+			v.wrong("%s the fault: %v", when, err)
 			v.slow = true
 		}
+	}
+	if honest("before"); !alone {
 		open = s.self().settled(0, b.slack/2)
 	}
+	leave, ok := b.visit(v, s, c)
+	if !ok {
+		return nil
+	}
+	honest("beside")
+	stays := c.fault.clings && end == syscall.SIGTERM // a client is no reason to stay
+	if !stays {
+		if leave(); !alone {
+			b.alone(v, s, r, open)
+		}
+	}
+	honest("after")
+	if end == syscall.SIGQUIT {
+		return s.holds(v, still)
+	}
+	told := !alone || stays
+	if told {
+		s.cmd.Process.Signal(end)
+	}
+	b.ended(v, s, told)
+	v.taped(r)
+	if stays {
+		leave()
+	}
+	v.leftovers(b, r)
+	return nil
+}
 
+// visit has a cell's client do its fault, for as long as half of the time of a command. What it returns ends the client.
+func (b *bench) visit(v *verdict, s *server, c cell) (leave func(), ok bool) {
+	var err error
+	conn := s.conn
+	if conn == nil {
+		if conn, err = net.Dial(network(c), s.at); err != nil {
+			v.wrong("%v", err)
+			return nil, false
+		}
+	}
 	struck := make(chan phase, 1)
 	p := c.newPeer(c.luck(b.seed), func(at phase) { struck <- at })
 	over := make(chan error, 1)
-	conn := s.conn
-	if !alone {
-		if conn, err = net.Dial(network(c), s.at); err != nil {
-			v.wrong("%v", err)
-			return nil
-		}
-	}
 	go func() { over <- p.come(conn) }()
 	select {
 	case err = <-over:
@@ -88,47 +123,10 @@ func (b *bench) visited(v *verdict, c cell, end syscall.Signal, still time.Durat
 	if c.fault.kind == harmless && !c.fault.loose && hit != never && err != nil && err != errOver {
 		v.wrong("the client: %v", err)
 	}
-	if !alone {
-		if err := b.honest(s, c); err != nil {
-			v.wrong("beside the fault: %v", err)
-			v.slow = true
-		}
-	}
-	stays := c.fault.clings && end == syscall.SIGTERM // a client is no reason to stay
-	if !stays {
+	return func() {
 		close(p.done)
 		conn.Close()
-	}
-	if !alone {
-		if !stays {
-			b.alone(v, s, r, open)
-		}
-		if err := b.honest(s, c); err != nil {
-			v.wrong("after the fault: %v", err)
-			v.slow = true
-		}
-	}
-	var h *held
-	if end == syscall.SIGQUIT {
-		h = s.holds(v, still)
-	} else {
-		told := !alone || stays
-		if told {
-			s.cmd.Process.Signal(end)
-		}
-		b.ended(v, s, told)
-		if c.run.tapes {
-			v.taped(r)
-		}
-	}
-	if stays {
-		close(p.done)
-		conn.Close()
-	}
-	if end == syscall.SIGTERM {
-		v.leftovers(b, r)
-	}
-	return h
+	}, true
 }
 
 // alone waits until a server has no more descriptors than it had before, and no

@@ -146,9 +146,7 @@ func (b *bench) far(v *verdict) {
 		s.cmd.Process.Signal(syscall.SIGTERM)
 		b.ended(v, s, true)
 	}
-	if c.run.tapes && c.fault.kind != told { // a signal may come between a message and its line
-		v.taped(r)
-	}
+	v.taped(r)
 	v.leftovers(b, r) // before the peer goes: nothing may depend on that
 	h.end()
 }
@@ -163,44 +161,33 @@ type places struct {
 
 // words fills in a command line.
 func (b *bench) words(words []string, c cell, at places) []string {
+	flags := map[string][]string{
+		"{E}": {at.far}, "{rpcx}": {b.rpcx}, "{listen}": {at.near}, "{at}": {at.at},
+		"{timeout}": {b.timeout.String()},
+		"{time}":    {"--timeout", b.timeout.String()},
+		"{connect}": {"--connect-timeout", b.timeout.String()},
+		"{dial}":    {"--max-message", maxMessage},
+		"{guard}":   {"--max-message", maxMessage},
+	}
+	if c.over.child { // where nothing is connected to the flag is refused
+		flags["{connect}"] = []string{}
+	}
+	if c.over.tls {
+		flags["{dial}"] = append(flags["{dial}"], "--cacert", b.cacert)
+		flags["{guard}"] = append(flags["{guard}"], "--cert", b.cacert, "--key", b.key)
+	}
+	if c.run.tapes && (c.over.http || c.over.ws) {
+		flags["{dial}"] = append(flags["{dial}"], "-H", "Authorization: Bearer "+secretWord)
+	}
 	var args []string
 	for _, w := range words {
-		switch w {
-		case "{E}":
-			w = at.far
-		case "{rpcx}":
-			w = b.rpcx
-		case "{timeout}":
-			w = b.timeout.String()
-		case "{time}":
-			args = append(args, "--timeout", b.timeout.String())
-			continue
-		case "{connect}":
-			if !c.over.child { // where nothing is connected to the flag is refused
-				args = append(args, "--connect-timeout", b.timeout.String())
-			}
-			continue
-		case "{dial}":
-			args = append(args, "--max-message", maxMessage)
-			if c.over.tls {
-				args = append(args, "--cacert", b.cacert)
-			}
-			if c.run.tapes && (c.over.http || c.over.ws) {
-				args = append(args, "-H", "Authorization: Bearer "+secretWord)
-			}
-			continue
-		case "{guard}":
-			args = append(args, "--max-message", maxMessage)
-			if c.over.tls {
-				args = append(args, "--cert", b.cacert, "--key", b.key)
-			}
-			continue
-		case "{listen}":
-			w = at.near
-		case "{at}":
-			w = at.at
+		into, ok := flags[w]
+		if !ok {
+			into = []string{w}
 		}
-		args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
+		for _, w := range into {
+			args = append(args, strings.ReplaceAll(w, "{dir}", filepath.Join(at.room.dir, "work")))
+		}
 	}
 	if i := c.luck(b.seed) % 2; i == 1 { // failures as text in one half, as JSON in the other
 		return args

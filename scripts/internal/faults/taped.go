@@ -56,19 +56,20 @@ func lines(text []byte) (all []line, err error) {
 	return all, nil
 }
 
-// taped holds the tape that a cell's command has written against what its peer has heard
-// and said before the fault.
+// taped compares the tape that a cell's command has written with what its peer has heard and said before the fault.
 func (v *verdict) taped(r room) {
 	file := filepath.Join(r.dir, "work", tapeFile)
+	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may come between a message and its line
+		return
+	}
 	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
 		return // of a flood
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		v.wrong("the tape: %v", err)
-		return
+	var tape []line
+	if err == nil {
+		tape, err = lines(text)
 	}
-	tape, err := lines(text)
 	if err != nil {
 		v.wrong("the tape: %v", err)
 		return
@@ -80,30 +81,7 @@ func (v *verdict) taped(r room) {
 		v.wrong("the tape begins with %q", text[:min(len(text), 80)])
 		return
 	}
-	open := map[int]int{}
-	at, ended := 0.0, false
-	for _, l := range tape[1:] {
-		if l.T < at {
-			v.wrong("the tape goes back in time, to %v from %v", l.T, at)
-		}
-		at = l.T
-		if l.Open != nil {
-			open[l.Conn]++
-		}
-		if l.Close != nil {
-			open[l.Conn]--
-		}
-		ended = ended || l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
-	}
-	for conn, n := range open {
-		if n != 0 && !v.cell.over.http { // whose POSTs are one connection without an end
-			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
-		}
-	}
-	waits := v.cell.over.http && v.cell.fault.kind != lost && v.cell.fault.kind != turned // who has asked may have gone first
-	if v.struck != never && v.cell.fault.kind != harmless && !ended && !waits {
-		v.wrong("nothing on the tape tells of the fault: %q", text)
-	}
+	v.inOrder(tape[1:], text)
 	heard, err := os.ReadFile(filepath.Join(r.dir, saidFile))
 	if err != nil && !os.IsNotExist(err) {
 		v.wrong("what the peer said: %v", err)
@@ -116,6 +94,46 @@ func (v *verdict) taped(r room) {
 	if missing := v.missing(tape[1:], said); missing != "" {
 		v.wrong("the tape lacks %s, which passed: %q", missing, text)
 	}
+}
+
+// inOrder checks the times of a tape's lines, that each connection is closed as often as opened, and that the fault
+// has left a line.
+func (v *verdict) inOrder(tape []line, text []byte) {
+	open := map[int]int{}
+	at, ended := 0.0, false
+	for _, l := range tape {
+		if l.T < at {
+			v.wrong("the tape goes back in time, to %v from %v", l.T, at)
+		}
+		at = l.T
+		open[l.Conn] += l.opens()
+		ended = ended || l.tellsOfAnEnd()
+	}
+	for conn, n := range open {
+		if n != 0 && !v.cell.over.http { // whose POSTs are one connection without an end
+			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
+		}
+	}
+	fault := v.cell.fault.kind
+	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // who has asked may have gone first
+	if v.struck != never && fault != harmless && !ended && !waits {
+		v.wrong("nothing on the tape tells of the fault: %q", text)
+	}
+}
+
+// opens returns 1 where a connection was opened, -1 where it was closed.
+func (l line) opens() int {
+	switch {
+	case l.Open != nil:
+		return 1
+	case l.Close != nil:
+		return -1
+	}
+	return 0
+}
+
+func (l line) tellsOfAnEnd() bool {
+	return l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
 }
 
 // missing is the first of what was said that a tape lacks: in its order, where one

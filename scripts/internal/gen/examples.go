@@ -97,36 +97,8 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 			now, stdin = nil, ""
 			continue
 		}
-		verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
-		switch verb {
-		case "stdin":
-			text, ok := held[rest]
-			if !ok {
-				return nil, fmt.Errorf("the example %q reads %s, which the script does not hold", now.title, rest)
-			}
-			now.add("$ cat " + rest + "\n" + text)
-			stdin = " <" + rest
-		case "status":
-			_, rest, _ = strings.Cut(rest, " ")
-			fallthrough
-		case "exec":
-			now.add("$ " + background.ReplaceAllString(rest, " &") + stdin)
-			stdin = ""
-		case "wait":
-			now.add("$ wait")
-		case "cmp":
-			from, file, _ := strings.Cut(rest, " ")
-			text, ok := held[strings.TrimSpace(file)]
-			if !ok {
-				return nil, fmt.Errorf("the example %q shows %s, which the script does not hold", now.title, file)
-			}
-			if from == "stdout" || from == "stderr" {
-				now.add(text)
-			}
-		case "cp":
-			if file, ok := strings.CutPrefix(rest, "stdout "); ok {
-				now.text += " >" + file
-			}
+		if err := now.step(line, held, &stdin); err != nil {
+			return nil, err
 		}
 	}
 	for _, e := range all {
@@ -135,6 +107,42 @@ func examplesIn(script string, held map[string]string) ([]example, error) {
 		}
 	}
 	return all, nil
+}
+
+// step adds what a line of a script shows. The text on stdin of the next command is in the file that stdin names.
+func (e *example) step(line string, held map[string]string, stdin *string) error {
+	verb, rest, _ := strings.Cut(strings.TrimPrefix(line, "! "), " ")
+	switch verb {
+	case "stdin":
+		text, ok := held[rest]
+		if !ok {
+			return fmt.Errorf("the example %q reads %s, which the script does not hold", e.title, rest)
+		}
+		e.add("$ cat " + rest + "\n" + text)
+		*stdin = " <" + rest
+	case "status":
+		_, rest, _ = strings.Cut(rest, " ")
+		fallthrough
+	case "exec":
+		e.add("$ " + background.ReplaceAllString(rest, " &") + *stdin)
+		*stdin = ""
+	case "wait":
+		e.add("$ wait")
+	case "cmp":
+		from, file, _ := strings.Cut(rest, " ")
+		text, ok := held[strings.TrimSpace(file)]
+		if !ok {
+			return fmt.Errorf("the example %q shows %s, which the script does not hold", e.title, file)
+		}
+		if from == "stdout" || from == "stderr" {
+			e.add(text)
+		}
+	case "cp":
+		if file, ok := strings.CutPrefix(rest, "stdout "); ok {
+			e.text += " >" + file
+		}
+	}
+	return nil
 }
 
 func (e *example) add(text string) {

@@ -94,19 +94,25 @@ func main() {
 	}
 }
 
-func (s *soak) all(ctx context.Context, only string) error {
-	var err error
-	if s.folder, err = os.MkdirTemp("", "soak"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(s.folder)
+// build makes the program, unless one is given.
+func (s *soak) build() (err error) {
 	if s.rpcx == "" {
 		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its folder for sockets
 		if out, err := exec.Command("scripts/build", s.rpcx).CombinedOutput(); err != nil {
 			return fmt.Errorf("scripts/build: %w\n%s", err, out)
 		}
 	}
-	if s.rpcx, err = filepath.Abs(s.rpcx); err != nil {
+	s.rpcx, err = filepath.Abs(s.rpcx)
+	return err
+}
+
+func (s *soak) all(ctx context.Context, only string) error {
+	var err error
+	if s.folder, err = os.MkdirTemp("", "soak"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.folder)
+	if err := s.build(); err != nil {
 		return err
 	}
 	s.begun = time.Now()

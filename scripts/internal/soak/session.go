@@ -39,65 +39,78 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	if out, err := s.command(ctx, "connect", between, "--session", "soak", "--reconnect", "--reconnect-for", "1m", "--subscribe", "ticks").Output(); err != nil {
 		return "", fmt.Errorf("connect: %w: %s", err, out)
 	}
-	status := func() (pid, reconnects int, err error) {
-		out, err := s.command(ctx, "session", "status", "soak").Output()
-		if err != nil {
-			return 0, 0, err
-		}
-		var said struct {
-			PID, Reconnects int
-		}
-		err = json.Unmarshal(out, &said)
-		return said.PID, said.Reconnects, err
-	}
-	pid, _, err := status()
+	pid, _, err := s.sessionStatus(ctx)
 	if err != nil {
 		return "", err
 	}
 	w := s.watch("session", pid)
-	answered, told := 0, 0
-	for end := s.begun.Add(s.lasts); time.Now().Before(end) && err == nil && ctx.Err() == nil; {
-		next := time.Now().Add(callEvery)
-		a, b := strconv.Itoa(answered), strconv.Itoa(told)
-		out, cerr := s.quiet(ctx, "call", "@soak", "add", a, b)
-		var exit *exec.ExitError
-		switch {
-		case cerr == nil && strings.TrimSpace(out) == strconv.Itoa(answered+told):
-			answered++
-		case errors.As(cerr, &exit) && exit.ExitCode() == lost:
-			told++
-		default:
-			err = fmt.Errorf("call: %v: %q", cerr, out)
-		}
-		time.Sleep(time.Until(next)) // this is the pace of the calls, nothing is waited for
-	}
+	answered, told, err := s.callThrough(ctx)
 	w.stop()
 	if err != nil {
 		return "", err
 	}
-	_, reconnects, err := status()
+	_, reconnects, err := s.sessionStatus(ctx)
 	if err != nil {
 		return "", fmt.Errorf("the session is gone: %w", err)
 	}
 	if err := s.command(ctx, "session", "close", "soak").Run(); err != nil {
 		return "", err
 	}
-	made := cuts.count()
-	if reconnects < made-1 || reconnects > made {
-		return "", fmt.Errorf("%d cuts, %d connections made again", made, reconnects)
-	}
-	if again := cuts.subscriptions() - 1; again < reconnects-1 || again > made {
-		return "", fmt.Errorf("%d connections made again, and the subscription on %d of them", reconnects, again)
-	}
 	is, err := stop()
 	if err != nil {
 		return "", err
 	}
-	came, heard, said := cuts.all()
-	if is.opened != came || is.closed != came || is.sent < heard || is.received < answered || is.received > said {
-		return "", fmt.Errorf("the tape has %v; the peer has had %d connections, heard %d messages and said %d, of which %d calls were answered", is, came, heard, said, answered)
+	if err := cuts.agrees(is, answered, reconnects); err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again, on the tape %v", answered, told, made, reconnects, is), ctx.Err()
+	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again, on the tape %v", answered, told, cuts.count(), reconnects, is), ctx.Err()
+}
+
+func (s *soak) sessionStatus(ctx context.Context) (pid, reconnects int, err error) {
+	out, err := s.command(ctx, "session", "status", "soak").Output()
+	if err != nil {
+		return 0, 0, err
+	}
+	var said struct {
+		PID, Reconnects int
+	}
+	err = json.Unmarshal(out, &said)
+	return said.PID, said.Reconnects, err
+}
+
+// callThrough calls through the session for as long as the run lasts, and counts what was answered, and what was lost.
+func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) {
+	for end := s.begun.Add(s.lasts); time.Now().Before(end) && ctx.Err() == nil; {
+		next := time.Now().Add(callEvery)
+		out, err := s.quiet(ctx, "call", "@soak", "add", strconv.Itoa(answered), strconv.Itoa(told))
+		var exit *exec.ExitError
+		switch {
+		case err == nil && strings.TrimSpace(out) == strconv.Itoa(answered+told):
+			answered++
+		case errors.As(err, &exit) && exit.ExitCode() == lost:
+			told++
+		default:
+			return answered, told, fmt.Errorf("call: %v: %q", err, out)
+		}
+		time.Sleep(time.Until(next)) // this is the pace of the calls, nothing is waited for
+	}
+	return answered, told, nil
+}
+
+// agrees compares what the session and the tape before the cutter have counted with what it has done.
+func (c *cutter) agrees(is tally, answered, reconnects int) error {
+	made := c.count()
+	if reconnects < made-1 || reconnects > made {
+		return fmt.Errorf("%d cuts, %d connections made again", made, reconnects)
+	}
+	if again := c.subscriptions() - 1; again < reconnects-1 || again > made {
+		return fmt.Errorf("%d connections made again, and the subscription on %d of them", reconnects, again)
+	}
+	came, heard, said := c.all()
+	if is.opened != came || is.closed != came || is.sent < heard || is.received < answered || is.received > said {
+		return fmt.Errorf("the tape has %v; the peer has had %d connections, heard %d messages and said %d, of which %d calls were answered", is, came, heard, said, answered)
+	}
+	return nil
 }
 
 // quiet runs rpcx without its stderr, on which a lost call is told.

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -187,29 +188,30 @@ func (f *finder) statement(n ast.Stmt, nodes []ast.Node) {
 	default:
 		return // the init of an if, the step of a loop
 	}
-	switch n := n.(type) {
-	case *ast.AssignStmt:
-		if n.Tok == token.DEFINE {
-			return
-		}
-		for _, left := range n.Lhs {
-			if name, ok := left.(*ast.Ident); ok && name.Name == "_" {
-				return
-			}
-		}
-	case *ast.BranchStmt:
-		if n.Label != nil || n.Tok == token.GOTO || n.Tok == token.FALLTHROUGH {
-			return
-		}
-	case *ast.ExprStmt:
-		if call, ok := n.X.(*ast.CallExpr); ok {
-			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "panic" {
-				return
-			}
-		}
+	if needed(n) {
+		return
 	}
 	text := f.source(n)
 	f.add(n, "dropped", func(on, _ string) string { return "if !" + on + " { " + text + " }" })
+}
+
+// needed reports whether a program without n does not compile, or does the same.
+func needed(n ast.Stmt) bool {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return n.Tok == token.DEFINE || slices.ContainsFunc(n.Lhs, func(left ast.Expr) bool {
+			name, ok := left.(*ast.Ident)
+			return ok && name.Name == "_"
+		})
+	case *ast.BranchStmt:
+		return n.Label != nil || n.Tok == token.GOTO || n.Tok == token.FALLTHROUGH
+	case *ast.ExprStmt:
+		if call, ok := n.X.(*ast.CallExpr); ok {
+			name, ok := call.Fun.(*ast.Ident)
+			return ok && name.Name == "panic"
+		}
+	}
+	return false
 }
 
 func (f *finder) add(n ast.Node, kind string, with func(on, id string) string) {
