@@ -8,9 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// answer writes a response to req.
+// answer writes a response to req: the data of ev, or e if that is not nil.
 func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
-	result := []byte(ev.Data)
 	p := c.plan
 	prog := p.page.Write.Result
 	if e != nil {
@@ -18,7 +17,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	}
 	if prog != nil {
 		scope := c.scope()
-		scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, json.RawMessage(req.ID), req.Raw, result
+		scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, json.RawMessage(req.ID), req.Raw, ev.Data
 		scope.Extra = p.Extra(req.Raw, scope)
 		if e != nil {
 			scope.Error = e.JSON()
@@ -26,34 +25,32 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 		msg, err := c.whole(prog, scope)
 		return p.repeating(req, msg), err
 	}
-	c.parts = c.parts[:0]
-	for _, k := range p.response.consts {
-		c.parts = append(c.parts, part{k.path, k.value})
-	}
+	c.begin(p.response.consts)
 	c.parts = append(c.parts, c.numbered()...)
 	if p.names.IDs != "none" {
-		c.parts = append(c.parts, part{p.response.id.path, scan.OrNull(req.ID)})
+		c.put(p.response.id, scan.OrNull(req.ID))
 	}
 	if p.response.method.head >= 0 {
-		c.parts = append(c.parts, part{p.response.method.path, scan.AppendQuoted(nil, req.Method)})
+		c.put(p.response.method, scan.AppendQuoted(nil, req.Method))
 	}
-	if p.okAt.head >= 0 && (e == nil || !slices.Equal(p.okAt.path, p.response.message.path)) {
-		c.parts = append(c.parts, part{p.okAt.path, c.verdict(e == nil)})
-	}
-	if e == nil || p.page.Base == "jsonrpc1" {
-		if result = scan.OrNull(result); e != nil {
-			result = null
+	one := p.page.Base == "jsonrpc1" // which has result and error in each answer
+	if e != nil {
+		if !slices.Equal(p.okAt.path, p.response.message.path) {
+			c.put(p.okAt, c.verdict())
 		}
-		c.parts = append(c.parts, part{p.response.result.path, result})
-	}
-	if e == nil && !ev.Final {
-		c.parts = append(c.parts, part{p.response.more.path, []byte("true")})
-	}
-	switch {
-	case e != nil:
+		if one {
+			c.put(p.response.result, null)
+		}
 		c.refusal(e)
-	case p.page.Base == "jsonrpc1":
-		c.parts = append(c.parts, part{p.response.fail.path, null})
+	} else {
+		c.put(p.okAt, p.okIs)
+		c.put(p.response.result, scan.OrNull(ev.Data))
+		if !ev.Final {
+			c.put(p.response.more, []byte("true"))
+		}
+		if one {
+			c.put(p.response.fail, null)
+		}
 	}
 	if p.array {
 		return elements(nil, c.parts), nil
@@ -72,11 +69,9 @@ func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 	return msg
 }
 
-// verdict returns the value of the member that tells results from errors.
-func (c *codec) verdict(ok bool) []byte {
+// verdict returns the value, in an error, of the member that tells results from errors.
+func (c *codec) verdict() []byte {
 	switch {
-	case ok:
-		return c.plan.okIs
 	case string(c.plan.okIs) == "true":
 		return []byte("false")
 	case string(c.plan.okIs) == "false":
@@ -90,15 +85,15 @@ func (c *codec) verdict(ok bool) []byte {
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response
 	if f.message.head < 0 && f.code.head < 0 {
-		c.parts = append(c.parts, part{f.fail.path, e.JSON()})
+		c.put(f.fail, e.JSON())
 		return
 	}
 	one := f.message.head >= 0 && slices.Equal(f.code.path, f.message.path)
 	if !one || scan.Type(e.Code) == 's' {
-		c.parts = append(c.parts, part{f.code.path, scan.OrNull(e.Code)})
+		c.put(f.code, scan.OrNull(e.Code))
 	}
-	c.parts = append(c.parts, part{f.message.path, scan.AppendQuoted(nil, e.Message)})
+	c.put(f.message, scan.AppendQuoted(nil, e.Message))
 	if len(e.Data) > 0 && len(f.data.path) > len(f.fail.path) {
-		c.parts = append(c.parts, part{f.data.path, e.Data})
+		c.put(f.data, e.Data)
 	}
 }

@@ -144,38 +144,50 @@ func (h *heads) is(list []constant) bool {
 
 // message reads raw into m, which must be the zero Message.
 func (c *codec) message(raw []byte, m *wire.Message) error {
-	for i := range c.plan.page.Read {
-		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
-			return err
-		}
+	if done, err := c.byRules(raw, m); done || err != nil {
+		return err
 	}
 	p, h := c.plan, &c.heads
-	told := p.told
-	method := h.get(p.request.method)
-	if method == nil && p.names.Params == "prefixed" {
-		method = below(h.get(p.request.params), "0")
-	}
-	event := h.get(p.event.method)
+	id, event := h.get(p.request.id), h.get(p.event.method)
 	if i := h.any(p.forbidden); i >= 0 {
-		*m = invalid(raw, idOrNil(h.get(p.request.id)), "no message has the member "+p.forbidden[i].name())
+		*m = invalid(raw, idOrNil(id), "no message has the member "+p.forbidden[i].name())
 		return nil
 	}
-	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)
-	switch {
-	case h.any(p.event.none) >= 0:
-	case event != nil && told && h.is(p.event.consts),
-		event != nil && !told && (!sameName || !c.hasID(h.get(p.request.id))):
+	if event != nil && c.isEvent(id) {
 		return c.notification(raw, event, h.get(p.event.params), m)
 	}
+	method, answers := c.requestMethod(), c.answers(h)
 	switch {
-	case method != nil && (p.version2 || h.is(p.request.consts)) && (p.apart || !c.answers(h)) && c.canAsk(h):
+	case method != nil && (p.version2 || h.is(p.request.consts)) && (p.apart || !answers) && c.canAsk(h):
 		return c.requested(raw, method, m)
-	case c.answers(h) && (p.version2 || h.is(p.response.consts)):
+	case answers && (p.version2 || h.is(p.response.consts)):
 		c.answered(raw, m)
 		return nil
 	}
-	*m = invalid(raw, idOrNil(h.get(p.request.id)), "neither a request nor an answer nor an event")
+	*m = invalid(raw, idOrNil(id), "neither a request nor an answer nor an event")
 	return nil
+}
+
+// isEvent reports whether a message with the method of an event is one.
+func (c *codec) isEvent(id []byte) bool {
+	p := c.plan
+	switch {
+	case c.heads.any(p.event.none) >= 0:
+		return false
+	case p.told:
+		return c.heads.is(p.event.consts)
+	}
+	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)
+	return !sameName || !c.hasID(id)
+}
+
+// requestMethod returns the method of a message, if it is a request; nil: it is none.
+func (c *codec) requestMethod() []byte {
+	method := c.heads.get(c.plan.request.method)
+	if method == nil && c.plan.names.Params == "prefixed" {
+		return below(c.heads.get(c.plan.request.params), "0")
+	}
+	return method
 }
 
 func (c *codec) hasID(id []byte) bool {

@@ -10,6 +10,21 @@ import (
 	"rpcx/wire/scan"
 )
 
+// ruleKinds are the kinds of messages that rules read.
+var ruleKinds = map[string]wire.Kind{
+	"request": wire.Request, "notification": wire.Notification, "cancel": wire.Cancel, "response": wire.Response, "item": wire.Item,
+}
+
+// byRules reads a message by the first of the page's rules that is for it; done is false if none is.
+func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
+	for i := range c.plan.page.Read {
+		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
 // byRule reads a message by one of the page's [[read]] rules; done is false if
 // the rule's condition does not hold.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
@@ -26,22 +41,17 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, er
 			return true, err
 		}
 	}
-	name := scan.String(method)
-	*m = wire.Message{Method: name, ID: wire.ID(id), Params: notNull(params), Body: notNull(params), Raw: raw}
-	switch r.Kind {
-	case "request":
-		m.Kind = wire.Request
-	case "notification":
-		m.Kind, m.ID = wire.Notification, nil
-	case "cancel":
-		m.Kind, m.ID, m.Target = wire.Cancel, nil, wire.ID(id)
-	case "response":
-		m.Kind, m.Body, m.Final = wire.Response, result, c.plan.items || c.plan.ends
-		if len(result) == 0 {
-			m.Body = null
-		}
-	case "item":
-		if m.Kind = wire.Item; result != nil {
+	params = notNull(params)
+	*m = wire.Message{Kind: ruleKinds[r.Kind], Method: scan.String(method), ID: wire.ID(id), Params: params, Body: params, Raw: raw}
+	switch m.Kind {
+	case wire.Notification:
+		m.ID = nil
+	case wire.Cancel:
+		m.ID, m.Target = nil, wire.ID(id)
+	case wire.Response:
+		m.Body, m.Final = scan.OrNull(result), c.plan.items || c.plan.ends
+	case wire.Item:
+		if result != nil {
 			m.Body = result
 		}
 	}

@@ -111,28 +111,36 @@ func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) 
 		return nil, err
 	}
 	p := c.plan
-	c.parts = c.parts[:0]
-	for _, k := range f.consts {
-		c.parts = append(c.parts, part{k.path, k.value})
-	}
+	c.begin(f.consts)
 	switch {
 	case id != nil && p.names.IDs != "none":
-		c.parts = append(c.parts, part{p.request.id.path, id})
+		c.put(p.request.id, id)
 	case id == nil:
 		c.parts = append(c.parts, c.numbered()...)
 		if p.page.Base == "jsonrpc1" {
-			c.parts = append(c.parts, part{p.request.id.path, null})
+			c.put(p.request.id, null)
 		}
 	}
 	if p.names.Params != "prefixed" {
 		c.method = scan.AppendQuoted(c.method[:0], method)
-		c.parts = append(c.parts, part{f.method.path, c.method})
+		c.put(f.method, c.method)
 	}
 	if flat == nil {
-		c.parts = append(c.parts, part{f.params.path, params})
+		c.put(f.params, params)
 	}
 	return flat, nil
 }
+
+// begin makes c.parts those that never change.
+func (c *codec) begin(consts []constant) {
+	c.parts = c.parts[:0]
+	for _, k := range consts {
+		c.put(k.place, k.value)
+	}
+}
+
+// put adds a value to c.parts; where the page names no place for it, it is not written.
+func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
 // numbered returns the id that a notification gets as well, if the page numbers
 // all messages.
@@ -167,51 +175,54 @@ func (c *codec) counted(msg []byte) []byte {
 // styled returns params in the form in which the dialect sends them; flat is an
 // object whose members become members of the message itself.
 func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
-	if f == &c.plan.event && c.plan.names.Params == "flat" && !c.plan.flatTold {
-		if len(params) == 0 {
-			params = c.plan.none()
-		}
-		return params, nil, nil
+	style, given := c.plan.names.Params, len(params) > 0
+	if f == &c.plan.event && style == "flat" && !c.plan.flatTold {
+		style = "object"
 	}
-	if style := c.plan.names.Params; len(params) == 0 {
+	if !given {
 		params = c.plan.none()
-		switch {
-		case style == "flat":
-			return nil, nil, nil
-		case style == "one":
-			return scan.ArrayOf(scan.OrNull(params)), nil, nil
-		case style != "prefixed":
-			return params, nil, nil
-		}
-		params = nil
 	}
-	switch kind := scan.Type(params); c.plan.names.Params {
-	case "array":
-		if kind != 'a' {
-			return scan.ArrayOf(params), nil, nil
-		}
-	case "one":
-		if kind != 'a' || scan.Sole(params) == nil {
-			return scan.ArrayOf(params), nil, nil
-		}
-	case "flat":
-		if kind != 'o' {
-			return nil, nil, wire.Usagef("%s: params stand in the message itself, and must be an object: key=value", method)
-		}
-		return nil, params, nil
+	switch style {
 	case "prefixed":
-		list := scan.AppendArray(nil)
-		list.Text(method)
-		switch kind {
-		case 'a':
-			for val := range scan.Elements(params) {
-				list.Compact(val)
-			}
-		case 0:
-		default:
-			list.Compact(params)
+		return prefixed(method, params, given), nil, nil
+	case "flat":
+		flat, err = membersOf(method, params, given)
+		return nil, flat, err
+	case "one":
+		if !given || scan.Type(params) != 'a' || scan.Sole(params) == nil {
+			return scan.ArrayOf(scan.OrNull(params)), nil, nil
 		}
-		return list.End(), nil, nil
+	case "array":
+		if given && scan.Type(params) != 'a' {
+			return scan.ArrayOf(params), nil, nil
+		}
 	}
 	return params, nil, nil
+}
+
+// membersOf returns the params that become members of the message itself; nil if there are none.
+func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
+	switch {
+	case !given:
+		return nil, nil
+	case scan.Type(params) != 'o':
+		return nil, wire.Usagef("%s: params stand in the message itself, and must be an object: key=value", method)
+	}
+	return params, nil
+}
+
+// prefixed returns an array of the method and the params, if there are any.
+func prefixed(method string, params json.RawMessage, given bool) json.RawMessage {
+	list := scan.AppendArray(nil)
+	list.Text(method)
+	switch {
+	case !given:
+	case scan.Type(params) == 'a':
+		for val := range scan.Elements(params) {
+			list.Compact(val)
+		}
+	default:
+		list.Compact(params)
+	}
+	return list.End()
 }
