@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,28 +54,36 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 // batch reads an array of messages. An empty one is one invalid message, one of
 // too many is broken.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
-	all := scan.ReadArrayAt(raw, i, c.o.MaxDepth)
+	n, err := ReadBatch(raw, i, c.o.MaxDepth, c.element)
+	switch {
+	case err != nil:
+		return c.broken(raw, err.Error()), false, nil
+	case n == 0:
+		c.msgs = append(c.msgs, EmptyBatch(raw))
+	}
+	return c.msgs, n > 0, nil
+}
+
+// ReadBatch reads the n messages of the array at raw[i], each by element.
+func ReadBatch(raw []byte, i, depth int, element func(raw []byte, i, depth int) (end int, err error)) (n int, err error) {
+	all := scan.ReadArrayAt(raw, i, depth)
 	for _, more := all.NextKey(); more; _, more = all.NextKey() {
-		end, bad := c.element(raw, all.Pos(), c.o.MaxDepth-1)
-		if bad != nil {
-			return c.broken(raw, bad.Error()), false, nil
+		end, err := element(raw, all.Pos(), depth-1)
+		if err != nil {
+			return 0, err
 		}
 		all.SkipTo(end)
-		if len(c.msgs) > maxBatch {
-			return c.broken(raw, "a batch of more than "+strconv.Itoa(maxBatch)+" messages"), false, nil
+		if n++; n > maxBatch {
+			return 0, errors.New("a batch of more than " + strconv.Itoa(maxBatch) + " messages")
 		}
 	}
 	if err := all.Err(); err != nil {
-		return c.broken(raw, err.Error()), false, nil
+		return 0, err
 	}
 	if scan.Skip(raw, all.Pos()) < len(raw) {
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
+		return 0, errors.New("more than one JSON value in a message")
 	}
-	if len(c.msgs) == 0 {
-		c.msgs = append(c.msgs, invalid(raw, nil, "an empty batch"))
-		return c.msgs, false, nil
-	}
-	return c.msgs, true, nil
+	return n, nil
 }
 
 // element reads one message at raw[i], which may be any value, into c.msgs.
@@ -91,15 +100,14 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if end, err = scan.Value(raw, i, depth); err != nil {
 		return 0, err
 	}
-	c.msgs = append(c.msgs, invalid(raw[i:end], nil, "a message is an object"))
+	c.msgs = append(c.msgs, Invalid(raw[i:end], nil, "a message is an object"))
 	return end, nil
 }
 
 // broken returns a whole input that is no JSON.
 func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
-	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
-	c.msgs = append(c.msgs[:0], wire.Message{Kind: wire.Invalid, Raw: raw, Err: e})
+	c.msgs = append(c.msgs[:0], Broken(raw, what))
 	return c.msgs
 }
 
@@ -119,7 +127,17 @@ func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	return msgs
 }
 
-func invalid(raw []byte, id wire.ID, what string) wire.Message {
+// Broken returns the Invalid message for input that is not JSON.
+func Broken(raw []byte, what string) wire.Message {
+	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
+	return wire.Message{Kind: wire.Invalid, Raw: raw, Err: e}
+}
+
+// EmptyBatch returns the Invalid message for a batch of no messages.
+func EmptyBatch(raw []byte) wire.Message { return Invalid(raw, nil, "an empty batch") }
+
+// Invalid returns the Invalid message for JSON that is no message.
+func Invalid(raw []byte, id wire.ID, what string) wire.Message {
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
 }
@@ -133,7 +151,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 		c.response(f, raw, failed, m)
 		return
 	case f.method == nil:
-		*m = invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
+		*m = Invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
 		return
 	}
 	c.inbound(f, raw, m)
@@ -155,7 +173,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		wrong = c.wrong(f, two)
 	}
 	if wrong != "" {
-		*m = invalid(raw, c.idOrNil(f.id), wrong)
+		*m = Invalid(raw, c.idOrNil(f.id), wrong)
 		m.Method = method
 		return
 	}
@@ -191,7 +209,7 @@ func isParams(val []byte) bool {
 // and is not answered.
 func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.strange[string(tight(f.id))] {
-		*m = invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
+		*m = Invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
 		m.Final = true
 		return
 	}

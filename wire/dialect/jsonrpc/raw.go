@@ -26,7 +26,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 		}
 	case '[':
 	default:
-		m = invalid(raw, nil, "a message is an object")
+		m = Invalid(raw, nil, "a message is an object")
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {

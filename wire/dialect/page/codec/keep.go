@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -40,15 +41,7 @@ func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
 	sc.Extra = c.d.Extra(m.Raw, sc)
-	var kept scan.Object
-	for _, name := range slices.Sorted(maps.Keys(rules)) {
-		val, err := rules[name].First(m.Params, sc.Value)
-		if err != nil {
-			return nil, err
-		}
-		kept.Add(name, bytes.Clone(val))
-	}
-	return kept.End(), nil
+	return valuesOf(rules, m.Params, sc, nil)
 }
 
 // keepOf keeps the outputs of programs on in, by their names.
@@ -56,20 +49,28 @@ func (c *Codec) keepOf(programs map[string]load.Prog, in json.RawMessage) error 
 	if len(programs) == 0 {
 		return nil
 	}
-	sc := c.Scope()
-	var more scan.Object
+	values, err := valuesOf(programs, in, c.Scope(), null)
+	if err == nil {
+		c.Keep(values)
+	}
+	return err
+}
+
+// valuesOf returns an object of the outputs of programs on in, by their names; without is in place of
+// an output where there is none.
+func valuesOf(programs map[string]load.Prog, in json.RawMessage, sc *program.Scope, without json.RawMessage) (json.RawMessage, error) {
+	var values scan.Object
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
 		val, err := programs[name].First(in, sc.Value)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if val == nil {
-			val = null
+			val = without
 		}
-		more.Add(name, bytes.Clone(val))
+		values.Add(name, bytes.Clone(val))
 	}
-	c.Keep(more.End())
-	return nil
+	return values.End(), nil
 }
 
 // Offer says what is offered on the connection, where we are the server.

@@ -1,146 +1,10 @@
 package envelope
 
 import (
-	"strconv"
-	"unicode/utf8"
-
 	"rpcx/wire"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
 )
-
-// maxBatch bounds the messages of a batch.
-const maxBatch = 1 << 16
-
-var null = []byte("null")
-
-// heads holds the members of one message that the plan reads, as JSON.
-type heads [maxHeads][]byte
-
-// Decode finds the messages in raw, all of which is checked to be JSON.
-func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	clear(c.msgs)
-	c.msgs = c.msgs[:0]
-	i := scan.Skip(raw, 0)
-	switch {
-	case !utf8.Valid(raw):
-		return c.broken(raw, "invalid UTF-8"), false, nil
-	case i < len(raw) && raw[i] == '[' && c.plan.names.Batches:
-		return c.batch(raw, i)
-	}
-	end, err := c.element(raw, i, c.o.MaxDepth)
-	if scanErr, ok := err.(*scan.Error); ok {
-		return c.broken(raw, scanErr.Error()), false, nil
-	}
-	if err == nil && scan.Skip(raw, end) < len(raw) {
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
-	}
-	return c.msgs, false, err
-}
-
-func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
-	all := scan.ReadArrayAt(raw, i, c.o.MaxDepth)
-	for _, more := all.NextKey(); more; _, more = all.NextKey() {
-		end, err := c.element(raw, all.Pos(), c.o.MaxDepth-1)
-		if scanErr, ok := err.(*scan.Error); ok {
-			return c.broken(raw, scanErr.Error()), false, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		all.SkipTo(end)
-		if len(c.msgs) > maxBatch {
-			return c.broken(raw, "a batch of more than "+strconv.Itoa(maxBatch)+" messages"), false, nil
-		}
-	}
-	switch {
-	case all.Err() != nil:
-		return c.broken(raw, all.Err().Error()), false, nil
-	case scan.Skip(raw, all.Pos()) < len(raw):
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
-	case len(c.msgs) == 0:
-		c.msgs = append(c.msgs, invalid(raw, nil, "an empty batch"))
-		return c.msgs, false, nil
-	}
-	return c.msgs, true, nil
-}
-
-// element reads the message at raw[i], one of a batch or the only one, into
-// c.msgs.
-func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
-	clear(c.heads[:len(c.plan.heads)])
-	if i < len(raw) && raw[i] == '{' {
-		o := scan.ReadObjectAt(raw, i, depth)
-		for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
-			if at := c.head(scan.Plain(key)); at >= 0 {
-				c.heads[at] = o.Value()
-			} else {
-				o.Value()
-			}
-		}
-		end, err = o.Pos(), o.Err()
-	} else if c.plan.array && i < len(raw) && raw[i] == '[' {
-		end, err = c.list(raw, i, depth)
-	} else {
-		end, err = scan.Value(raw, i, depth)
-	}
-	if err != nil {
-		return 0, err
-	}
-	c.msgs = append(c.msgs, wire.Message{})
-	last := len(c.msgs) - 1
-	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
-		c.msgs = c.msgs[:last] // a program failed: it is no message, and no fault of the peer's
-		return end, err
-	}
-	return end, nil
-}
-
-func (c *codec) head(key []byte) int {
-	for i, name := range c.plan.heads {
-		if name == string(key) {
-			return i
-		}
-	}
-	return -1
-}
-
-// get returns the value at a place in the message; nil if there is none.
-func (h *heads) get(p place) []byte {
-	if p.head < 0 {
-		return nil
-	}
-	val := h[p.head]
-	for _, step := range p.path[1:] {
-		if val = below(val, step); val == nil {
-			return nil
-		}
-	}
-	return val
-}
-
-// below returns a member of an object or an element of an array.
-func below(val []byte, step string) []byte {
-	if n, err := strconv.Atoi(step); err == nil && scan.Type(val) == 'a' {
-		for part := range scan.Elements(val) {
-			if n--; n < 0 {
-				return part
-			}
-		}
-		return nil
-	}
-	return scan.Get(val, step)
-}
-
-// is reports whether the message has all constants of the list.
-func (h *heads) is(list []constant) bool {
-	for _, want := range list {
-		if !scan.Equal(h.get(want.place), want.value) {
-			return false
-		}
-	}
-	return true
-}
 
 // message reads raw into m, which must be the zero Message.
 func (c *codec) message(raw []byte, m *wire.Message) error {
@@ -150,7 +14,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	p, h := c.plan, &c.heads
 	id, event := h.get(p.request.id), h.get(p.event.method)
 	if i := h.any(p.forbidden); i >= 0 {
-		*m = invalid(raw, idOrNil(id), "no message has the member "+p.forbidden[i].name())
+		*m = jsonrpc.Invalid(raw, idOrNil(id), "no message has the member "+p.forbidden[i].name())
 		return nil
 	}
 	if event != nil && c.isEvent(id) {
@@ -164,7 +28,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 		c.answered(raw, m)
 		return nil
 	}
-	*m = invalid(raw, idOrNil(id), "neither a request nor an answer nor an event")
+	*m = jsonrpc.Invalid(raw, idOrNil(id), "neither a request nor an answer nor an event")
 	return nil
 }
 
@@ -211,7 +75,7 @@ func (c *codec) answers(h *heads) bool {
 func (c *codec) notification(raw, method, params []byte, m *wire.Message) error {
 	name, ok := c.name(method)
 	if !ok {
-		*m = invalid(raw, nil, "the method is not a string")
+		*m = jsonrpc.Invalid(raw, nil, "the method is not a string")
 		return nil
 	}
 	params = notNull(c.unstyled(params, raw, c.plan.event.consts, true))
@@ -226,7 +90,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	}
 	name, ok := c.name(method)
 	if !ok {
-		*m = invalid(raw, idOrNil(id), "the method is not a string")
+		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
 		return nil
 	}
 	params := notNull(c.unstyled(c.heads.get(c.plan.request.params), raw, c.plan.request.consts, false))
@@ -304,4 +168,18 @@ func (c *codec) name(token []byte) (string, bool) {
 		c.names[string(token)] = s
 	}
 	return s, ok
+}
+
+func idOrNil(id []byte) wire.ID {
+	if t := scan.Type(id); t == 's' || t == 'n' {
+		return id
+	}
+	return nil
+}
+
+func notNull(val []byte) []byte {
+	if string(val) == "null" {
+		return nil
+	}
+	return val
 }

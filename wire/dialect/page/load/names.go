@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,20 +53,9 @@ func baseNames(base string) Names {
 // merge replaces in n what the page names itself.
 func (n *Names) merge(more Names) {
 	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
-		put := func(to *string, from string) {
-			if from != "" {
-				*to = from
-			}
+		for i, to := range pair.to.paths() {
+			*to.path = cmp.Or(*pair.from.paths()[i].path, *to.path)
 		}
-		put(&pair.to.Method, pair.from.Method)
-		put(&pair.to.Params, pair.from.Params)
-		put(&pair.to.ID, pair.from.ID)
-		put(&pair.to.Result, pair.from.Result)
-		put(&pair.to.Error, pair.from.Error)
-		put(&pair.to.Code, pair.from.Code)
-		put(&pair.to.Message, pair.from.Message)
-		put(&pair.to.Data, pair.from.Data)
-		put(&pair.to.More, pair.from.More)
 		if pair.from.Const != nil {
 			pair.to.Const = pair.from.Const
 		}
@@ -79,12 +69,7 @@ func (n *Names) merge(more Names) {
 	}
 	n.OK, n.Const, n.Forbidden = more.OK, more.Const, more.Forbidden
 	n.Batches = n.Batches || more.Batches
-	if more.Params != "" {
-		n.Params = more.Params
-	}
-	if more.None != "" {
-		n.None = more.None
-	}
+	n.Params, n.None = cmp.Or(more.Params, n.Params), cmp.Or(more.None, n.None)
 	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
 }
 
@@ -129,11 +114,24 @@ func forbid(member string, paths []string, used map[string]string) (list []rule)
 // within reports whether the member at path is the one at place, or below it.
 func within(path, place string) bool { return path == place || strings.HasPrefix(path, place+".") }
 
+// A memberPath is where messages hold one of their parts.
+type memberPath struct {
+	name string
+	path *string
+}
+
+func (m *Members) paths() []memberPath {
+	return []memberPath{
+		{"method", &m.Method}, {"params", &m.Params}, {"id", &m.ID}, {"result", &m.Result}, {"error", &m.Error},
+		{"code", &m.Code}, {"message", &m.Message}, {"data", &m.Data}, {"more", &m.More},
+	}
+}
+
 // used returns what the messages of a kind are made of: the path of each member, and what names it.
 func (m *Members) used(kind string) map[string]string {
-	used := map[string]string{
-		m.Method: kind + ".method", m.Params: kind + ".params", m.ID: kind + ".id", m.Result: kind + ".result", m.Error: kind + ".error",
-		m.Code: kind + ".code", m.Message: kind + ".message", m.Data: kind + ".data", m.More: kind + ".more",
+	used := map[string]string{}
+	for _, p := range m.paths() {
+		used[*p.path] = kind + "." + p.name
 	}
 	delete(used, "")
 	for name := range m.Const {

@@ -29,14 +29,14 @@ func members(prefix string, t reflect.Type) (all []Member) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		path := prefix + f.Tag.Get("toml")
-		kind, below := expected(f.Type)
-		m := Member{Path: path, Kind: kind, Says: f.Tag.Get("says"), Table: below != nil}
+		kind := kindOf(f.Type)
+		m := Member{Path: path, Kind: kind.says, Says: f.Tag.Get("says"), Table: kind.below != nil}
 		if of := f.Tag.Get("of"); of != "" {
 			m.Choices = strings.Split(of, "|")
 		}
 		all = append(all, m)
-		if below != nil {
-			all = append(all, members(path+suffix(f.Type)+".", below)...)
+		if kind.below != nil {
+			all = append(all, members(path+suffix(f.Type)+".", kind.below)...)
 		}
 	}
 	return all
@@ -54,39 +54,49 @@ func suffix(t reflect.Type) string {
 	return ""
 }
 
-// expected describes in words the value of a member of type t, and returns the
-// type of the members below it.
-func expected(t reflect.Type) (kind string, below reflect.Type) {
+// A kind is what the value of a member must be.
+type kind struct {
+	says  string
+	below reflect.Type // the type of the members below it; nil: it has none
+	fits  func(k toml.Key) bool
+}
+
+// kindOf returns the kind of a member of type t.
+func kindOf(t reflect.Type) kind {
+	is := func(want toml.Kind) func(toml.Key) bool { return func(k toml.Key) bool { return k.Kind == want } }
+	all := func(k toml.Key, want toml.Kind) bool {
+		return k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != want })
+	}
 	if t == reflect.TypeFor[Prog]() {
-		return "a program", nil
+		return kind{"a program", nil, is(toml.Text)}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return expected(t.Elem())
+		return kindOf(t.Elem())
 	case reflect.String:
-		return "a text", nil
+		return kind{"a text", nil, is(toml.Text)}
 	case reflect.Bool:
-		return "true or false", nil
+		return kind{"true or false", nil, is(toml.Bool)}
 	case reflect.Int:
-		return "a whole number", nil
+		return kind{"a whole number", nil, is(toml.Number)}
 	case reflect.Struct:
-		return "a table", t
+		return kind{"a table", t, is(toml.Table)}
 	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Struct {
-			return "an array of tables", t.Elem()
+		switch t.Elem().Kind() {
+		case reflect.Struct:
+			return kind{"an array of tables", t.Elem(), func(k toml.Key) bool { return all(k, toml.Table) }}
+		case reflect.Interface:
+			return kind{"an array of values", nil, is(toml.Array)}
 		}
-		if t.Elem().Kind() == reflect.Interface {
-			return "an array of values", nil
-		}
-		return "a text or an array of texts", nil
+		return kind{"a text or an array of texts", nil, func(k toml.Key) bool { return k.Kind == toml.Text || all(k, toml.Text) }}
 	case reflect.Map:
-		kind, below := expected(t.Elem())
-		if below == nil {
-			return "a table of NAME = " + kind, nil
+		each := kindOf(t.Elem())
+		if each.below == nil {
+			return kind{"a table of NAME = " + each.says, nil, is(toml.Table)}
 		}
-		return "a table of tables", below
+		return kind{"a table of tables", each.below, is(toml.Table)}
 	}
-	return "a value", nil
+	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
 // checkKeys returns the error of the first key of file that a page cannot have,
@@ -118,52 +128,14 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Interface:
 			return nil // the page is free in what it holds
 		default:
-			what, _ := expected(t)
 			up := toml.Key{Path: k.Path[:i]}
-			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), what)
+			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), kindOf(t).says)
 		}
 	}
-	return checkValue(file, k, t)
-}
-
-// checkValue returns an error if the value of a key is of the wrong kind.
-func checkValue(file string, k toml.Key, t reflect.Type) error {
-	if fits(k, t) {
-		return nil
+	if want := kindOf(t); !want.fits(k) {
+		return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, k.Name(), want.says)
 	}
-	what, _ := expected(t)
-	return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, k.Name(), what)
-}
-
-// fits reports whether the value of a key is one for a member of type t.
-func fits(k toml.Key, t reflect.Type) bool {
-	all := func(kind toml.Kind) bool {
-		return k.Kind == toml.Array && !slices.ContainsFunc(k.Items, func(i toml.Kind) bool { return i != kind })
-	}
-	if t == reflect.TypeFor[Prog]() {
-		return k.Kind == toml.Text
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return fits(k, t.Elem())
-	case reflect.String:
-		return k.Kind == toml.Text
-	case reflect.Bool:
-		return k.Kind == toml.Bool
-	case reflect.Int:
-		return k.Kind == toml.Number
-	case reflect.Struct, reflect.Map:
-		return k.Kind == toml.Table
-	case reflect.Slice:
-		switch t.Elem().Kind() {
-		case reflect.Struct:
-			return all(toml.Table)
-		case reflect.String:
-			return k.Kind == toml.Text || all(toml.Text)
-		}
-		return k.Kind == toml.Array
-	}
-	return true
+	return nil
 }
 
 func isNumber(s string) bool {
