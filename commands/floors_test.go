@@ -73,7 +73,7 @@ var floors = []floor{
 	{"wire/cache", []string{"wire", "wire/scan", "wire/catalog", "wire/transport", "wire/dialect", "wire/endpoint", "wire/xdg"}, nil},
 	{"wire/session/rundir", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/cache", "wire/profile", "wire/xdg"}, nil},
 	{"wire/session/relay", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/session/rundir"}, nil},
-	{"wire/validate", []string{"wire/scan", "wire/schema"}, nil},
+	{"wire/validate", []string{"wire/schema"}, nil},
 	{"wire/validate/versions", []string{"wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},
 	{"wire/validate/values", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},
 	{"wire/validate/rules", []string{"wire", "wire/scan", "wire/catalog", "wire/toml", "wire/jq", "wire/schema", "wire/dialect", "wire/dialect/all", "wire/tape", "wire/tape/match", "wire/validate"}, nil},

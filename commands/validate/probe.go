@@ -96,7 +96,7 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 		j.run.Console.Warn(c.Error)
 	case res.Broken != "":
 		return j.r.check(c, validate.Problem{
-			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method,
+			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method, Pointer: validate.Nowhere,
 			Message: p.Sentence + " But " + res.Broken, Sent: brief(res.Sent), Got: brief(res.Got), Warning: j.r.warns(p.Level),
 		})
 	}

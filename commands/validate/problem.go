@@ -12,6 +12,7 @@ import (
 	"rpcx/format"
 	"rpcx/format/report"
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/validate"
 )
 
@@ -27,11 +28,12 @@ func place(p *validate.Problem) string {
 	if p.Method != "" {
 		words = append(words, p.Method)
 	}
-	switch {
-	case p.Pointer != "" && p.Old:
-		words = append(words, p.Pointer+" (of the older catalog)")
-	case p.Pointer != "":
-		words = append(words, p.Pointer)
+	switch at := string(p.Pointer); {
+	case at == "" || p.Pointer.IsZero():
+	case p.In == "old":
+		words = append(words, at+" (of the older catalog)")
+	default:
+		words = append(words, at)
 	}
 	return strings.Join(words, ", ")
 }
@@ -91,7 +93,7 @@ func (r *outcome) print(p *validate.Problem) error {
 	if r.target.Stdout() {
 		return nil
 	}
-	text := string(p.JSON())
+	text := string(scan.JSON(p))
 	if r.run.Stdout.Terminal {
 		text = p.Source + ": " + sentence(p)
 	}

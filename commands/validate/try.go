@@ -143,7 +143,7 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 func (j *peerChecker) unfit(method, message string, params json.RawMessage) validate.Problem {
 	return validate.Problem{
 		Source: j.endpoint.String(), Rule: declared.ResultFit, Level: validate.Must, Section: declared.Section,
-		Method: method, Message: message, Sent: brief(params),
+		Method: method, Pointer: validate.Nowhere, Message: message, Sent: brief(params),
 	}
 }
 

@@ -13,29 +13,29 @@ import (
 
 // A Mismatch is one reason why a value does not fit its schema.
 type Mismatch struct {
-	Pointer string // JSON pointer to the place in the value; "" is the whole
-	Rule    string // the keyword that is not met, such as "type"
-	Schema  string // where that keyword's schema is: a JSON pointer, after its file where that is another one
-	Message string // what is wrong, without the place
+	Rule    string `json:"rule"`              // the keyword that is not met, such as "type"
+	Schema  string `json:"section,omitempty"` // where that keyword's schema is: a JSON pointer, after its file where that is another one
+	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "" is the whole
+	Message string `json:"message"`           // what is wrong, without the place
 
 	// Of the error of Check, what the person who typed the value may have meant.
 
-	Nearest  string          // the right spelling of a name or value; "" if none is near
-	Property string          // the property that is missing or unknown; "" if it is about none
-	Given    string          // the given property that was perhaps meant to be the missing one; "" if there is none
-	Value    json.RawMessage // a value that would fit: an example for a missing property, else the nearest; nil if unknown
+	Nearest  string          `json:"-"` // the right spelling of a name or value; "" if none is near
+	Property string          `json:"-"` // the property that is missing or unknown; "" if it is about none
+	Given    string          `json:"-"` // the given property that was perhaps meant to be the missing one; "" if there is none
+	Value    json.RawMessage `json:"-"` // a value that would fit: an example for a missing property, else the nearest; nil if unknown
 
 	// Branches are, of the result of All and where Rule is oneOf or anyOf and no
 	// alternative fits, the alternatives, the one first that the value comes
 	// nearest to.
-	Branches []Branch
+	Branches []Branch `json:"branches,omitempty"`
 }
 
 // A Branch is one alternative of a oneOf or anyOf.
 type Branch struct {
-	Number     int    // its place in the schema, from 1
-	Name       string // the last part of its $ref; "": it has none
-	Mismatches []Mismatch
+	Number     int        `json:"number"`         // its place in the schema, from 1
+	Name       string     `json:"name,omitempty"` // the last part of its $ref; "": it has none
+	Mismatches []Mismatch `json:"findings"`
 }
 
 // Error names the place, what is wrong and the nearest right spelling.

@@ -1,10 +1,7 @@
 // Package validate has the problem, which is what all checks below it report.
 package validate
 
-import (
-	"rpcx/wire/scan"
-	"rpcx/wire/schema"
-)
+import "rpcx/wire/schema"
 
 // A Level says how strong a rule is.
 type Level string
@@ -15,26 +12,35 @@ const (
 	Should Level = "should"
 )
 
-// A Problem is one thing that is wrong, or that differs from an older catalog.
+// A Place is a JSON pointer; "" is the whole.
+type Place string
+
+// Nowhere is the place of what has none.
+const Nowhere Place = "-"
+
+// IsZero reports whether there is no place.
+func (p Place) IsZero() bool { return p == Nowhere }
+
+// A Problem is one thing that is wrong, or that differs from an older catalog. As
+// JSON it is what is printed on stdout.
 type Problem struct {
-	Source   string // the file or the peer
-	Line     int    // of the file; 0: none
-	Dir      string // send or recv if it is about a message of a conversation; "": it is not, or that is not known
-	Number   int    // the number of that message in its conversation, from 1
-	From     string // who broke the rule: "client" or "server"; "": not known
-	Rule     string // what is violated: a keyword of JSON Schema, a rule of a dialect; or the kind of a difference
-	Level    Level  // of the rule; of a difference its class
-	Section  string // where the rule is written: a place in a schema, a section of the dialect's page
-	Method   string // "": none, or several
-	Pointer  string // the place in the value, the message or the catalog
-	Old      bool   // Pointer is one into the older catalog
-	Whole    bool   // an empty Pointer means the whole value, not that there is no place
-	Message  string // what is wrong, and what was expected
-	Expected string // what was expected, if Message does not say it
-	Sent     string // the message to which the peer answered; "": none
-	Got      string // what came; "": nothing came, or Message says it
-	Branches []schema.Branch
-	Warning  bool // it does not make the check fail
+	Source   string          `json:"source"`             // the file or the peer
+	Line     int             `json:"line,omitempty"`     // of the file; 0: none
+	Dir      string          `json:"dir,omitempty"`      // send or recv if it is about a message of a conversation; "": it is not, or that is not known
+	Number   int             `json:"number,omitempty"`   // the number of that message in its conversation, from 1
+	Rule     string          `json:"rule"`               // what is violated: a keyword of JSON Schema, a rule of a dialect; or the kind of a difference
+	Level    Level           `json:"level,omitempty"`    // of the rule; of a difference its class
+	Section  string          `json:"section,omitempty"`  // where the rule is written: a place in a schema, a section of the dialect's page
+	Method   string          `json:"method,omitempty"`   // "": none, or several
+	Pointer  Place           `json:"pointer,omitzero"`   // the place in the value, the message or the catalog
+	In       string          `json:"in,omitempty"`       // "old" if Pointer is one into the older catalog
+	Message  string          `json:"message"`            // what is wrong, and what was expected
+	Expected string          `json:"expected,omitempty"` // what was expected, if Message does not say it
+	Sent     string          `json:"sent,omitempty"`     // the message to which the peer answered; "": none
+	Got      string          `json:"got,omitempty"`      // what came; "": nothing came, or Message says it
+	Branches []schema.Branch `json:"branches,omitempty"`
+	From     string          `json:"-"` // who broke the rule: "client" or "server"; "": not known
+	Warning  bool            `json:"-"` // it does not make the check fail
 }
 
 // SectionOf returns the words for a section of a page.
@@ -43,56 +49,4 @@ func SectionOf(page, section string) string {
 		return section
 	}
 	return page + ": " + section
-}
-
-// JSON returns the problem as it is printed on stdout.
-func (p *Problem) JSON() []byte {
-	var o scan.Object
-	o.Text("source", p.Source)
-	if p.Line > 0 {
-		o.Int("line", int64(p.Line))
-	}
-	o.SomeText("dir", p.Dir)
-	if p.Number > 0 {
-		o.Int("number", int64(p.Number))
-	}
-	o.Text("rule", p.Rule)
-	o.SomeText("level", string(p.Level))
-	o.SomeText("section", p.Section)
-	o.SomeText("method", p.Method)
-	if p.Whole || p.Pointer != "" {
-		o.Text("pointer", p.Pointer)
-	}
-	if p.Old {
-		o.Text("in", "old")
-	}
-	o.Text("message", p.Message)
-	o.SomeText("expected", p.Expected)
-	o.SomeText("sent", p.Sent)
-	o.SomeText("got", p.Got)
-	o.Add("branches", branches(p.Branches))
-	return o.End()
-}
-
-// branches returns the alternatives of a oneOf or anyOf as JSON, the nearest first.
-func branches(all []schema.Branch) []byte {
-	var list scan.Array
-	for _, b := range all {
-		var found scan.Array
-		for _, m := range b.Mismatches {
-			var o scan.Object
-			o.Text("rule", m.Rule)
-			o.SomeText("section", m.Schema)
-			o.Text("pointer", m.Pointer)
-			o.Text("message", m.Message)
-			o.Add("branches", branches(m.Branches))
-			found.Add(o.End())
-		}
-		var o scan.Object
-		o.Int("number", int64(b.Number))
-		o.SomeText("name", b.Name)
-		o.Add("findings", found.End())
-		list.Add(o.End())
-	}
-	return list.EndOrNil()
 }

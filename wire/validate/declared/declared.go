@@ -113,7 +113,7 @@ func (k *Checker) note(rule, method, pointer, message string) {
 	for _, r := range Rules {
 		if r.Name == rule {
 			k.found = append(k.found, validate.Problem{
-				Rule: rule, Level: r.Level, Section: Section, Method: method, Pointer: pointer, Whole: true, Message: r.Sentence + " But " + message,
+				Rule: rule, Level: r.Level, Section: Section, Method: method, Pointer: validate.Place(pointer), Message: r.Sentence + " But " + message,
 			})
 		}
 	}

@@ -14,12 +14,12 @@ import (
 // problem returns the problem for an output of r's program; nil if it is about a
 // secret that the tape does not hold.
 func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
-	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence, Whole: true}
+	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence}
 	m, ok := out.(map[string]any)
 	if !ok {
 		m = map[string]any{"at": out}
 	}
-	p.Pointer = pointer(m["at"])
+	at := pointer(m["at"])
 	if n, ok := jq.Number(m["n"]); ok {
 		p.Line = int(n)
 	}
@@ -38,13 +38,13 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 		p.Got = brief(got)
 	}
 	if p.Got == "" && p.Line == v.line.Number {
-		got, known := v.at(p.Pointer)
+		got, known := v.at(at)
 		if !known {
 			return nil
 		}
 		p.Got = got
 	}
-	p.Pointer = v.prefix + p.Pointer
+	p.Pointer = validate.Place(v.prefix + at)
 	return []validate.Problem{p}
 }
 

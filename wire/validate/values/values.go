@@ -42,7 +42,7 @@ func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each fu
 		var problems []validate.Problem
 		for _, m := range found {
 			problems = append(problems, validate.Problem{
-				Source: source, Line: v.line, Rule: m.Rule, Section: m.Schema, Pointer: m.Pointer, Whole: true, Message: m.Message, Branches: m.Branches,
+				Source: source, Line: v.line, Rule: m.Rule, Section: m.Schema, Pointer: validate.Place(m.Pointer), Message: m.Message, Branches: m.Branches,
 			})
 		}
 		if err := each(v.line, problems); err != nil {

@@ -106,11 +106,11 @@ type reported struct{ kind, pointer, message string }
 // note reports a difference. One in what is gone is reported with its place in
 // the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
-	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: p.now, Whole: true, Message: fmt.Sprintf(format, args...)}
+	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
-		d.Pointer, d.Old = p.old, true
+		d.Pointer, d.In = validate.Place(p.old), "old"
 	}
-	once := reported{kind + string(class), d.Pointer, d.Message}
+	once := reported{kind + string(class), string(d.Pointer), d.Message}
 	if !c.reported[once] {
 		c.reported[once] = true
 		c.found = append(c.found, d)

@@ -21,7 +21,7 @@ func told(t *testing.T, before, now string) string {
 	var b strings.Builder
 	for _, d := range all {
 		in := ""
-		if d.Old {
+		if d.In == "old" {
 			in = "old "
 		}
 		fmt.Fprintf(&b, "%s %s %s%s\n", d.Level, d.Rule, in, d.Pointer)
