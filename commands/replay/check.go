@@ -29,14 +29,14 @@ import (
 // A played is a tape that was played to a peer, with what came of it.
 type played struct {
 	file  string
-	found *player.Findings
+	found []*player.Found
 	err   error // why it could not be played to its end
 	took  time.Duration
 	done  chan struct{}
 }
 
 // check plays the client's side of each tape, several at a time, and prints the
-// findings in the order of the tapes.
+// differences in the order of the tapes.
 func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if err := o.readable(ctx, files, po, rules); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transpo
 	return cfg, err
 }
 
-// tell prints the findings, in the order of the tapes.
+// tell prints the differences, in the order of the tapes.
 func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	var failed error
 	for _, p := range all {
@@ -132,16 +132,15 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	var worst error
 	differ, count := 0, 0
 	for _, p := range all {
-		defer p.found.Close()
 		c := report.Case{Name: p.file, Duration: p.took}
 		if o.report.Wanted() {
-			c.Many = failures{p.found}
+			c.Many = failures(p.found)
 		}
 		if p.err != nil {
 			c.Error = p.err.Error()
 			worst = errors.Join(worst, p.err)
 		}
-		if n := p.found.Len(); n > 0 {
+		if n := len(p.found); n > 0 {
 			differ++
 			count += n
 		}
@@ -163,24 +162,27 @@ func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) erro
 	return worst
 }
 
-// failures are findings as a report has them.
-type failures struct{ *player.Findings }
+// failures are differences as a report has them.
+type failures []*player.Found
+
+// Len implements report.Failures.
+func (f failures) Len() int { return len(f) }
 
 // All implements report.Failures.
 func (f failures) All() iter.Seq[report.Failure] {
 	return func(yield func(report.Failure) bool) {
-		for f := range f.Findings.All() {
-			if !yield(report.Failure{Kind: string(f.Kind), Message: f.String()}) {
+		for _, d := range f {
+			if !yield(report.Failure{Kind: string(d.Kind), Message: d.String()}) {
 				return
 			}
 		}
 	}
 }
 
-// broken counts the tapes that could not be played and have no finding.
+// broken counts the tapes that could not be played and have no difference.
 func broken(all []*played) (n int) {
 	for _, p := range all {
-		if p.err != nil && p.found.Len() == 0 {
+		if p.err != nil && len(p.found) == 0 {
 			n++
 		}
 	}
@@ -188,7 +190,7 @@ func broken(all []*played) (n int) {
 }
 
 // one plays one tape, each of its connections on a new one.
-func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) (*player.Findings, error) {
+func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	t, err := open(run, file, rules)
 	if err != nil {
 		return nil, err
@@ -201,31 +203,23 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	if err != nil {
 		return nil, err
 	}
-	found := &player.Findings{}
-	var results []*player.Findings
-	defer func() {
-		for _, r := range results {
-			r.Close()
-		}
-	}()
+	var found []*player.Found
+	var results [][]*player.Found // by connection
 	for n := range t.Tracks {
 		r, err := connection(ctx, t, n, e, po, so)
-		if r != nil {
-			found.Join(r)
-			results = append(results, r)
-		}
+		found, results = append(found, r...), append(results, r)
 		if err != nil {
 			return found, err
 		}
 	}
-	if o.update && found.Len() > 0 {
+	if o.update && len(found) > 0 {
 		err = update(t, results)
 	}
-	return found, cmp.Or(err, found.Err())
+	return found, err
 }
 
 // connection plays one connection of a tape.
-func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) (*player.Findings, error) {
+func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {
 	var said *noise
 	if len(e.Address.Command) > 0 {
 		said = newNoise(t, n, so.Transport.Noise)
@@ -245,7 +239,7 @@ func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint
 }
 
 // update rewrites the tape with the messages that came.
-func update(t *transcript.Transcript, results []*player.Findings) error {
+func update(t *transcript.Transcript, results [][]*player.Found) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
 	}

@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -31,7 +30,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 		return err
 	}
 	defer t.Close()
-	found := &findings{run: run, tape: file}
+	found := &differences{run: run, tape: file}
 	po.Found = found.warn
 	po.Tap = options.Tap(run)
 	p, err := player.NewServer(t, po)
@@ -77,8 +76,8 @@ func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*t
 	return t, nil
 }
 
-// findings counts differences from the tape.
-type findings struct {
+// differences counts differences from the tape.
+type differences struct {
 	run  *env.Env
 	tape string
 
@@ -86,18 +85,18 @@ type findings struct {
 	count int
 }
 
-// warn prints a finding and counts it, unless it is only a message that the
+// warn prints a difference and counts it, unless it is only a message that the
 // tape does not have.
-func (f *findings) warn(found player.Finding) {
+func (f *differences) warn(found match.Difference) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if found.Kind != player.Extra {
+	if found.Kind != match.Extra {
 		f.count++
 	}
 	f.run.Console.Warn("the tape " + f.tape + ": " + found.String())
 }
 
-func (f *findings) fault() error {
+func (f *differences) fault() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.count == 0 {
@@ -113,57 +112,57 @@ func places(n int) string {
 	return fmt.Sprintf("%d places", n)
 }
 
-// printed is a finding as it is printed on stdout.
+// printed is a difference as it is printed on stdout.
 type printed struct {
-	Tape    string             `json:"tape"`
-	Line    int                `json:"line,omitempty"`
-	Kind    player.FindingKind `json:"kind"`
-	Method  string             `json:"method,omitempty"`
-	Pointer *string            `json:"pointer,omitempty"`
-	Want    json.RawMessage    `json:"want,omitempty"`
-	Got     json.RawMessage    `json:"got,omitempty"`
-	Text    string             `json:"text,omitempty"`
-	More    int                `json:"more,omitempty"` // so many more of this kind and place are not printed
+	Tape    string               `json:"tape"`
+	Line    int                  `json:"line,omitempty"`
+	Kind    match.DifferenceKind `json:"kind"`
+	Method  string               `json:"method,omitempty"`
+	Pointer *string              `json:"pointer,omitempty"`
+	Want    json.RawMessage      `json:"want,omitempty"`
+	Got     json.RawMessage      `json:"got,omitempty"`
+	Text    string               `json:"text,omitempty"`
+	More    int                  `json:"more,omitempty"` // so many more of this kind and place are not printed
 }
 
 // maxExtras bounds the lines about messages that came one after the other and are not on
 // the tape: a peer may flood.
 const maxExtras = 100
 
-// print writes a line for each finding: JSON, on a terminal words. Of a flood it tells the
+// print writes a line for each difference: JSON, on a terminal words. Of a flood it tells the
 // first, and how many more there are.
-func print(run *env.Env, tape string, all *player.Findings) error {
-	var last player.Finding
+func print(run *env.Env, tape string, all []*player.Found) error {
+	var last match.Difference
 	extras := 0 // in a row, at one place
 	more := func() error {
 		n := extras - maxExtras
 		if extras = 0; n <= 0 {
 			return nil
 		}
-		p := printed{Tape: tape, Line: last.Line, Kind: player.Extra, More: n}
+		p := printed{Tape: tape, Line: last.Line, Kind: match.Extra, More: n}
 		return printOne(run, p, fmt.Sprintf("%s: and %d more that the tape has not", tape, n))
 	}
-	for f := range all.All() {
-		if f.Kind != player.Extra || last.Kind != player.Extra || f.Line != last.Line {
+	for _, f := range all {
+		if f.Kind != match.Extra || last.Kind != match.Extra || f.Line != last.Line {
 			if err := more(); err != nil {
 				return err
 			}
 		}
-		last = player.Finding{Kind: f.Kind, Line: f.Line}
-		if f.Kind == player.Extra {
+		last = match.Difference{Kind: f.Kind, Line: f.Line}
+		if f.Kind == match.Extra {
 			if extras++; extras > maxExtras {
 				continue
 			}
 		}
 		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
-		if f.Kind == player.Differs && f.Text == "" {
+		if f.Kind == match.Differs && f.Text == "" {
 			p.Pointer = &f.Pointer
 		}
 		if err := printOne(run, p, tape+": "+f.String()); err != nil {
 			return err
 		}
 	}
-	return errors.Join(more(), all.Err())
+	return more()
 }
 
 // printOne prints p, on a terminal as the words.
@@ -193,9 +192,8 @@ func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ru
 	if err != nil {
 		return err
 	}
-	defer all.Close()
-	if err := print(run, file, all); err != nil || all.Len() == 0 {
+	if err := print(run, file, all); err != nil || len(all) == 0 {
 		return err
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(all.Len())), nil)
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil)
 }

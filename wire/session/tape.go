@@ -43,7 +43,7 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 	if text := CutShort(e.Tape, t); text != "" && o.Transport.Warn != nil {
 		o.Transport.Warn(text)
 	}
-	found := &tapeFindings{warn: o.Transport.Warn, tape: e.Tape}
+	found := &tapeDifferences{warn: o.Transport.Warn, tape: e.Tape}
 	s, err := player.NewServer(t, player.Options{Found: found.add})
 	if err != nil {
 		_ = t.Close()
@@ -68,8 +68,8 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 	return here, []func() error{sync.OnceValue(stop)}, nil
 }
 
-// tapeFindings counts differences from the tape.
-type tapeFindings struct {
+// tapeDifferences counts differences from the tape.
+type tapeDifferences struct {
 	warn func(text string)
 	tape string
 
@@ -78,20 +78,20 @@ type tapeFindings struct {
 	first string // in words
 }
 
-func (t *tapeFindings) add(f player.Finding) {
-	if f.Kind != player.Extra {
+func (t *tapeDifferences) add(f match.Difference) {
+	if f.Kind != match.Extra {
 		t.mu.Lock()
 		if t.count++; t.count == 1 {
 			t.first = f.String()
 		}
 		t.mu.Unlock()
 	}
-	if t.warn != nil && f.Kind != player.Unknown {
+	if t.warn != nil && f.Kind != match.Unknown {
 		t.warn("the tape " + t.tape + ": " + f.String())
 	}
 }
 
-func (t *tapeFindings) fault() error {
+func (t *tapeDifferences) fault() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.count == 0 {

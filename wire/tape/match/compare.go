@@ -2,7 +2,6 @@ package match
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,30 +11,40 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A Difference is a place where a message differs from the recorded one.
-type Difference struct {
-	Pointer string          // a JSON pointer; "" is the whole message
-	Want    json.RawMessage // the recorded value; nil: none
-	Got     json.RawMessage // the value that came; nil: none
-}
-
-// Compare returns the differences between want, a recorded message, and got:
+// Compare returns the differences between want, a recorded message, and got, without their line:
 // first in the order of want's members, then the members that only got has.
 // method is the message's, or that of the request that it answers. A redacted
 // value equals any other. values may be nil.
-func (r *Rules) Compare(method string, want, got []byte, values *Values) []Difference {
-	if bytes.Equal(want, got) {
-		return nil
-	}
-	c := comparison{rules: r, method: method, values: values}
-	c.compare(want, got)
-	if len(c.found) == 0 || len(r.ignore) == 0 {
-		return c.found
+func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
+	w := walk{each: func(path []string, want, got []byte) {
+		if !r.mayDiffer(method, path, want, got, values) {
+			found = append(found, Difference{Kind: Differs, Method: method, Pointer: pointer(path), Want: want, Got: got})
+		}
+	}}
+	w.pair(want, got)
+	if len(found) == 0 || len(r.ignore) == 0 {
+		return found
 	}
 	skipWant, skipGot := r.ignored(want), r.ignored(got)
-	return slices.DeleteFunc(c.found, func(d Difference) bool {
+	return slices.DeleteFunc(found, func(d Difference) bool {
 		return covered(skipWant, d.Pointer) || covered(skipGot, d.Pointer)
 	})
+}
+
+// mayDiffer reports whether the values at path may differ; nil: there is none.
+func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values *Values) bool {
+	if want != nil && got != nil {
+		if live, ok := values.live(want); ok && scan.Equal([]byte(live), got) {
+			return true
+		}
+		if at(r.madeUp, method, path) || values.opens(path, want) {
+			return true
+		}
+		if n := len(path); n > 0 && varying(path[n-1], want, got) {
+			return true
+		}
+	}
+	return at(r.varies, method, path)
 }
 
 // covered reports whether set has pointer, or the pointer of a value around it.
@@ -52,18 +61,17 @@ func covered(set map[string]bool, pointer string) bool {
 	}
 }
 
-// A comparison is the state of comparing two messages.
-type comparison struct {
-	rules  *Rules
-	method string
-	values *Values
-	path   []string
-	found  []Difference
+// A walk goes through two messages side by side, and calls each for the values that are not equal:
+// scalars, values of different types, and what only one of the two has (the other is nil).
+type walk struct {
+	path []string // to where it is, which each must not keep
+	each func(path []string, want, got []byte)
 }
 
 var redacted = scan.AppendQuoted(nil, tape.Redacted)
 
-func (c *comparison) compare(want, got []byte) {
+// pair goes through want and got. A redacted value equals any other.
+func (w *walk) pair(want, got []byte) {
 	want, got = scan.Trim(want), scan.Trim(got)
 	if bytes.Equal(want, got) || bytes.Equal(want, redacted) || bytes.Equal(got, redacted) {
 		return
@@ -71,38 +79,15 @@ func (c *comparison) compare(want, got []byte) {
 	switch kind := scan.Type(want); {
 	case kind != scan.Type(got):
 	case kind == 'o':
-		c.objects(want, got)
+		w.objects(want, got)
 		return
 	case kind == 'a':
-		c.arrays(want, got)
+		w.arrays(want, got)
 		return
-	case scan.Equal(want, got), c.carried(want, got):
-		return
-	}
-	c.differ(want, got)
-}
-
-// carried reports whether got is the live value of want in this conversation.
-func (c *comparison) carried(want, got []byte) bool {
-	live, ok := c.values.live(want)
-	return ok && scan.Equal([]byte(live), got)
-}
-
-// differ adds a difference at the current place, unless differences there do
-// not count.
-func (c *comparison) differ(want, got []byte) {
-	if want != nil && got != nil {
-		if at(c.rules.madeUp, c.method, c.path) || c.values.opens(c.path, want) {
-			return
-		}
-		if n := len(c.path); n > 0 && varying(c.path[n-1], want, got) {
-			return
-		}
-	}
-	if at(c.rules.varies, c.method, c.path) {
+	case scan.Equal(want, got):
 		return
 	}
-	c.found = append(c.found, Difference{pointer(c.path), want, got})
+	w.each(w.path, want, got)
 }
 
 func pointer(path []string) string {
@@ -113,17 +98,17 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-func (c *comparison) inside(step string, want, got []byte) {
-	c.path = append(c.path, step)
+func (w *walk) inside(step string, want, got []byte) {
+	w.path = append(w.path, step)
 	if want == nil || got == nil {
-		c.differ(want, got)
+		w.each(w.path, want, got)
 	} else {
-		c.compare(want, got)
+		w.pair(want, got)
 	}
-	c.path = c.path[:len(c.path)-1]
+	w.path = w.path[:len(w.path)-1]
 }
 
-func (c *comparison) objects(want, got []byte) {
+func (w *walk) objects(want, got []byte) {
 	there := members(got)
 	m := scan.ReadObject(want, wire.DefaultMaxDepth+1)
 	seen := map[string]bool{}
@@ -131,14 +116,14 @@ func (c *comparison) objects(want, got []byte) {
 		name := scan.Key(key)
 		if !seen[name] {
 			seen[name] = true
-			c.inside(name, last(want, name, val), there[name])
+			w.inside(name, last(want, name, val), there[name])
 		}
 	}
 	m = scan.ReadObject(got, wire.DefaultMaxDepth+1)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
 		if name := scan.Key(key); !seen[name] {
 			seen[name] = true
-			c.inside(name, nil, val)
+			w.inside(name, nil, val)
 		}
 	}
 }
@@ -161,19 +146,19 @@ func members(obj []byte) map[string][]byte {
 	return all
 }
 
-func (c *comparison) arrays(want, got []byte) {
+func (w *walk) arrays(want, got []byte) {
 	x, y := scan.ReadArray(want, wire.DefaultMaxDepth+1), scan.ReadArray(got, wire.DefaultMaxDepth+1)
 	for i := 0; ; i++ {
-		_, v, ok := x.Next()
-		_, w, also := y.Next()
+		_, one, ok := x.Next()
+		_, two, also := y.Next()
 		switch {
 		case !ok && !also:
 			return
 		case !ok:
-			v = nil
+			one = nil
 		case !also:
-			w = nil
+			two = nil
 		}
-		c.inside(strconv.Itoa(i), v, w)
+		w.inside(strconv.Itoa(i), one, two)
 	}
 }

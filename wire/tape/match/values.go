@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -95,72 +94,24 @@ func (v *Values) Set(recorded, live []byte) {
 
 // Learn records how the scalars of got differ from those of want at the same
 // places. If answers is set, got is an answer: any string that looks made up
-// counts then, else only made-up values of the dialect. A redacted string is
-// mapped to the one that came.
+// counts then, else only made-up values of the dialect.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
-	if bytes.Equal(want, got) {
-		return
-	}
-	l := learner{rules: r, method: method, answers: answers, values: v}
-	l.learn(want, got)
-}
-
-type learner struct {
-	rules   *Rules
-	method  string
-	answers bool
-	values  *Values
-	path    []string
-}
-
-func (l *learner) learn(want, got []byte) {
-	kind := scan.Type(want)
-	if kind != scan.Type(got) || bytes.Equal(want, got) {
-		return
-	}
-	switch kind {
-	case 'o':
-		there := members(got)
-		m := scan.ReadObject(want, wire.DefaultMaxDepth+1)
-		for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-			name := scan.Key(key)
-			if w := there[name]; w != nil {
-				l.inside(name, val, w)
-			}
+	w := walk{each: func(path []string, want, got []byte) {
+		kind := scan.Type(want)
+		if want == nil || kind != scan.Type(got) || kind != 's' && kind != 'n' || r.ownID(path) {
+			return // the ids of messages are mapped elsewhere, as each side makes its own
 		}
-	case 'a':
-		x, y := scan.ReadArray(want, wire.DefaultMaxDepth+1), scan.ReadArray(got, wire.DefaultMaxDepth+1)
-		for i := 0; ; i++ {
-			_, val, ok := x.Next()
-			_, w, also := y.Next()
-			if !ok || !also {
-				return
-			}
-			l.inside(strconv.Itoa(i), val, w)
+		if kind == 's' && answers && looksMadeUp(want) || at(r.madeUp, method, path) || v.opens(path, want) {
+			v.Set(want, got)
 		}
-	case 's', 'n':
-		l.scalar(kind, want, got)
-	}
+	}}
+	w.pair(want, got)
 }
 
-func (l *learner) inside(step string, want, got []byte) {
-	l.path = append(l.path, step)
-	l.learn(want, got)
-	l.path = l.path[:len(l.path)-1]
-}
-
-func (l *learner) scalar(kind byte, want, got []byte) {
-	if bytes.Equal(want, redacted) {
-		return
-	}
-	named := at(l.rules.madeUp, l.method, l.path) || l.values.opens(l.path, want)
-	if kind == 'n' && !named || kind == 's' && !named && !(l.answers && looksMadeUp(want)) {
-		return
-	}
-	if len(l.path) == 1 && l.path[0] == l.rules.shape.ID && !l.rules.shape.Typed {
-		return // the ids of messages are mapped elsewhere, as each side makes its own
-	}
-	l.values.Set(want, got)
+// ownID reports whether path leads to the id of a message, in dialects in which each side has ids of
+// its own.
+func (r *Rules) ownID(path []string) bool {
+	return len(path) == 1 && path[0] == r.shape.ID && !r.shape.Typed
 }
 
 // looksMadeUp reports whether a JSON string may be an id: it has a digit, or is
@@ -177,45 +128,15 @@ func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)
 	}
-	w := rewriter{rules: r, method: method, values: v}
-	return w.value(b, msg)
-}
-
-type rewriter struct {
-	rules  *Rules
-	method string
-	values *Values
-	path   []string
-}
-
-func (w *rewriter) value(b, val []byte) []byte {
-	switch scan.Type(val) {
-	case 'o', 'a':
-		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
-			step := strconv.Itoa(i)
-			if key != nil {
-				step = scan.Key(key)
-			}
-			w.path = append(w.path, step)
-			b = w.value(b, part)
-			w.path = w.path[:len(w.path)-1]
-			return b, nil
-		})
-		if err == nil {
-			return out
+	return Edit(b, msg, func(path []string, val []byte) []byte {
+		kind := scan.Type(val)
+		if kind != 's' && kind != 'n' {
+			return nil
 		}
-	case 's':
-		if to, ok := w.values.live(val); ok && !w.ownID() {
-			return append(b, to...)
+		live, ok := v.live(val)
+		if !ok || r.ownID(path) || kind == 'n' && !at(r.madeUp, method, path) {
+			return nil
 		}
-	case 'n':
-		if to, ok := w.values.live(val); ok && !w.ownID() && at(w.rules.madeUp, w.method, w.path) {
-			return append(b, to...)
-		}
-	}
-	return append(b, val...)
-}
-
-func (w *rewriter) ownID() bool {
-	return len(w.path) == 1 && w.path[0] == w.rules.shape.ID && !w.rules.shape.Typed
+		return []byte(live)
+	})
 }

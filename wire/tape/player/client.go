@@ -1,9 +1,9 @@
 package player
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -23,9 +23,9 @@ const (
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
 // Client plays the client of one connection of the tape over c, compares what
-// comes with the tape, and closes c. It returns the differences, which the caller has to
-// close. The error says why it could not go on.
-func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) (*Findings, error) {
+// comes with the tape, and closes c. It returns the differences, in the order of the tape.
+// The error says why it could not go on.
+func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	if o.AnswerTimeout <= 0 {
 		o.AnswerTimeout = defaultAnswerTimeout
 	}
@@ -47,9 +47,7 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
 	}
-	defer k.pairing.close()
-	found := k.result()
-	return found, cmp.Or(err, k.pairing.err(), found.Err())
+	return k.result(), err
 }
 
 // checking is the policy of a Client.
@@ -64,19 +62,33 @@ type checking struct {
 // entry is refused.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
 	i, moved := k.pairing.choose(parsed, msg, json)
+	k.bound()
 	if moved != transcript.None {
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
 		lively := k.e.lively // of which this is no sign
-		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", Finding{}, nil))
+		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", match.Difference{}, nil))
 		k.e.lively = lively
 	}
 	return k.p, i
 }
 
 // answered compares the answer to our request i with the recorded one.
-func (k *checking) answered(p *play, i int32, msg []byte) int32 { return k.answer(i, msg) }
+func (k *checking) answered(p *play, i int32, msg []byte) int32 {
+	defer k.bound()
+	return k.answer(i, msg)
+}
+
+// maxKept bounds the differences of a peer, in bytes: it may send anything.
+const maxKept = 256 << 20
+
+// bound ends the conversation if its differences take too much memory.
+func (k *checking) bound() {
+	if k.size > maxKept {
+		k.e.failure = wire.NewFault(wire.Expectation, fmt.Sprintf("the peer differs from the tape in more than %d MiB", maxKept>>20), nil)
+	}
+}
 
 // idle gives up the messages of the tape that do not come, one after the other,
 // and ends the conversation when nothing is left to do.

@@ -217,7 +217,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	a, b := load(whole), load(changed)
 	entry, other := a.Tracks[0].Entry(int32(number-2)), b.Tracks[0].Entry(int32(number-2))
 	compared := differences(t, a, b)
-	var played []Finding
+	var played []match.Difference
 	synctest.Test(t, func(t *testing.T) { played = between(t, a, b, entry.Dir) })
 	madeUp := slices.Contains(r.madeUp, pointer)
 	if pointer == "/id" && entry.Kind == wire.Request && other.Kind == wire.Request {
@@ -238,7 +238,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 	if msg, _ := a.Tracks[0].Message(number - 2); pointer == "/method" && bytes.Contains(msg, []byte("nsubscribe")) && len(played) == 0 {
 		played = compared // who ends a stream by whatever unsubscribe has ended it
 	}
-	for _, found := range [][]Finding{compared, played} {
+	for _, found := range [][]match.Difference{compared, played} {
 		alone := len(found) == 1 && found[0].Pointer == pointer && found[0].Line == number
 		if !alone && !(madeUp && len(found) == 0) {
 			t.Errorf("line %d, %s:\n%s", number, pointer, texts(found))
@@ -251,21 +251,20 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 }
 
 // differences are those of two tapes.
-func differences(t *testing.T, a, b *transcript.Transcript) []Finding {
+func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	t.Helper()
 	found, err := Diff(a, b, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	return told(found)
 }
 
 // between plays the server of one tape and the client of another, and returns what is said
 // of the messages of direction d.
-func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []Finding {
-	var there []Finding
-	s, err := NewServer(server, Options{Found: func(f Finding) { there = append(there, f) }})
+func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []match.Difference {
+	var there []match.Difference
+	s, err := NewServer(server, Options{Found: func(f match.Difference) { there = append(there, f) }})
 	if err != nil {
 		t.Fatal(err)
 	}

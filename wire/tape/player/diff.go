@@ -2,6 +2,7 @@ package player
 
 import (
 	"cmp"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -10,31 +11,25 @@ import (
 )
 
 // Diff compares the tape b with a, both sides of it, without a peer.
-// Connections are compared in their order. The findings are in the order of a's
-// lines; the caller has to close them.
-func Diff(a, b *transcript.Transcript, o Options) (*Findings, error) {
-	all := &Findings{}
+// Connections are compared in their order. The differences are in the order of a's
+// lines.
+func Diff(a, b *transcript.Transcript, o Options) (all []*Found, err error) {
 	for n := range max(len(a.Tracks), len(b.Tracks)) {
-		var x, y *transcript.Track
-		if n < len(a.Tracks) {
-			x = a.Tracks[n]
-		} else {
-			x = transcript.Empty(a)
-		}
-		if n < len(b.Tracks) {
-			y = b.Tracks[n]
-		} else {
-			y = transcript.Empty(b)
-		}
-		found, err := diffTracks(x, y, o)
+		found, err := diffTracks(trackOf(a, n), trackOf(b, n), o)
 		if err != nil {
-			all.Close()
 			return nil, err
 		}
-		all.Join(found)
-		found.Close()
+		all = append(all, found...)
 	}
-	return all, all.Err()
+	return all, nil
+}
+
+// trackOf returns track n of t, which is empty if t has fewer.
+func trackOf(t *transcript.Transcript, n int) *transcript.Track {
+	if n < len(t.Tracks) {
+		return t.Tracks[n]
+	}
+	return transcript.Empty(t)
 }
 
 // A differ compares two tracks.
@@ -46,21 +41,19 @@ type differ struct {
 	given ints        // as pairs, what is known beforehand; nil: nothing
 }
 
-func diffTracks(a, b *transcript.Track, o Options) (*Findings, error) {
+func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
 	d := newDiffer(a, b, o)
-	defer func() { d.close() }()
 	if err := d.run(); err != nil {
 		return nil, err
 	}
 	if given := d.requests(); given != nil { // once more, as what answers them is paired by them
-		d.close()
 		d = newDiffer(a, b, o)
 		d.given = given
 		if err := d.run(); err != nil {
 			return nil, err
 		}
 	}
-	return d.found(), d.err()
+	return d.found(), nil
 }
 
 func newDiffer(a, b *transcript.Track, o Options) *differ {
@@ -85,7 +78,7 @@ func (d *differ) run() error {
 			return err
 		}
 	}
-	return d.err()
+	return nil
 }
 
 // requests returns the requests that are paired though they differ in their method; nil if
@@ -112,23 +105,10 @@ func (d *differ) answerID(i int32) wire.ID {
 }
 
 // found returns the differences, in the order of a's lines.
-func (d *differ) found() *Findings {
-	one, two := d.sides[0].result(), d.sides[1].result()
-	defer one.Close()
-	defer two.Close()
-	return merged(one, two)
-}
-
-// err returns the error of the temporary files; nil if there was none.
-func (d *differ) err() error {
-	return cmp.Or(d.sides[0].err(), d.sides[1].err())
-}
-
-// close closes the temporary files.
-func (d *differ) close() {
-	for _, k := range d.sides {
-		k.close()
-	}
+func (d *differ) found() []*Found {
+	all := append(d.sides[0].result(), d.sides[1].result()...)
+	slices.SortStableFunc(all, func(a, b *Found) int { return cmp.Compare(a.Line, b.Line) })
+	return all
 }
 
 // add finds the counterpart in a of entry i of b, and records the differences.

@@ -1,16 +1,15 @@
 package player
 
 import (
-	"slices"
-
 	"rpcx/wire"
+	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
 
 // An unsure is the entry that was given to an answer though that differs.
 type unsure struct {
 	entry int32
-	place // the answer, as an extra one
+	extra *Found // the answer, as an extra one
 }
 
 // answer returns the entry of an answer to entry own; None, with msg recorded
@@ -22,7 +21,7 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 		i = k.handAnswer(msg)
 	}
 	if i == transcript.None {
-		k.extras.add(k.here(k.p.track.Method(int(own)), msg))
+		k.addExtra(k.here(k.p.track.Method(int(own)), msg))
 		return i
 	}
 	k.last = i
@@ -33,17 +32,17 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 // has not come, or one near it which msg equals.
 func (k *pairing) answered(own, at int32, msg []byte) int32 {
 	i := k.p.unanswered(at)
-	var found []Finding
+	var found []match.Difference
 	if i != transcript.None {
-		if found = k.differences(i, msg); len(found) == 0 {
+		if found, _ = k.p.differences(i, msg); len(found) == 0 {
 			return i
 		}
 	}
-	if k.unsure != nil && k.p.track.Entry(k.unsure.entry).Own == at && len(k.differences(k.unsure.entry, msg)) == 0 {
+	if k.unsure != nil && k.p.track.Entry(k.unsure.entry).Own == at && k.may(k.unsure.entry, msg) {
 		i = k.unsure.entry
-		k.found.set(int(i), 0)
+		delete(k.found, i)
 		k.p.unsee(i)
-		k.extras.add(k.unsure.place)
+		k.addExtra(k.unsure.extra)
 		k.unsure = nil
 		return i
 	}
@@ -59,8 +58,14 @@ func (k *pairing) answered(own, at int32, msg []byte) int32 {
 		}
 	}
 	k.differs(i, found)
-	k.unsure = &unsure{i, k.here(k.p.track.Method(int(own)), slices.Clone(msg))}
+	k.unsure = &unsure{i, k.here(k.p.track.Method(int(own)), msg)}
 	return i
+}
+
+// may reports whether msg may be entry i: nothing says that it differs.
+func (k *pairing) may(i int32, msg []byte) bool {
+	found, _ := k.p.differences(i, msg)
+	return len(found) == 0
 }
 
 // farAnswer is how many answers of one request are gone through before it is noted how
@@ -94,7 +99,7 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 		if i = k.p.track.Entry(i).More; i == transcript.None {
 			break
 		}
-		if k.p.seen(i) > 0 || len(k.differences(i, msg)) > 0 {
+		if k.p.seen(i) > 0 || !k.may(i, msg) {
 			continue
 		}
 		if steps >= 2*farAnswer {
@@ -131,7 +136,7 @@ func (k *pairing) trade(own int32, msg []byte) int32 {
 		if j == at || e.Kind != wire.Request || e.Dir != mine.Dir || e.Hash != mine.Hash || e.Method != mine.Method || k.p.seen(j) == 0 {
 			continue
 		}
-		if e.Answer == transcript.None || k.p.seen(e.Answer) > 0 || len(k.differences(e.Answer, msg)) > 0 {
+		if e.Answer == transcript.None || k.p.seen(e.Answer) > 0 || !k.may(e.Answer, msg) {
 			continue
 		}
 		other := j

@@ -1,125 +1,93 @@
 package player
 
 import (
-	"cmp"
-	"encoding/binary"
-	"iter"
+	"bytes"
+	"encoding/json"
 
-	"rpcx/wire/scratch"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/transcript"
 )
 
-// Findings is a list of findings, in the order of the tape, of which little is in memory: a
-// conversation may be another one in a million places.
-type Findings struct {
-	list scratch.Log
-}
-
-// A place is a finding with what --update has to know of it.
-type place struct {
-	Finding
+// A Found is a difference with what Update has to know of it.
+type Found struct {
+	match.Difference
 	entry int32  // of Differs and Missing; of Extra, the one after which it came, transcript.None: before all
 	from  int32  // of Extra, the entry of the tape that is compared
+	twin  int32  // of Extra, the entry in whose place it came; transcript.None: none
 	msg   []byte // of Extra, what came
 }
 
-// Len returns how many there are.
-func (l *Findings) Len() int {
-	if l == nil {
-		return 0
-	}
-	return l.list.Len()
-}
+// size returns about how many bytes it takes.
+func (f *Found) size() int { return 256 + len(f.Want) + len(f.Got) + len(f.msg) }
 
-// All returns them, in their order. What goes wrong on the way is said by Err.
-func (l *Findings) All() iter.Seq[Finding] {
-	return func(yield func(Finding) bool) {
-		for i := range l.Len() {
-			if !yield(l.at(i).Finding) {
-				return
-			}
-		}
-	}
-}
-
-func (l *Findings) at(i int) place {
-	p, _ := readPlace(l.list.Get(i))
-	return p
-}
-
-func (l *Findings) add(p place) { l.list.Add(appendPlace(nil, p)) }
-
-// Join adds all of more.
-func (l *Findings) Join(more *Findings) {
-	for i := range more.Len() {
-		l.list.Add(more.list.Get(i))
-	}
-}
-
-// Err returns the error of the temporary file; nil if there was none.
-func (l *Findings) Err() error {
-	if l == nil {
+// wanted returns entry i as messages are compared with it; nil if it has no message.
+func (p *play) wanted(i int32) []byte {
+	want, err := p.track.Message(int(i))
+	if err != nil || want == nil {
 		return nil
 	}
-	return l.list.Err()
-}
-
-// Close closes the temporary file.
-func (l *Findings) Close() {
-	if l != nil {
-		_ = l.list.Close()
+	if line := p.track.HandwrittenLine(int(i)); line != nil && line.Vars {
+		return substitute(want, p.vars)
 	}
+	return want
 }
 
-// merged returns the findings of two lists, in the order of their lines.
-func merged(a, b *Findings) *Findings {
-	all := &Findings{}
-	i, j := 0, 0
-	for i < a.Len() || j < b.Len() {
-		if j == b.Len() || i < a.Len() && cmp.Compare(a.at(i).Line, b.at(j).Line) <= 0 {
-			all.list.Add(a.list.Get(i))
-			i++
-		} else {
-			all.list.Add(b.list.Get(j))
-			j++
+// differences returns how msg differs from entry i, which may be a condition that people wrote;
+// false: it cannot be compared with that.
+func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
+	if line := p.track.HandwrittenLine(int(i)); line != nil && line.Match != "" {
+		if !truth(line.Match, msg, p.vars) {
+			found = p.at(i, match.Difference{Got: jsonOf(msg), Text: "it does not make this true: " + line.Match})
 		}
+		return found, true
+	}
+	want := p.wanted(i)
+	if want == nil {
+		return nil, false
+	}
+	return p.compare(i, want, msg), true
+}
+
+// compare returns how got differs from want, the message of entry i.
+func (p *play) compare(i int32, want, got []byte) []match.Difference {
+	return p.at(i, p.otherStream(p.rules.Compare(p.track.Method(int(i)), want, got, p.values), want, got)...)
+}
+
+// compareIDs is compare for messages whose ids have to be equal.
+func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
+	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
+}
+
+// at says of differences that they are those of entry i.
+func (p *play) at(i int32, found ...match.Difference) []match.Difference {
+	for n := range found {
+		d := &found[n]
+		d.Kind, d.Line, d.Method = match.Differs, int(p.track.Entry(i).Line), p.track.Method(int(i))
+	}
+	return found
+}
+
+// is reports whether msg is as entry i says.
+func (p *play) is(i int32, msg []byte) bool {
+	found, ok := p.differences(i, msg)
+	return ok && len(found) == 0
+}
+
+// kept returns copies of the differences of entry i, which need no more memory than they have.
+func kept(i int32, found []match.Difference) []*Found {
+	all := make([]*Found, len(found))
+	for n, d := range found {
+		d.Want, d.Got = bytes.Clone(d.Want), bytes.Clone(d.Got)
+		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
 	}
 	return all
 }
 
-// appendPlace appends p in a form that readPlace reads.
-func appendPlace(b []byte, p place) []byte {
-	b = binary.AppendVarint(b, int64(p.Line))
-	b = binary.AppendVarint(b, int64(p.entry))
-	b = binary.AppendVarint(b, int64(p.from))
-	for _, text := range [][]byte{[]byte(p.Kind), []byte(p.Method), []byte(p.Pointer), []byte(p.Text), p.Want, p.Got, p.msg} {
-		if text == nil {
-			b = binary.AppendUvarint(b, 0)
-			continue
-		}
-		b = append(binary.AppendUvarint(b, uint64(len(text))+1), text...)
+// jsonOf returns msg as a JSON value.
+func jsonOf(msg []byte) json.RawMessage {
+	if msg == nil || json.Valid(msg) {
+		return msg
 	}
-	return b
-}
-
-// readPlace reads one place, and returns what follows it.
-func readPlace(b []byte) (p place, rest []byte) {
-	number := func() int64 {
-		n, size := binary.Varint(b)
-		b = b[max(size, 0):]
-		return n
-	}
-	text := func() []byte {
-		n, size := binary.Uvarint(b)
-		b = b[max(size, 0):]
-		if n == 0 || n-1 > uint64(len(b)) {
-			return nil
-		}
-		part := b[: n-1 : n-1]
-		b = b[n-1:]
-		return part
-	}
-	p.Line, p.entry, p.from = int(number()), int32(number()), int32(number())
-	p.Kind, p.Method, p.Pointer, p.Text = FindingKind(text()), string(text()), string(text()), string(text())
-	p.Want, p.Got, p.msg = text(), text(), text()
-	return p, b
+	return scan.JSON(string(msg))
 }

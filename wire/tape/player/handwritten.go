@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -79,42 +81,38 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	if err != nil {
 		return err
 	}
-	_, missing := fill(nil, msg, "", set)
+	_, missing := fill(msg, set)
 	if missing != "" {
 		return fmt.Errorf("the value of %q is redacted: give it with --set %s=VALUE", missing, missing)
 	}
 	return nil
 }
 
-// fill appends val, with each redacted string replaced by the value that set
+// fill returns val with each redacted string replaced by the value that set
 // has for the name of its member. missing is the first name that set lacks.
-func fill(b, val []byte, name string, set map[string]json.RawMessage) (out []byte, missing string) {
-	switch scan.Type(val) {
-	case 'o', 'a':
-		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, _ int, key, part []byte) ([]byte, error) {
-			inner := name
-			if key != nil {
-				inner = scan.Key(key)
-			}
-			b, lacks := fill(b, part, inner, set)
-			if missing == "" {
-				missing = lacks
-			}
-			return b, nil
-		})
-		if err != nil {
-			return append(b, val...), ""
+func fill(val []byte, set map[string]json.RawMessage) (out []byte, missing string) {
+	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
+		if text, _ := scan.Text(part); text != tape.Redacted {
+			return nil
 		}
-		return out, missing
-	case 's':
-		if text, _ := scan.Text(val); text == tape.Redacted {
-			if v, ok := set[name]; ok {
-				return append(b, v...), ""
-			}
+		name := memberOf(path)
+		v, ok := set[name]
+		if !ok && missing == "" {
 			missing = name
 		}
+		return v
+	})
+	return out, missing
+}
+
+// memberOf returns the name of the member that path leads to, or into whose array it leads.
+func memberOf(path []string) string {
+	for _, step := range slices.Backward(path) {
+		if _, err := strconv.Atoi(step); err != nil {
+			return step
+		}
 	}
-	return append(b, val...), missing
+	return ""
 }
 
 // truth reports whether program is true for msg.
@@ -149,25 +147,20 @@ func bind(line *tape.Line, msg []byte, vars map[string]json.RawMessage) {
 // variable matches "${name}".
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
-// substitute appends val with "${name}" inside its strings replaced: a string
+// substitute returns val with "${name}" inside its strings replaced: a string
 // that is nothing else becomes the value; in a longer one its text is inserted.
-func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
-	switch scan.Type(val) {
-	case 'o', 'a':
-		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, _ int, _, part []byte) ([]byte, error) {
-			return substitute(b, part, vars), nil
-		})
-		if err == nil {
-			return out
+func substitute(val []byte, vars map[string]json.RawMessage) []byte {
+	return match.Edit(nil, val, func(_ []string, part []byte) []byte {
+		text, ok := scan.Text(part)
+		if !ok {
+			return nil
 		}
-	case 's':
-		text, _ := scan.Text(val)
 		if m := variable().FindStringSubmatch(text); m != nil && m[0] == text {
 			if v, ok := vars[m[1]]; ok {
-				return append(b, v...)
+				return v
 			}
 		}
-		return scan.AppendQuoted(b, variable().ReplaceAllStringFunc(text, func(ref string) string {
+		return scan.AppendQuoted(nil, variable().ReplaceAllStringFunc(text, func(ref string) string {
 			v, ok := vars[ref[2:len(ref)-1]]
 			if !ok {
 				return ref
@@ -177,23 +170,5 @@ func substitute(b, val []byte, vars map[string]json.RawMessage) []byte {
 			}
 			return string(v)
 		}))
-	}
-	return append(b, val...)
-}
-
-// like reports whether the condition on the line of entry i, which people
-// wrote, accepts msg.
-func (p *play) like(i int32, msg []byte) bool {
-	line := p.track.HandwrittenLine(int(i))
-	switch {
-	case line.Match != "":
-		return truth(line.Match, msg, p.vars)
-	case line.Vars:
-		return len(p.compare(i, substitute(nil, line.Msg, p.vars), msg)) == 0
-	}
-	return len(p.compare(i, line.Payload(), msg)) == 0
-}
-
-func (p *play) compare(i int32, want, got []byte) []match.Difference {
-	return p.otherStream(p.rules.Compare(p.track.Method(int(i)), want, got, p.values), want, got)
+	})
 }

@@ -1,14 +1,10 @@
 package player
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
-	"rpcx/wire/scratch"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -17,15 +13,14 @@ import (
 // the differences.
 type pairing struct {
 	p       *play
-	found   ints            // by entry, one more than the number in lists; 0: the message that came for it is as recorded
-	lists   scratch.Log     // the differences of messages, those of each together
-	inexact map[int32]place // by entry, a message that was assigned as the nearest, not as an equal one
-	missing ints            // by entry, 1: it is not awaited any more
-	stand   map[int32]int32 // requests of ours that stand for another one: see trade
-	extras  Findings
-	unsure  *unsure               // the last answer that differed; nil: none did
-	twins   ints                  // by number in extras, one more than the entry in whose place it came; 0: none
-	order   multimap              // the numbers in extras, by the entry before; nil until settle
+	found   map[int32][]*Found // the differences of messages that came, by the entry for which they did
+	inexact map[int32]*Found   // by entry, a message that was assigned as the nearest, not as an equal one
+	missing ints               // by entry, 1: it is not awaited any more
+	stand   map[int32]int32    // requests of ours that stand for another one: see trade
+	extras  []*Found           // from settle on in the order of the tape
+	size    int                // of found and extras, in bytes
+	unsure  *unsure            // the last answer that differed; nil: none did
+	settled bool
 	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: any
 	known   bool                  // all of both conversations is known beforehand
 	from    int32                 // of a tape that is compared, the entry of the message that is handled
@@ -36,17 +31,14 @@ type pairing struct {
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, inexact: map[int32]place{}, stand: map[int32]int32{}, idOf: p.recordedID, last: transcript.None,
+		p: p, found: map[int32][]*Found{}, inexact: map[int32]*Found{}, stand: map[int32]int32{}, idOf: p.recordedID, last: transcript.None,
 	}
 }
 
-// err returns the error of the temporary files; nil if there was none.
-func (k *pairing) err() error { return cmp.Or(k.lists.Err(), k.extras.Err()) }
-
-// close closes the temporary files.
-func (k *pairing) close() {
-	_ = k.lists.Close()
-	k.extras.Close()
+// addExtra adds a message that is not on the tape.
+func (k *pairing) addExtra(f *Found) {
+	k.extras = append(k.extras, f)
+	k.size += f.size()
 }
 
 // choose returns the entry of a message that is no answer to us: an equal one,
@@ -72,7 +64,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 		}
 	}
 	if i == transcript.None {
-		k.extras.add(k.here(parsed.Method, msg))
+		k.addExtra(k.here(parsed.Method, msg))
 	} else {
 		k.last = i
 	}
@@ -80,19 +72,19 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 }
 
 // here returns msg as an extra message, after the entry of the message before.
-func (k *pairing) here(method string, msg []byte) place {
+func (k *pairing) here(method string, msg []byte) *Found {
 	line := 0
 	if k.last != transcript.None {
 		line = int(k.p.track.Entry(k.last).Line)
 	}
-	return place{Finding: Finding{Kind: Extra, Line: line, Method: method, Got: jsonOf(msg)}, entry: k.last, from: k.from, msg: msg}
+	return &Found{match.Difference{Kind: match.Extra, Line: line, Method: method, Got: jsonOf(msg)}, k.last, k.from, transcript.None, msg}
 }
 
 // maxInexact bounds the messages that may lose their entry to an equal one.
 const maxInexact = 1000
 
 // assign gives entry i to a message as the nearest.
-func (k *pairing) assign(i int32, to place) {
+func (k *pairing) assign(i int32, to *Found) {
 	if len(k.inexact) >= maxInexact {
 		oldest := i
 		for at := range k.inexact {
@@ -100,8 +92,6 @@ func (k *pairing) assign(i int32, to place) {
 		}
 		delete(k.inexact, oldest)
 	}
-	to.msg = slices.Clone(to.msg)
-	to.Got = jsonOf(to.msg)
 	k.inexact[i] = to
 	k.keep(i, to.msg)
 }
@@ -118,11 +108,11 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 			continue
 		}
 		delete(k.inexact, i)
-		k.found.set(int(i), 0)
+		delete(k.found, i)
 		near, _ := k.p.nearest(parsed.Method, loser.msg, true)
 		k.p.unsee(i)
 		if near == transcript.None {
-			k.extras.add(loser)
+			k.addExtra(loser)
 			return i, near
 		}
 		k.p.see(near)
@@ -136,7 +126,7 @@ func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 // accepts msg.
 func (k *pairing) handAnswer(msg []byte) int32 {
 	for _, i := range k.p.index.hand {
-		if k.p.seen(i) == 0 && k.p.like(i, msg) {
+		if k.p.seen(i) == 0 && k.p.is(i, msg) {
 			return i
 		}
 	}
@@ -146,39 +136,18 @@ func (k *pairing) handAnswer(msg []byte) int32 {
 // keep records the differences of msg, which came for entry i. It must be
 // called before values are learnt from msg.
 func (k *pairing) keep(i int32, msg []byte) {
-	if found := k.differences(i, msg); len(found) > 0 {
+	if found, _ := k.p.differences(i, msg); len(found) > 0 {
 		k.differs(i, found)
 	}
 }
 
 // differs records the differences of the message that came for entry i.
-func (k *pairing) differs(i int32, found []Finding) {
-	var b []byte
-	for _, f := range found {
-		b = appendPlace(b, place{Finding: f, entry: i})
+func (k *pairing) differs(i int32, found []match.Difference) {
+	all := kept(i, found)
+	for _, f := range all {
+		k.size += f.size()
 	}
-	k.found.set(int(i), uint32(k.lists.Add(b))+1)
-}
-
-// differences returns the differences of got, which came for entry i.
-func (k *pairing) differences(i int32, got []byte) []Finding {
-	p := k.p
-	line, method := int(p.track.Entry(i).Line), p.track.Method(int(i))
-	hand := p.track.HandwrittenLine(int(i))
-	if hand != nil && hand.Match != "" {
-		if p.like(i, got) {
-			return nil
-		}
-		return []Finding{{Kind: Differs, Line: line, Method: method, Got: jsonOf(got), Text: "it does not make this true: " + hand.Match}}
-	}
-	want, err := p.track.Message(int(i))
-	if err != nil || want == nil {
-		return nil
-	}
-	if hand != nil && hand.Vars {
-		want = substitute(nil, want, p.vars)
-	}
-	return findings(line, method, p.compare(i, p.withID(want, got), got))
+	k.found[i] = all
 }
 
 // awaited returns the first entry of the other side that has not come; None if
@@ -192,47 +161,32 @@ func (k *pairing) awaited() int32 {
 	return transcript.None
 }
 
-// result returns the findings, in the tape's order.
-func (k *pairing) result() *Findings {
+// result returns the differences, in the tape's order.
+func (k *pairing) result() (all []*Found) {
 	k.settle()
-	all, told := &Findings{}, 0
-	tellExtras := func(before int32) {
-		for ; told < len(k.order) && int32(k.order[told].key)-1 < before; told++ {
-			if n := int(k.order[told].val); k.twins.get(n) == 0 {
-				all.list.Add(k.extras.list.Get(n))
+	extras := k.extras
+	addExtras := func(before int32) {
+		for ; len(extras) > 0 && extras[0].entry < before; extras = extras[1:] {
+			if extras[0].twin == transcript.None {
+				all = append(all, extras[0])
 			}
 		}
 	}
 	p := k.p
 	for i := range int32(p.track.Len()) {
-		e := p.track.Entry(i)
-		if e.Dir == p.side {
+		if p.track.Entry(i).Dir == p.side {
 			continue
 		}
-		tellExtras(i)
-		if n := k.found.get(int(i)); n > 0 {
-			for list := k.lists.Get(int(n - 1)); len(list) > 0; {
-				var f place
-				f, list = readPlace(list)
-				all.add(f)
-			}
+		addExtras(i)
+		if found := k.found[i]; found != nil {
+			all = append(all, found...)
 		} else if k.absent(i) {
 			want, _ := p.track.Message(int(i))
-			all.add(place{Finding: Finding{Kind: Missing, Line: int(e.Line), Method: p.track.Method(int(i)), Want: jsonOf(want)}, entry: i})
+			missing := p.at(i, match.Difference{Want: jsonOf(want)})
+			missing[0].Kind = match.Missing
+			all = append(all, kept(i, missing)...)
 		}
 	}
-	tellExtras(int32(p.track.Len()))
+	addExtras(int32(p.track.Len()))
 	return all
-}
-
-// jsonOf returns msg as a JSON value.
-func jsonOf(msg []byte) json.RawMessage {
-	if json.Valid(msg) {
-		return msg
-	}
-	if msg == nil {
-		return nil
-	}
-	b := scan.JSON(string(msg))
-	return b
 }

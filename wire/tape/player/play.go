@@ -119,7 +119,7 @@ func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32
 // found before.
 func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 	for _, i := range p.index.hand {
-		if !p.like(i, msg) {
+		if !p.is(i, msg) {
 			continue
 		}
 		last = max(last, i)
@@ -128,12 +128,6 @@ func (p *play) handOf(msg []byte, first, last int32) (int32, int32) {
 		}
 	}
 	return first, last
-}
-
-// is reports whether msg equals entry i.
-func (p *play) is(i int32, msg []byte) bool {
-	want, err := p.track.Message(int(i))
-	return err == nil && want != nil && len(p.compare(i, want, msg)) == 0
 }
 
 // maxNearest bounds the entries that are compared to find the nearest.
@@ -155,8 +149,8 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 		if tried++; tried > maxNearest {
 			break
 		}
-		want, err := p.track.Message(int(i))
-		if err != nil || want == nil {
+		want := p.wanted(i)
+		if want == nil {
 			continue
 		}
 		d := p.compare(i, want, msg)
@@ -210,10 +204,10 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	e := p.track.Entry(i)
 	line := p.track.HandwrittenLine(int(i))
 	if line != nil && line.Vars {
-		msg = substitute(nil, msg, p.vars)
+		msg = substitute(msg, p.vars)
 	}
 	if e.Redacted {
-		msg, _ = fill(nil, msg, "", p.vars)
+		msg, _ = fill(msg, p.vars)
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
 	if len(p.ended) > 0 && live != nil {

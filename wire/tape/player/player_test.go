@@ -3,7 +3,6 @@ package player
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,10 +83,10 @@ func (p peer) quiet() {
 }
 
 // serve plays the server of a tape for talk.
-func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []Finding) {
+func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []match.Difference) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o.Found = func(f Finding) { found = append(found, f) }
+		o.Found = func(f match.Difference) { found = append(found, f) }
 		s, err := NewServer(read(t, tape), o)
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +104,7 @@ func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []Fin
 }
 
 // client plays the client of a tape against talk.
-func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Findings) {
+func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, tape)
@@ -125,10 +124,15 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r *Finding
 	return r
 }
 
-// told are the findings of a list.
-func told(l *Findings) []Finding { return slices.Collect(l.All()) }
+// told are the differences of a list.
+func told(l []*Found) (all []match.Difference) {
+	for _, f := range l {
+		all = append(all, f.Difference)
+	}
+	return all
+}
 
-func texts(found []Finding) string {
+func texts(found []match.Difference) string {
 	var b strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&b, "%s %d %s %s %s %s\n", f.Kind, f.Line, f.Pointer, f.Want, f.Got, f.Text)
@@ -359,7 +363,7 @@ func TestClient(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
 		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
 	})
-	if r.Len() > 0 {
+	if len(r) > 0 {
 		t.Error(texts(told(r)))
 	}
 }
@@ -378,7 +382,7 @@ func TestClientCarriesOver(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","id":2,"method":"eth_unsubscribe","params":["0xbb"]}`)
 		p.say(`{"jsonrpc":"2.0","id":2,"result":true}`)
 	})
-	if r.Len() > 0 {
+	if len(r) > 0 {
 		t.Error(texts(told(r)))
 	}
 }
@@ -543,7 +547,7 @@ func TestEqualRequests(t *testing.T) {
 				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, n+1, result))
 			}
 		})
-		if r.Len() > 0 {
+		if len(r) > 0 {
 			t.Errorf("%v: %s", order, texts(told(r)))
 		}
 	}

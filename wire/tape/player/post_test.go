@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"rpcx/wire"
+	"rpcx/wire/tape/match"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,11 +60,9 @@ func TestClientIsFlooded(t *testing.T) {
 {"dir":"recv","msg":{"id":1,"result":2}}
 `)
 		a := newAsker()
-		found, err := Client(t.Context(), tr, 0, a, Options{AnswerTimeout: time.Second})
-		if err != nil {
+		if _, err := Client(t.Context(), tr, 0, a, Options{AnswerTimeout: time.Second}); err != nil {
 			t.Fatal(err)
 		}
-		defer found.Close()
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.asked < maxPosts || a.asked > maxPosts+2 {
@@ -108,12 +108,27 @@ func TestRefusalWhileNotified(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer found.Close()
 		if s.late.Load() {
 			t.Error("the request overtook the notification")
 		}
-		if found.Len() != 1 || found.at(0).Kind != Extra {
+		if len(found) != 1 || found[0].Kind != match.Extra {
 			t.Error(texts(told(found)))
 		}
 	})
+}
+
+// The differences of a peer that sends more than memory holds end the conversation.
+func TestDifferencesAreBounded(t *testing.T) {
+	e := &engine{}
+	k := &checking{e: e, pairing: pairing{found: map[int32][]*Found{}}}
+	big := make([]byte, maxKept/2)
+	for range 2 {
+		if k.bound(); e.failure != nil {
+			t.Fatal(e.failure)
+		}
+		k.addExtra(&Found{msg: big})
+	}
+	if k.bound(); wire.AsFault(e.failure) == nil || wire.AsFault(e.failure).Kind != wire.Expectation {
+		t.Error(e.failure)
+	}
 }

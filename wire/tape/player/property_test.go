@@ -171,8 +171,8 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	}
 	set := map[string]json.RawMessage{}
 	var mu sync.Mutex
-	var found []Finding
-	s, err := NewServer(load(text), Options{Found: func(f Finding) {
+	var found []match.Difference
+	s, err := NewServer(load(text), Options{Found: func(f match.Difference) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, f)
@@ -198,7 +198,7 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	if err == nil {
 		err = <-done
 	}
-	if err != nil || r.Len() > 0 || len(found) > 0 {
+	if err != nil || len(r) > 0 || len(found) > 0 {
 		t.Errorf("seed %d: %v\nclient: %s\nserver: %s\n%s", seed, err, texts(told(r)), texts(found), text)
 	}
 	if err := w.Close(); err != nil {
@@ -271,7 +271,7 @@ func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointe
 	if err == nil {
 		err = <-done
 	}
-	if err != nil || r.Len() != 1 || r.at(0).Pointer != pointer || string(r.at(0).Want) != changed {
+	if err != nil || len(r) != 1 || r[0].Pointer != pointer || string(r[0].Want) != changed {
 		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(told(r)), other)
 	}
 	_, said, called := bytes.Cut(bytes.Split(text, []byte("\n"))[line-1], []byte(`"method"`))

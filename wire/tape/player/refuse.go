@@ -15,7 +15,7 @@ import (
 // unknown refuses a message that is not on the tape, and names the nearest one
 // on it.
 func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
-	f := Finding{Kind: Unknown, Method: parsed.Method}
+	f := match.Difference{Kind: match.Unknown, Method: parsed.Method}
 	if parsed.Method == "" {
 		s.stray(c, parsed, msg, f)
 		return
@@ -30,10 +30,10 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 	}
 	if f.Line == 0 {
 		f.Text = "no call of " + parsed.Method + " is on the tape"
-		if p, i, d := s.renamed(msg); i != transcript.None {
-			f.Line = int(p.track.Entry(i).Line)
-			f.Text += fmt.Sprintf(": did you mean %s (line %d)?", p.track.Method(int(i)), f.Line)
-			s.refuse(c, parsed, msg, f, d)
+		if d := s.renamed(msg); d != nil {
+			f.Line = d.Line
+			f.Text += fmt.Sprintf(": did you mean %s (line %d)?", d.Method, d.Line)
+			s.refuse(c, parsed, msg, f, *d)
 			return
 		}
 		for n := range s.e.t.Tracks {
@@ -49,47 +49,60 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 // maxRenamed is how many of the next entries are compared with a message of no known method.
 const maxRenamed = 32
 
-// renamed returns the first of the next entries from which msg differs in one member alone,
-// its method mostly, with the difference; None if there is none.
-func (p *play) renamed(msg []byte) (int32, match.Difference) {
+// renamed returns the difference from the first of the next entries from which msg differs in one
+// member alone, its method mostly; nil if there is none.
+func (p *play) renamed(msg []byte) *match.Difference {
 	first := p.furthest + 1
 	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
 		e := p.track.Entry(i)
 		if e.Dir == p.side || e.Kind == wire.Response || e.Handwritten || p.seen(i) > 0 {
 			continue
 		}
-		want, err := p.track.Message(int(i))
-		if err != nil || scan.Type(want) != 'o' {
-			continue
-		}
-		if found := p.compare(i, want, msg); len(found) == 1 {
-			return i, found[0]
+		if d := p.onlyOne(i, msg); d != nil {
+			return d
 		}
 	}
-	return transcript.None, match.Difference{}
+	return nil
+}
+
+// onlyOne returns the difference of msg from entry i if it is the only one, else nil. The id of an
+// answer counts.
+func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
+	want := p.wanted(i)
+	if scan.Type(want) != 'o' {
+		return nil
+	}
+	compare := p.compare
+	if p.track.Entry(i).Kind == wire.Response {
+		compare = p.compareIDs
+	}
+	if found := compare(i, want, msg); len(found) == 1 {
+		return &found[0]
+	}
+	return nil
 }
 
 // renamed is that of the connections, the conversation's own first.
-func (s *serving) renamed(msg []byte) (*play, int32, match.Difference) {
+func (s *serving) renamed(msg []byte) *match.Difference {
 	for n := range s.e.t.Tracks {
 		p := s.e.play((s.e.primary + n) % len(s.e.t.Tracks))
-		if i, d := p.renamed(msg); i != transcript.None {
-			return p, i, d
+		if d := p.renamed(msg); d != nil {
+			return d
 		}
 	}
-	return nil, transcript.None, match.Difference{}
+	return nil
 }
 
 // stray reports a message that asks for nothing and answers none of our calls, though it
 // may differ in one member alone from an answer that is awaited, or from something else.
-func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f Finding) {
-	p, i, d := s.strayed(msg)
-	if i == transcript.None && parsed.Kind != wire.Response {
-		p, i, d = s.renamed(msg)
+func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
+	d := s.strayed(msg)
+	if d == nil && parsed.Kind != wire.Response {
+		d = s.renamed(msg)
 	}
 	switch {
-	case i != transcript.None:
-		s.o.Found(findings(int(p.track.Entry(i).Line), p.track.Method(int(i)), []match.Difference{d})[0])
+	case d != nil:
+		s.o.Found(*d)
 		return
 	case parsed.Kind == wire.Response:
 		f.Text = "it answers no call"
@@ -99,38 +112,33 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f Finding) {
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the awaited answer from which msg differs in one member alone, its id mostly, with
-// the difference; None if there is none.
-func (s *serving) strayed(msg []byte) (*play, int32, match.Difference) {
+// strayed returns the difference from the awaited answer from which msg differs in one member
+// alone, its id mostly; nil if there is none.
+func (s *serving) strayed(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
 		if p == nil {
 			continue
 		}
 		for call := range p.asked {
 			i := p.track.Entry(call).Answer
-			if i == transcript.None || p.track.HandwrittenLine(int(i)) != nil {
+			if i == transcript.None || p.track.Entry(i).Handwritten {
 				continue
 			}
-			want, err := p.track.Message(int(i))
-			if err != nil || scan.Type(want) != 'o' {
-				continue
-			}
-			found := append(match.IDs(p.rules.Shape(), want, msg), p.compare(i, want, msg)...)
-			if len(found) == 1 {
-				return p, i, found[0]
+			if d := p.onlyOne(i, msg); d != nil {
+				return d
 			}
 		}
 	}
-	return nil, transcript.None, match.Difference{}
+	return nil
 }
 
-// refuse answers with an error, and reports a Finding.
-func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, differences ...match.Difference) {
+// refuse answers with an error, and reports a difference.
+func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Difference, differences ...match.Difference) {
 	f.Method = parsed.Method
 	if len(differences) > 0 {
 		var at []string
 		for _, d := range differences {
-			at = append(at, pointerText(d.Pointer))
+			at = append(at, d.Place())
 		}
 		if len(at) > 8 {
 			at = append(at[:8], "…")
@@ -144,7 +152,7 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, di
 		f.Got = append(json.RawMessage(nil), msg...)
 	}
 	if parsed.Kind != wire.Request {
-		f.Kind = Extra
+		f.Kind = match.Extra
 		s.o.Found(f)
 		return
 	}
@@ -156,15 +164,8 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f Finding, di
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))
 }
 
-func pointerText(pointer string) string {
-	if pointer == "" {
-		return "the whole message"
-	}
-	return pointer
-}
-
 // errorMessage fills in a Shape's Error.
-func errorMessage(template string, id wire.ID, code int, message string, f Finding, differences []match.Difference) []byte {
+func errorMessage(template string, id wire.ID, code int, message string, f match.Difference, differences []match.Difference) []byte {
 	var all scan.Array
 	for _, d := range differences {
 		var o scan.Object

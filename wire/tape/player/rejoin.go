@@ -11,7 +11,7 @@ import (
 )
 
 // A message that is another one in its method, its id or its kind finds no entry when it
-// comes: it is extra, and its entry is missing. Both are told as what they are, one message
+// comes: it is extra, and its entry is missing. Both are reported as what they are, one message
 // that differs, once it is known what is missing: a message is paired with what is missing
 // at its place and is most like it.
 
@@ -25,27 +25,24 @@ const (
 
 // settle pairs extra messages with missing ones. It is called when all has come.
 func (k *pairing) settle() {
-	if k.order != nil {
+	if k.settled {
 		return
 	}
-	k.order = multimap{}
-	for n := range k.extras.Len() {
-		k.order.add(uint64(k.extras.at(n).entry+1), int32(n))
-	}
-	k.order.sorted()
+	k.settled = true
+	slices.SortStableFunc(k.extras, func(a, b *Found) int { return cmp.Compare(a.entry, b.entry) })
 	first := int32(0) // in the gap of the group before, what is not paired yet
-	for n, to := 0, 0; n < len(k.order); n = to {
-		for to = n; to < len(k.order) && to < n+strangers && k.order[to].key == k.order[n].key; to++ {
+	for n, to := 0, 0; n < len(k.extras); n = to {
+		at := k.extras[n].entry
+		for to = n; to < len(k.extras) && to < n+strangers && k.extras[to].entry == at; to++ {
 		}
-		at := int32(k.order[n].key) - 1
 		first = k.skipPaired(max(first, at+1))
-		k.rejoin(k.gap(at, first), n, to)
+		k.rejoin(k.gap(at, first), k.extras[n:to])
 	}
 }
 
 // skipPaired returns the first entry from i on that is not paired with an extra message.
 func (k *pairing) skipPaired(i int32) int32 {
-	for i < int32(k.p.track.Len()) && k.absent(i) && k.found.get(int(i)) > 0 {
+	for i < int32(k.p.track.Len()) && k.absent(i) && k.found[i] != nil {
 		i++
 	}
 	return i
@@ -72,7 +69,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 			} else {
 				passed++
 			}
-		case !e.Handwritten && k.found.get(int(i)) == 0:
+		case !e.Handwritten && k.found[i] == nil:
 			all = append(all, vacancy{i, i, passed > 0})
 		}
 		return passed <= maxPassed && len(all) < maxGap
@@ -89,7 +86,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 // near.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
-	if e.Own != transcript.None || e.Handwritten || k.found.get(int(i)) > 0 {
+	if e.Own != transcript.None || e.Handwritten || k.found[i] != nil {
 		return transcript.None
 	}
 	for j := i + 1; j < min(i+maxGap, int32(k.p.track.Len())); j++ {
@@ -102,37 +99,34 @@ func (k *pairing) spare(i int32) int32 {
 }
 
 // vacant reports whether entry i is missing, and no extra message is paired with it.
-func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found.get(int(i)) == 0 }
+func (k *pairing) vacant(i int32) bool { return k.absent(i) && k.found[i] == nil }
 
 // absent reports whether entry i did not come, or was awaited in vain.
 func (k *pairing) absent(i int32) bool { return k.p.seen(i) == 0 || k.missing.get(int(i)) > 0 }
 
 // A likeness is how an extra message differs from a missing entry.
 type likeness struct {
-	extra int
+	extra *Found
 	vacancy
 	found []match.Difference
 }
 
-// rejoin pairs the extra messages at places from to to of the order with the entries of
-// gap, the most alike first.
-func (k *pairing) rejoin(gap []vacancy, from, to int) {
+// rejoin pairs extra messages with the entries of gap, the most alike first.
+func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	var all []likeness
-	for n := from; n < to && len(gap) > 0; n++ {
-		extra := int(k.order[n].val)
-		msg := k.extras.at(extra).msg
-		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+	for _, extra := range extras {
+		if len(gap) == 0 || scan.Valid(extra.msg, wire.DefaultMaxDepth) != nil {
 			continue
 		}
 		for _, v := range gap {
-			if found, ok := k.apart(v.entry, msg); ok && (len(found) == 1 || !v.far) {
+			if found, ok := k.apart(v.entry, extra.msg); ok && (len(found) == 1 || !v.far) {
 				all = append(all, likeness{extra, v, found})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b likeness) int { return cmp.Compare(len(a.found), len(b.found)) })
 	for _, l := range all {
-		if k.twins.get(l.extra) > 0 || !k.vacant(l.spare) || l.spare != l.entry && k.absent(l.entry) {
+		if l.extra.twin != transcript.None || !k.vacant(l.spare) || l.spare != l.entry && k.absent(l.entry) {
 			continue
 		}
 		if l.spare != l.entry {
@@ -140,8 +134,8 @@ func (k *pairing) rejoin(gap []vacancy, from, to int) {
 			k.missing.set(int(l.spare), 0)
 			k.p.see(l.spare)
 		}
-		k.twins.set(l.extra, uint32(l.entry)+1)
-		k.differs(l.entry, findings(int(k.p.track.Entry(l.entry).Line), k.p.track.Method(int(l.entry)), l.found))
+		l.extra.twin = l.entry
+		k.differs(l.entry, l.found)
 	}
 }
 
@@ -149,18 +143,18 @@ func (k *pairing) rejoin(gap []vacancy, from, to int) {
 // are so much alike that one came in place of the other. Where nothing differs, one
 // that comes is only late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
-	p, shape := k.p, k.p.rules.Shape()
-	want, err := p.track.Message(int(i))
-	if err != nil || want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
+	want := k.p.wanted(i)
+	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
 		return nil, false
 	}
-	if p.track.Entry(i).Kind == wire.Response {
+	if k.p.track.Entry(i).Kind != wire.Response {
+		found = k.p.compare(i, want, msg)
+	} else {
 		if id := k.idOf(i); id != nil {
-			want = match.SetID(shape, want, id)
+			want = match.SetID(k.p.rules.Shape(), want, id)
 		}
-		found = match.IDs(shape, want, msg)
+		found = k.p.compareIDs(i, want, msg)
 	}
-	found = append(found, p.compare(i, want, msg)...)
 	switch {
 	case len(found) == 0:
 		return nil, k.known
@@ -220,12 +214,10 @@ func values(val []byte) int {
 // other side; nil if there are none.
 func (k *pairing) given(given ints) ints {
 	k.settle()
-	for n := range k.extras.Len() {
-		i := int32(k.twins.get(n)) - 1
-		if i == transcript.None || k.p.track.Entry(i).Kind != wire.Request {
-			continue
+	for _, f := range k.extras {
+		if f.twin != transcript.None && k.p.track.Entry(f.twin).Kind == wire.Request {
+			given.set(int(f.from), uint32(f.twin)+1)
 		}
-		given.set(int(k.extras.at(n).from), uint32(i)+1)
 	}
 	return given
 }

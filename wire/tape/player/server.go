@@ -34,7 +34,7 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Found == nil {
-		o.Found = func(Finding) {}
+		o.Found = func(match.Difference) {}
 	}
 	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
 }
@@ -156,20 +156,15 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	p := s.e.play(s.e.primary)
 	next := p.nextTheirs()
 	if next == transcript.None {
-		s.refuse(c, parsed, msg, Finding{Kind: Unknown, Text: "the tape is over"})
+		s.refuse(c, parsed, msg, match.Difference{Kind: match.Unknown, Text: "the tape is over"})
 		return nil, transcript.None
 	}
-	fits := false
-	if p.track.Entry(next).Handwritten {
-		fits = p.like(next, msg)
-	} else {
-		fits = parsed.Method == p.track.Method(int(next)) && p.is(next, msg)
-	}
-	if fits {
+	e, called := p.track.Entry(next), parsed.Method == p.track.Method(int(next))
+	if (called || e.Handwritten) && p.is(next, msg) {
 		return p, next
 	}
-	f := Finding{Kind: Unknown, Line: int(p.track.Entry(next).Line)}
-	if want, err := p.track.Message(int(next)); err == nil && want != nil && parsed.Method == p.track.Method(int(next)) {
+	f := match.Difference{Kind: match.Unknown, Line: int(e.Line)}
+	if want := p.wanted(next); want != nil && called {
 		s.refuse(c, parsed, msg, f, p.compare(next, want, msg)...)
 		return nil, transcript.None
 	}
@@ -196,25 +191,15 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 		if p.seen(own) >= p.seen(i) {
 			continue
 		}
-		want, err := p.track.Message(int(own))
-		if p.track.HandwrittenLine(int(own)) == nil && err == nil && want != nil {
-			for _, f := range findings(int(p.track.Entry(own).Line), p.track.Method(int(i)), p.compare(own, p.withID(want, msg), msg)) {
-				s.o.Found(f)
+		if !p.track.Entry(own).Handwritten {
+			found, _ := p.differences(own, msg)
+			for _, d := range found {
+				s.o.Found(d)
 			}
 		}
 		return own
 	}
 	return transcript.None
-}
-
-// withID returns a recorded message with the id of a live one, as ids are not
-// compared.
-func (p *play) withID(want, got []byte) []byte {
-	shape := p.rules.Shape()
-	if id := match.IDOf(shape, got); id != nil && match.IDOf(shape, want) != nil {
-		return match.SetID(shape, want, id)
-	}
-	return want
 }
 
 // silence is the least time that an answer waits for messages that were

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -25,26 +26,31 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two, three, none := &Findings{}, &Findings{}, &Findings{}, &Findings{}
-	extra := func(line int, entry int32, msg string) place {
-		return place{Finding: Finding{Kind: Extra, Line: line}, entry: entry, msg: []byte(msg)}
+	extra := func(line int, entry int32, msg string) *Found {
+		return &Found{Difference: match.Difference{Kind: match.Extra, Line: line}, entry: entry, msg: []byte(msg)}
 	}
-	differs := func(line int, entry int32, pointer, got string) place {
-		return place{Finding: Finding{Kind: Differs, Line: line, Pointer: pointer, Want: []byte(`0`), Got: []byte(got)}, entry: entry}
+	differs := func(line int, entry int32, pointer, got string) *Found {
+		return &Found{Difference: match.Difference{Kind: match.Differs, Line: line, Pointer: pointer, Want: []byte(`0`), Got: []byte(got)}, entry: entry}
 	}
-	one.add(differs(8, 1, "/result/x", "3"))
-	one.add(place{Finding: Finding{Kind: Missing, Line: 9}, entry: 2})
-	one.add(extra(9, 2, `{"n":1}`))
-	one.add(extra(8, 1, `{"n":2}`))
-	one.add(extra(9, 2, `not JSON`))
-	two.add(differs(7, 1, "/result/x", "4"))
-	two.add(differs(7, 1, "/result/y", "5"))
-	two.add(differs(10, 2, "", "6"))
-	two.add(extra(0, transcript.None, `{"n":3}`))
-	two.add(extra(0, transcript.None, `{"n":4}`))
-	three.add(extra(0, transcript.None, `{"n":5}`))
+	one := []*Found{
+		differs(8, 1, "/result/x", "3"),
+		&Found{Difference: match.Difference{Kind: match.Missing, Line: 9}, entry: 2},
+		extra(9, 2, `{"n":1}`),
+		extra(8, 1, `{"n":2}`),
+		extra(9, 2, `not JSON`),
+	}
+	two := []*Found{
+		differs(7, 1, "/result/x", "4"),
+		differs(7, 1, "/result/y", "5"),
+		differs(10, 2, "", "6"),
+		extra(0, transcript.None, `{"n":3}`),
+		extra(0, transcript.None, `{"n":4}`),
+	}
+	three := []*Found{
+		extra(0, transcript.None, `{"n":5}`),
+	}
 	var out strings.Builder
-	if err := Update(&out, tr, []*Findings{one, two, three}); err != nil {
+	if err := Update(&out, tr, [][]*Found{one, two, three}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"tape":1}
@@ -67,7 +73,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("got\n%s", out.String())
 	}
 	out.Reset()
-	if err := Update(&out, tr, []*Findings{none, none, none}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
+	if err := Update(&out, tr, [][]*Found{nil, nil, nil}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
 		t.Errorf("%v, got\n%s", err, out.String())
 	}
 }

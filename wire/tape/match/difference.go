@@ -1,0 +1,76 @@
+package match
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Difference is one place in which a conversation differs from the tape.
+type Difference struct {
+	Kind    DifferenceKind
+	Line    int             // of the tape; for Extra and Unknown the nearest line, or the one before; 0: none
+	Method  string          // of the message, or of the request that it answers; "": none
+	Pointer string          // a JSON pointer into the message; "" is the whole message
+	Want    json.RawMessage // the recorded value; nil: none
+	Got     json.RawMessage // the value that came; nil: none
+	Text    string          // further explanation; "": none
+}
+
+// A DifferenceKind is the kind of a Difference.
+type DifferenceKind string
+
+// The kinds of Difference.
+const (
+	Differs DifferenceKind = "differs" // a message has another value at Pointer
+	Missing DifferenceKind = "missing" // a message on the tape did not come
+	Extra   DifferenceKind = "extra"   // a message came that is not on the tape
+	Unknown DifferenceKind = "unknown" // a request came that is not on the tape; it was refused
+)
+
+// String returns the difference in words, without the name of the tape.
+func (d Difference) String() string {
+	where := d.Method
+	if d.Line > 0 {
+		where = fmt.Sprintf("line %d", d.Line)
+		if d.Method != "" {
+			where += " (" + d.Method + ")"
+		}
+	}
+	switch d.Kind {
+	case Missing:
+		return where + " did not come"
+	case Extra:
+		if d.Line > 0 {
+			return "after line " + strconv.Itoa(d.Line) + " came what the tape has not: " + short(d.Got)
+		}
+		return "what the tape has not: " + short(d.Got)
+	case Unknown:
+		return d.Method + " is not on the tape: " + d.Text
+	}
+	if d.Text != "" {
+		return where + ": " + d.Text + ": " + short(d.Got)
+	}
+	return fmt.Sprintf("%s: %s is %s in place of %s", where, d.Place(), short(d.Got), short(d.Want))
+}
+
+// Place returns the pointer in words.
+func (d Difference) Place() string {
+	if d.Pointer == "" {
+		return "the whole message"
+	}
+	return d.Pointer
+}
+
+// short returns the beginning of a value.
+func short(v json.RawMessage) string {
+	const most = 120
+	switch {
+	case v == nil:
+		return "nothing"
+	case len(v) > most:
+		return strings.ToValidUTF8(string(v[:most]), "") + "…"
+	}
+	return string(v)
+}

@@ -1,0 +1,60 @@
+package match
+
+import (
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Edit appends val to b, with other values in place of those for which to returns one. It is asked
+// for a value before the values in it. path leads there, and must not be kept.
+func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
+	e := editor{to: to}
+	return e.value(b, val)
+}
+
+type editor struct {
+	to   func(path []string, val []byte) []byte
+	path []string
+}
+
+func (e *editor) value(b, val []byte) []byte {
+	if other := e.to(e.path, val); other != nil {
+		return append(b, other...)
+	}
+	if kind := scan.Type(val); kind == 'o' || kind == 'a' {
+		out, err := scan.Rebuild(b, val, wire.DefaultMaxDepth+1, func(b []byte, i int, key, part []byte) ([]byte, error) {
+			step := strconv.Itoa(i)
+			if key != nil {
+				step = scan.Key(key)
+			}
+			e.path = append(e.path, step)
+			b = e.value(b, part)
+			e.path = e.path[:len(e.path)-1]
+			return b, nil
+		})
+		if err == nil {
+			return out
+		}
+	}
+	return append(b, val...)
+}
+
+// Replace returns msg with the value at each of the JSON pointers replaced by
+// val. Pointers that lead nowhere are ignored.
+func Replace(msg []byte, pointers []string, val []byte) []byte {
+	if len(pointers) == 0 {
+		return msg
+	}
+	set := map[string]bool{}
+	for _, p := range pointers {
+		set[p] = true
+	}
+	return Edit(nil, msg, func(path []string, _ []byte) []byte {
+		if set[pointer(path)] {
+			return val
+		}
+		return nil
+	})
+}
