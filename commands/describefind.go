@@ -8,6 +8,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/finding"
+	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/cache"
@@ -24,73 +25,100 @@ const findTimeout = 5 * time.Second
 // anything: a handshake or a greeting shows who it is.
 const listens = 300 * time.Millisecond
 
+// A search asks a peer for its catalog, and finds out its dialect if that is not named.
+type search struct {
+	*describeOptions
+	run      *env.Env
+	typed    string // the endpoint, as the user wrote it
+	endpoint endpoint.Endpoint
+	name     string // of a method or a module; "": all is asked for
+}
+
 // fetch asks the peer for its catalog. If the dialect is not named it is found
 // out, with four connections at most, of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
-	typed := run.Line.Args[0]
-	plain := func(e endpoint.Endpoint) (*catalog.Catalog, error) {
-		return request.FetchCatalog(ctx, run, e, &o.Client, name, o.forPeople(run))
+	s := &search{o, run, run.Line.Args[0], e, name}
+	if !finding.Applies(e, s.typed, o.Conn.Dialect) {
+		return s.ask(ctx, e, o.Client)
 	}
-	if !finding.Applies(e, typed, o.Conn.Dialect) {
-		return plain(e)
-	}
-	whole, began := o.Time.Timeout.Or(0), time.Now()
-	if known, ok := finding.Known(e); ok && !o.Conn.Refresh && !o.Conn.NoCache {
-		c, err := plain(known)
+	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout is about all of it
+	over := func() bool { return ctx.Err() != nil || whole > 0 && time.Since(began) >= whole }
+	if known, ok := s.known(); ok {
+		c, err := s.ask(ctx, known, o.Client)
 		if err == nil {
-			o.found(run, typed, known)
-			return c, nil
+			s.found(known)
 		}
-		if ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
-			return nil, err
+		if err == nil || over() {
+			return c, err
 		}
 	}
-	idle := o.Time.Idle
-	if !run.Line.Has("idle") {
-		o.Time.Idle = cmdline.Duration(findTimeout)
-	}
-	if !e.Address.IsHTTP() { // where nobody speaks first
-		o.Listen = listens
-	}
-	c, failed := plain(e)
-	o.Time.Idle, o.Listen = idle, 0
-	left := whole - time.Since(began)
+	c, failed := s.askAsTyped(ctx)
 	if failed == nil && !o.Conn.NoCache { // what was found before was of another peer
 		cache.ForgetFinding(e)
 	}
-	if failed == nil || ctx.Err() != nil || whole > 0 && left <= 0 {
+	if failed == nil || over() {
 		return c, failed
 	}
-	if whole > 0 { // --timeout is about all of it
+	if whole > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, left)
+		ctx, cancel = context.WithTimeout(ctx, whole-time.Since(began))
 		defer cancel()
 	}
 	f := look(ctx, run, e, o, failed)
 	if f == nil {
 		return nil, failed
 	}
+	return s.catalogOf(ctx, f, failed)
+}
+
+// known returns what an earlier command has found, if that may be used.
+func (s *search) known() (e endpoint.Endpoint, ok bool) {
+	if s.Conn.Refresh || s.Conn.NoCache {
+		return e, false
+	}
+	return finding.Known(s.endpoint)
+}
+
+// ask asks the peer at e for its catalog.
+func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client) (*catalog.Catalog, error) {
+	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
+}
+
+// askAsTyped asks a peer that may speak another dialect: it may speak first, and is soon taken for silent.
+func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
+	o := s.Client
+	if !s.run.Line.Has("idle") {
+		o.Time.Idle = cmdline.Duration(findTimeout)
+	}
+	if !s.endpoint.Address.IsHTTP() { // where nobody speaks first
+		o.Listen = listens
+	}
+	return s.ask(ctx, s.endpoint, o)
+}
+
+// catalogOf returns the catalog of the peer that f has found, and keeps f; failed is why the peer did not
+// answer as it was typed.
+func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
+	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command was started twice
+		f.Keep(s.endpoint)
+		g := wire.NewFault(wire.RPCError, "the peer is spoken with as "+f.Endpoint.String(), nil)
+		g.Fix = s.run.Line.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, s.run.Line.Args[1:]...))
+		return nil, g
+	}
 	if f.Catalog == nil {
-		if f.Starts > 1 && len(e.Address.Command) > 0 { // the user's command was started twice
-			f.Keep(e)
-			g := wire.NewFault(wire.RPCError, "the peer is spoken with as "+f.Endpoint.String(), nil)
-			g.Fix = run.Line.WithArgs(append([]string{f.Endpoint.Over(typed)}, run.Line.Args[1:]...))
-			return nil, g
-		}
 		at := f.Endpoint
 		if f.At != nil {
 			at = *f.At
 		}
-		if c, err := plain(at); err == nil {
-			f.Catalog = c
-		} else {
+		var err error
+		if f.Catalog, err = s.ask(ctx, at, s.Client); err != nil {
 			return nil, failed
 		}
 	}
-	if !o.Conn.NoCache {
-		f.Keep(e)
+	if !s.Conn.NoCache {
+		f.Keep(s.endpoint)
 	}
-	o.found(run, typed, f.Endpoint)
+	s.found(f.Endpoint)
 	return f.Catalog, nil
 }
 
@@ -108,9 +136,9 @@ func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOpt
 }
 
 // found tells the user how to address the peer.
-func (o *describeOptions) found(run *env.Env, typed string, e endpoint.Endpoint) {
-	if better := e.Over(typed); better != typed {
-		run.Console.Note("it is spoken with as " + better)
-		run.Line.Args[0] = better
+func (s *search) found(e endpoint.Endpoint) {
+	if better := e.Over(s.typed); better != s.typed {
+		s.run.Console.Note("it is spoken with as " + better)
+		s.run.Line.Args[0] = better
 	}
 }

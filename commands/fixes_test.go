@@ -59,7 +59,7 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 // fixes names, for each function that proposes a command, a script and a line of it that
 // runs one which that function has made.
 var fixes = map[string]struct{ script, line string }{
-	"commands fetch":                   {"net-find", "runfix 1 rpcx describe"},
+	"commands catalogOf":               {"net-find", "runfix 1 rpcx describe"},
 	"commands showMethod":              {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
 	"commands/dialects advise":         {"introspect-guidance", "runfix 1 rpcx call demo:introspect storage_tree_destory"},
 	"commands/dialects Explain":        {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},

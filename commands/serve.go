@@ -48,16 +48,8 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
-	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
-		return run.Line.Usage("%s: has no endpoint that a command could call", scheme)
-	}
-	if o.To == "" {
-		if err := server.CheckReversed(run.Line, e); err != nil {
-			return err
-		}
-	}
-	if (o.Frame > 0 || o.Files != "") && !e.Spec().Evaluation.IsLive() {
-		return run.Line.Usage("--frame and --artifacts: %s has neither", e.Dialect)
+	if err := checkServe(run.Line, o, e, command); err != nil {
+		return err
 	}
 	so, err := o.Session(ctx, run, e.Spec())
 	if err != nil {
@@ -80,6 +72,27 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if b != nil {
 		defer func() { _ = b.Close() }()
 	}
+	return listen(ctx, run, o, e, so, command)
+}
+
+// checkServe returns an error for flags and a command that the endpoint has no use for.
+func checkServe(l *cmdline.CommandLine, o *server.Options, e endpoint.Endpoint, command []string) error {
+	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
+		return l.Usage("%s: has no endpoint that a command could call", scheme)
+	}
+	if o.To == "" {
+		if err := server.CheckReversed(l, e); err != nil {
+			return err
+		}
+	}
+	if (o.Frame > 0 || o.Files != "") && !e.Spec().Evaluation.IsLive() {
+		return l.Usage("--frame and --artifacts: %s has neither", e.Dialect)
+	}
+	return nil
+}
+
+// listen answers clients at e until the server ends.
+func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.Endpoint, so session.Options, command []string) error {
 	var s *session.Server
 	if err := request.WaitReached(ctx, run, func() (err error) {
 		s, err = session.Listen(ctx, e, so)

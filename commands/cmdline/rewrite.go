@@ -52,7 +52,7 @@ func IsSafeName(name string) bool {
 
 // WithArgs returns l with other arguments; nil if it would show a secret.
 func (l *CommandLine) WithArgs(args []string) []string {
-	if HasSecret(l.Flags, args) {
+	if hasSecret(l.Flags, args) {
 		return nil
 	}
 	words, flags := slices.Concat([]string{"rpcx"}, l.Path), l.Flags
@@ -83,18 +83,24 @@ func (l *CommandLine) WithMore(flag string) []string {
 	return other.WithArgs(l.Args)
 }
 
-// HasSecret reports whether a word of a command line must not be shown again: a
+// isSecretFlag reports whether a flag, as --name=value, holds a secret.
+func isSecretFlag(f string) bool {
+	flag, value, _ := strings.Cut(f, "=")
+	switch flag {
+	case "--proxy":
+		return strings.Contains(value, "@")
+	case "--header", "--arg", "--argjson":
+		i := strings.IndexAny(value, "=:")
+		return i >= 0 && redact.SecretName(value[:i])
+	}
+	return false
+}
+
+// hasSecret reports whether a word of a command line must not be shown again: a
 // password, a token, or a header that holds one.
-func HasSecret(flags, args []string) bool {
-	for _, f := range flags {
-		flag, value, _ := strings.Cut(f, "=")
-		named := flag == "--header" || flag == "--arg" || flag == "--argjson"
-		if flag == "--proxy" && strings.Contains(value, "@") {
-			return true
-		}
-		if i := strings.IndexAny(value, "=:"); named && i >= 0 && redact.SecretName(value[:i]) {
-			return true
-		}
+func hasSecret(flags, args []string) bool {
+	if slices.ContainsFunc(flags, isSecretFlag) {
+		return true
 	}
 	for i, arg := range args {
 		if i == 0 && strings.HasPrefix(arg, "@") {

@@ -112,28 +112,17 @@ func read(root cmdline.Doc, words []string) line {
 		case strings.HasPrefix(word, "-") && len(word) > 1:
 			name, value, given := strings.Cut(word, "=")
 			f := flagNamed(l.command, name)
-			if f == nil || f.Arg == "" {
-				if f != nil && slices.Contains(forwardedFlags, f.Names[0]) {
-					l.reach = append(l.reach, "--"+f.Names[0])
-				}
-				continue
-			}
-			if !given {
-				if i+1 == len(words) {
-					l.flag = f
-					return l
-				}
+			switch {
+			case f == nil:
+			case f.Arg == "":
+				l.forward(f, "")
+			case given:
+				l.set(f, value)
+			case i+1 == len(words):
+				l.flag = f
+			default:
 				i++
-				value = words[i]
-			}
-			if slices.Contains(forwardedFlags, f.Names[0]) {
-				l.reach = append(l.reach, "--"+f.Names[0]+"="+value)
-			}
-			switch f.Names[0] {
-			case "dialect":
-				l.dialect = value
-			case "catalog":
-				l.catalog = value
+				l.set(f, words[i])
 			}
 		case len(l.command.Commands) > 0:
 			if sub := slices.IndexFunc(l.command.Commands, func(d cmdline.Doc) bool { return d.Name == word }); sub >= 0 {
@@ -144,6 +133,24 @@ func read(root cmdline.Doc, words []string) line {
 		}
 	}
 	return l
+}
+
+// set notes the value of a flag.
+func (l *line) set(f *cmdline.FlagDoc, value string) {
+	l.forward(f, "="+value)
+	switch f.Names[0] {
+	case "dialect":
+		l.dialect = value
+	case "catalog":
+		l.catalog = value
+	}
+}
+
+// forward notes a flag that says how the peer is reached.
+func (l *line) forward(f *cmdline.FlagDoc, value string) {
+	if slices.Contains(forwardedFlags, f.Names[0]) {
+		l.reach = append(l.reach, "--"+f.Names[0]+value)
+	}
 }
 
 func flagNamed(d cmdline.Doc, typed string) *cmdline.FlagDoc {

@@ -2,6 +2,7 @@ package complete
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 		return words(before, append(all.Names(), all.OwnNames()...)...)
 	case f.Arg == "DIR":
 		return answer{files: before, kind: folder}
-	case strings.Contains(f.Arg, "FILE"), f.Arg == "TAPE", f.Arg == "CATALOG":
+	case namesFile(f.Arg):
 		return answer{files: before, kind: anyFile}
 	case f.Choices() != nil:
 		return words(before, f.Choices()...)
@@ -40,6 +41,11 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 		return endpoints(word)
 	}
 	return answer{}
+}
+
+// namesFile reports whether a placeholder stands for a file.
+func namesFile(arg string) bool {
+	return strings.Contains(arg, "FILE") || strings.Contains(arg, "TAPE") || strings.Contains(arg, "CATALOG")
 }
 
 // argument offers values for an argument of the command, by its placeholder in
@@ -53,14 +59,10 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 		return a
 	}
 	names := strings.Fields(l.command.Args)
-	at := len(l.args)
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return answer{}
-	case at >= len(names):
-		at = len(names) - 1
 	}
-	switch name := strings.Trim(names[at], "[].,|"); {
+	switch name := strings.Trim(names[min(len(l.args), len(names)-1)], "[].,|"); {
 	case name == "ENDPOINT", name == "LISTEN":
 		return endpoints(word)
 	case strings.Contains(name, "ENDPOINT"):
@@ -75,26 +77,17 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 		return words("", rundir.SessionNames()...)
 	case name == "NAME":
 		return l.methods(word)
-	case strings.Contains(name, "TAPE"), strings.Contains(name, "FILE"), strings.Contains(name, "CATALOG"):
+	case namesFile(name):
 		return answer{kind: anyFile}
-	case strings.Contains(name, "|") && name == strings.ToLower(name):
-		return words("", strings.Split(name, "|")...)
+	default:
+		return words("", cmdline.FlagDoc{Arg: name}.Choices()...)
 	}
-	return answer{}
 }
 
 // endpoints offers endpoints: sessions, profiles, demos, those used lately, and
 // what an endpoint may begin with.
 func endpoints(word string) answer {
-	before, rest := "", word
-	for again := true; again; {
-		again = false
-		for _, p := range endpoint.Prefixes() {
-			if cut, ok := strings.CutPrefix(rest, p+"+"); ok {
-				before, rest, again = before+p+"+", cut, true
-			}
-		}
-	}
+	before, rest := cutPrefixes(word)
 	for _, scheme := range []string{"unix:", "exec:", "ipc:", "tape:"} {
 		if i := strings.Index(rest, scheme); i >= 0 && strings.HasPrefix(rest[i:], scheme) && (i == 0 || rest[i-1] == '+') {
 			return answer{files: before + rest[:i] + scheme, kind: anyFile}
@@ -103,16 +96,8 @@ func endpoints(word string) answer {
 	a := answer{open: true}
 	offer := func(value, says string) { a.candidates = append(a.candidates, candidate{before + value, says}) }
 	if before == "" {
-		for _, name := range rundir.SessionNames() {
-			offer("@"+name, "a session")
-		}
 		profiles, _ := profile.Names()
-		for _, name := range profiles {
-			offer("@"+name, "a profile")
-		}
-		for _, typed := range cache.Recent() {
-			offer(typed, "used lately")
-		}
+		a.candidates = slices.Concat(described(rundir.SessionNames(), "@", "a session"), described(profiles, "@", "a profile"), described(cache.Recent(), "", "used lately"))
 	}
 	for _, name := range serve.DemoNames() {
 		offer("demo:"+name, "an embedded server")
@@ -123,10 +108,32 @@ func endpoints(word string) answer {
 	for _, p := range endpoint.Prefixes() {
 		offer(p+"+", "")
 	}
-	if matching := a.matching(word); len(matching) == 1 && !strings.HasSuffix(matching[0], "+") && !strings.HasSuffix(matching[0], "/") && !strings.HasSuffix(matching[0], ":") {
+	if matching := a.matching(word); len(matching) == 1 && !strings.ContainsAny(matching[0][max(len(matching[0])-1, 0):], "+/:") {
 		a.open = false
 	}
 	return a
+}
+
+// described returns candidates for names, with text before each.
+func described(names []string, before, says string) (all []candidate) {
+	for _, name := range names {
+		all = append(all, candidate{before + name, says})
+	}
+	return all
+}
+
+// cutPrefixes splits an endpoint behind the prefixes that it begins with.
+func cutPrefixes(word string) (before, rest string) {
+	rest = word
+	for again := true; again; {
+		again = false
+		for _, p := range endpoint.Prefixes() {
+			if cut, ok := strings.CutPrefix(rest, p+"+"); ok {
+				rest, again = cut, true
+			}
+		}
+	}
+	return word[:len(word)-len(rest)], rest
 }
 
 // matching returns the values that begin with word.

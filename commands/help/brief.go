@@ -83,26 +83,34 @@ func clause(text string, width int) string {
 		if utf8.RuneCountInString(text[:i]) > width {
 			break
 		}
+		change := bracket(r)
 		switch {
 		case r == '\n':
 			return text
-		case strings.ContainsRune("([{", r) && depth == 0 && i > 0 && text[i-1] == ' ':
+		case change > 0 && depth == 0 && i > 0 && text[i-1] == ' ':
 			fits = strings.TrimSpace(text[:i])
-			depth++
-		case strings.ContainsRune("([{", r):
-			depth++
-		case strings.ContainsRune(")]}", r):
-			depth--
 		case depth == 0 && !listed && strings.ContainsRune(",;:", r) && strings.HasPrefix(text[i+1:], " "):
 			fits, listed = text[:i], r == ':'
 		case r == ' ':
 			words = text[:i]
 		}
+		depth += change
 	}
 	if fits != "" {
 		return fits
 	}
 	return words
+}
+
+// bracket returns 1 for an opening bracket, -1 for a closing one, and 0 for another character.
+func bracket(r rune) int {
+	switch {
+	case strings.ContainsRune("([{", r):
+		return 1
+	case strings.ContainsRune(")]}", r):
+		return -1
+	}
+	return 0
 }
 
 // argumentDocs explain the words of a command's synopsis, in a line each.

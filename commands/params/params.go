@@ -163,12 +163,7 @@ type parser struct {
 
 // readBare reads the words that are not KEY OP VALUE.
 func (p *parser) readBare() error {
-	var bare []int
-	for i, arg := range p.args {
-		if !IsKeyOp(arg) {
-			bare = append(bare, i)
-		}
-	}
+	bare := p.bareWords()
 	if len(bare) == 0 {
 		return nil
 	}
@@ -197,6 +192,16 @@ func (p *parser) readBare() error {
 		p.whole = scan.ArrayOf(values...)
 	}
 	return nil
+}
+
+// bareWords returns the indexes of the words that are not KEY OP VALUE.
+func (p *parser) bareWords() (bare []int) {
+	for i, arg := range p.args {
+		if !IsKeyOp(arg) {
+			bare = append(bare, i)
+		}
+	}
+	return bare
 }
 
 // bare reads one bare word.

@@ -57,51 +57,57 @@ type step struct {
 // parsePath splits a key into steps: a.b nests, a[] appends, \. and \[ are
 // literal.
 func parsePath(key string) ([]step, error) {
-	var path []step
-	var name []byte
-	appended := false // the last step was []
-	end := func() error {
-		if len(name) == 0 && !appended {
-			return fmt.Errorf("the key %s has an empty name", strconv.Quote(key))
-		}
-		if len(name) > 0 {
-			path = append(path, step{name: string(name)})
-		}
-		name = nil
-		return nil
-	}
+	p := pathParser{key: key}
 	for i := 0; i < len(key); i++ {
 		c := key[i]
 		switch {
 		case c == '.':
-			if err := end(); err != nil {
+			if err := p.endName(); err != nil {
 				return nil, err
 			}
-			appended = false
+			p.appended = false
 			continue
 		case c == '[':
 			if i+1 >= len(key) || key[i+1] != ']' {
 				return nil, fmt.Errorf(`in the key %s only [] may follow a name; \[ is a literal bracket`, strconv.Quote(key))
 			}
-			if err := end(); err != nil {
+			if err := p.endName(); err != nil {
 				return nil, err
 			}
 			i++
-			path, appended = append(path, step{more: true}), true
+			p.path, p.appended = append(p.path, step{more: true}), true
 			continue
 		case c == '\\' && i+1 < len(key) && (key[i+1] == '.' || key[i+1] == '['):
 			i++
 			c = key[i]
 		}
-		if appended {
+		if p.appended {
 			return nil, fmt.Errorf("in the key %s a dot must follow []", strconv.Quote(key))
 		}
-		name = append(name, c)
+		p.name = append(p.name, c)
 	}
-	if err := end(); err != nil {
-		return nil, err
+	err := p.endName()
+	return p.path, err
+}
+
+// A pathParser is the state of parsePath.
+type pathParser struct {
+	key      string
+	path     []step
+	name     []byte // of the step that goes on
+	appended bool   // the last step was []
+}
+
+// endName ends the name of a step; an empty one may stand only behind [].
+func (p *pathParser) endName() error {
+	if len(p.name) == 0 && !p.appended {
+		return fmt.Errorf("the key %s has an empty name", strconv.Quote(p.key))
 	}
-	return path, nil
+	if len(p.name) > 0 {
+		p.path = append(p.path, step{name: string(p.name)})
+	}
+	p.name = nil
+	return nil
 }
 
 // names returns a path in the form that a Typer takes.

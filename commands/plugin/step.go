@@ -78,12 +78,26 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := s.checkOn(named); err != nil {
 		return err
 	}
+	if err := s.checkArgs(); err != nil {
+		return err
+	}
+	return s.checkReferences(named)
+}
+
+// checkArgs returns an error for arguments that the verb does not take.
+func (s *step) checkArgs() error {
 	switch args, kwargs := scan.Count(s.args), scan.Count(s.kwargs); {
 	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
 		return fmt.Errorf("%s takes no args and no kwargs", s.verb)
 	case s.verb == "set" && (args != 1 || kwargs > 0):
 		return errors.New("set takes one value, in args")
 	}
+	return nil
+}
+
+// checkReferences notes the callbacks in the arguments, and returns an error for a step that the
+// arguments name and that is not one before.
+func (s *step) checkReferences(named map[string]bool) error {
 	s.funcs = map[string]string{}
 	for _, part := range []struct {
 		at  string
@@ -113,7 +127,7 @@ func (s *step) checkOn(named map[string]bool) error {
 		}
 		s.on = scan.AppendQuoted(nil, s.name)
 	}
-	object := s.verb != "call" && s.verb != "new"
+	object := s.needsObject()
 	switch name, isStep := s.maker(); {
 	case object && s.on == nil:
 		return fmt.Errorf("%s needs on, the step that made the object", s.verb)
@@ -126,6 +140,9 @@ func (s *step) checkOn(named map[string]bool) error {
 	}
 	return nil
 }
+
+// needsObject reports whether the verb is about an object that a step has made.
+func (s *step) needsObject() bool { return s.verb != "call" && s.verb != "new" }
 
 // maker returns the name of the step that creates the object; ok is false if
 // the object is given as a reference.
