@@ -30,7 +30,8 @@ import (
 //	                         succeed (fixes_test.go)
 //	transcript FILE          types what FILE has, and demands all that FILE says comes of
 //	                         it (transcript_test.go)
-//	await FILE [TEXT]        waits until FILE exists (and holds TEXT)
+//	await FILE [TEXT]        waits until FILE exists (and holds TEXT); for hooks and programs that is
+//	                         wait-for FILE [TEXT], and wait-for -s FILE: until it holds a line
 //	absent PATTERN           demands that no process below the script's folder has it
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
@@ -60,6 +61,7 @@ func TestMain(m *testing.M) {
 			o.Exit()
 		},
 		"scriptedpeer": peerProgram,
+		"wait-for":     awaitProgram,
 		"panics":       panics,
 	})
 }
@@ -184,15 +186,32 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: await FILE [TEXT]")
 	}
-	file, text := ts.MkAbs(args[0]), strings.Join(args[1:], " ")
+	if text := strings.Join(args[1:], " "); !comes(ts.MkAbs(args[0]), text) {
+		ts.Fatalf("%s did not come to hold %q within %v", args[0], text, patience)
+	}
+}
+
+// awaitProgram is the program wait-for of hooks and programs of scripts; with -s FILE has to hold something.
+func awaitProgram() {
+	args, some := os.Args[1:], false
+	if len(args) > 0 && args[0] == "-s" {
+		args, some = args[1:], true
+	}
+	if len(args) == 0 || !comes(args[0], strings.Join(args[1:], " ")) || some && !comes(args[0], "\n") {
+		os.Exit(1)
+	}
+}
+
+// comes waits until a file exists and holds text.
+func comes(file, text string) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
-			return
+			return true
 		} else if _, serr := os.Stat(file); serr == nil && text == "" {
-			return
+			return true
 		}
 	}
-	ts.Fatalf("%s did not come to hold %q within %v", args[0], text, patience)
+	return false
 }
 
 func absent(ts *testscript.TestScript, neg bool, args []string) {

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-401 batch/sse/swap batch/exec/flood-endless subscribe/wss/cutin-2
 	connect/unix/half-send-last describe/https/http-503 eval/ipc/gone-last plugin/tls/rst-last job/tcp/stray-other ro-job/exec/term-noclose
 	session/ws/cut-1 record/tcp/oversize-last replay/http/http-500 record-far/tcp/cut-1 serve/ws/flood-deaf record-near/tcp/garbage-first
-	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last`)
+	replay-near/unix/endless-last call/tls/tls-alert call/ipc/stopped-last call/unix/refused call/http/gzip connect/tcp/never-last
+	subscribe/tcp/never-last call/exec/term-stopped`)
 
 // TestSample: what may come of a cell comes of a few of the table.
 func TestSample(t *testing.T) {
