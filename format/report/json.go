@@ -15,44 +15,30 @@ import (
 // status is passed, failed, error or skipped.
 
 type jsonReport struct {
-	jsonTotals
+	Totals
 	Suites []jsonSuite `json:"suites"`
 }
 
 type jsonSuite struct {
 	Name    string     `json:"name"`
 	Started *time.Time `json:"started,omitempty"`
-	jsonTotals
+	Totals
 	Cases []jsonCase `json:"cases"`
 }
 
-type jsonTotals struct {
-	Tests   int     `json:"tests"`
-	Failed  int     `json:"failed"`
-	Errors  int     `json:"errors"`
-	Skipped int     `json:"skipped"`
-	Seconds float64 `json:"seconds"`
-}
-
 type jsonCase struct {
-	Name     string        `json:"name"`
-	Class    string        `json:"class,omitempty"`
-	Status   status        `json:"status"`
-	Seconds  float64       `json:"seconds"`
-	Failures []jsonFailure `json:"failures,omitempty"`
-	Error    string        `json:"error,omitempty"`
-	Skipped  string        `json:"skipped,omitempty"`
-	Stdout   string        `json:"stdout,omitempty"`
-}
-
-type jsonFailure struct {
-	Kind    string `json:"kind,omitempty"`
-	Message string `json:"message"`
-	Detail  string `json:"detail,omitempty"`
+	Name     string    `json:"name"`
+	Class    string    `json:"class,omitempty"`
+	Status   status    `json:"status"`
+	Seconds  float64   `json:"seconds"`
+	Failures []Failure `json:"failures,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Skipped  string    `json:"skipped,omitempty"`
+	Stdout   string    `json:"stdout,omitempty"`
 }
 
 func writeJSON(w io.Writer, suites []Suite) error {
-	doc := jsonReport{jsonTotals: jsonTotal(Count(suites...)), Suites: []jsonSuite{}}
+	doc := jsonReport{Totals: Count(suites...), Suites: []jsonSuite{}}
 	var later placeholders
 	for _, s := range suites {
 		doc.Suites = append(doc.Suites, jsonOf(s, &later))
@@ -74,17 +60,17 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 func jsonOf(s Suite, later *placeholders) jsonSuite {
-	out := jsonSuite{Name: s.Name, jsonTotals: jsonTotal(Count(s)), Cases: []jsonCase{}}
+	out := jsonSuite{Name: s.Name, Totals: Count(s), Cases: []jsonCase{}}
 	if !s.Started.IsZero() {
 		out.Started = &s.Started
 	}
 	for _, c := range s.Cases {
 		j := jsonCase{Name: c.Name, Class: c.Class, Status: c.status(), Seconds: c.Duration.Seconds(), Error: c.Error, Skipped: c.Skipped, Stdout: c.Stdout}
 		if c.failures() > 0 {
-			mark := jsonFailure{Message: later.add(func(w io.Writer) error { return jsonFailures(w, c) })}
+			mark := Failure{Message: later.add(func(w io.Writer) error { return jsonFailures(w, c) })}
 			stands, _ := jsonLine(mark)
 			later.stands(stands)
-			j.Failures = []jsonFailure{mark}
+			j.Failures = []Failure{mark}
 		}
 		out.Cases = append(out.Cases, j)
 	}
@@ -95,7 +81,7 @@ func jsonOf(s Suite, later *placeholders) jsonSuite {
 func jsonFailures(w io.Writer, c Case) error {
 	between := ""
 	for f := range c.all() {
-		b, err := jsonLine(jsonFailure(f))
+		b, err := jsonLine(f)
 		if err == nil {
 			_, err = w.Write(append([]byte(between), b...))
 		}
@@ -105,8 +91,4 @@ func jsonFailures(w io.Writer, c Case) error {
 		between = ","
 	}
 	return nil
-}
-
-func jsonTotal(t Totals) jsonTotals {
-	return jsonTotals{Tests: t.Tests, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Seconds: t.Duration.Seconds()}
 }

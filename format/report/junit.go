@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 )
 
 // The JUnit form is the one that Ant wrote first and that Jenkins, GitLab,
@@ -16,29 +15,21 @@ import (
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Name    string   `xml:"name,attr"`
-	junitTotals
+	Totals
 	Suites []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
 	Name string `xml:"name,attr"`
-	junitTotals
+	Totals
 	Timestamp string      `xml:"timestamp,attr,omitempty"`
 	Cases     []junitCase `xml:"testcase"`
-}
-
-type junitTotals struct {
-	Tests    int    `xml:"tests,attr"`
-	Failures int    `xml:"failures,attr"`
-	Errors   int    `xml:"errors,attr"`
-	Skipped  int    `xml:"skipped,attr"`
-	Time     string `xml:"time,attr"`
 }
 
 type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
-	Time    string        `xml:"time,attr"`
+	Time    seconds       `xml:"time,attr"`
 	Skipped *junitMessage `xml:"skipped"`
 	Failure *junitMessage `xml:"failure"`
 	Error   *junitMessage `xml:"error"`
@@ -52,7 +43,7 @@ type junitMessage struct {
 }
 
 func writeJUnit(w io.Writer, suites []Suite) error {
-	doc := junitSuites{Name: "rpcx", junitTotals: junitTotal(Count(suites...))}
+	doc := junitSuites{Name: "rpcx", Totals: Count(suites...)}
 	var later placeholders
 	for _, s := range suites {
 		doc.Suites = append(doc.Suites, junitOf(s, &later))
@@ -65,7 +56,7 @@ func writeJUnit(w io.Writer, suites []Suite) error {
 }
 
 func junitOf(s Suite, later *placeholders) junitSuite {
-	out := junitSuite{Name: s.Name, junitTotals: junitTotal(Count(s))}
+	out := junitSuite{Name: s.Name, Totals: Count(s)}
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 	}
@@ -78,7 +69,7 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 // junitCaseOf returns one case. Readers sort cases into a tree by classname, so a
 // case that has no class gets the name of its suite.
 func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
-	out := junitCase{Name: c.Name, Class: c.Class, Time: junitTime(c.Duration), Stdout: c.Stdout}
+	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
 	if out.Class == "" {
 		out.Class = suite
 	}
@@ -118,10 +109,3 @@ func junitFailure(c Case, later *placeholders) *junitMessage {
 	})
 	return m
 }
-
-func junitTotal(t Totals) junitTotals {
-	return junitTotals{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: junitTime(t.Duration)}
-}
-
-// junitTime returns a duration in seconds.
-func junitTime(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }

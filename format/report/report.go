@@ -5,10 +5,12 @@
 //	report.go   what a report holds, and its totals
 //	target.go   the value of --report: a form, and where the report goes
 //	tap.go, junit.go, json.go   one form each
-//	later.go    what is written into a document when that is known
+//	placeholders.go   what is written into a document when that is known
 package report
 
 import (
+	"encoding/xml"
+	"fmt"
 	"io"
 	"iter"
 	"time"
@@ -35,11 +37,11 @@ type Case struct {
 	Stdout   string   // what was printed during the check, which some systems show
 }
 
-// A Failure is one finding.
+// A Failure is one problem.
 type Failure struct {
-	Kind    string // the rule that is broken, for systems that group by it; "": none
-	Message string // one line
-	Detail  string // more lines, or ""
+	Kind    string `json:"kind,omitempty"`   // the rule that is broken, for systems that group by it; "": none
+	Message string `json:"message"`          // one line
+	Detail  string `json:"detail,omitempty"` // more lines, or ""
 }
 
 // Failures are read one after the other, and may be read more than once.
@@ -109,21 +111,30 @@ func (c Case) status() status {
 
 // Totals counts the cases of some suites.
 type Totals struct {
-	Tests    int
-	Failed   int
-	Errors   int
-	Skipped  int
-	Duration time.Duration
+	Tests   int     `json:"tests" xml:"tests,attr"`
+	Failed  int     `json:"failed" xml:"failures,attr"`
+	Errors  int     `json:"errors" xml:"errors,attr"`
+	Skipped int     `json:"skipped" xml:"skipped,attr"`
+	Seconds seconds `json:"seconds" xml:"time,attr"`
+}
+
+// seconds are a time, which JUnit's form has with six digits.
+type seconds float64
+
+// MarshalXMLAttr returns the seconds as an attribute.
+func (s seconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	return xml.Attr{Name: name, Value: fmt.Sprintf("%.6f", float64(s))}, nil
 }
 
 // Count returns the totals of suites, for a summary such as "12 tests, 1
 // failed".
 func Count(suites ...Suite) Totals {
 	var t Totals
+	var all time.Duration
 	for _, s := range suites {
 		for _, c := range s.Cases {
 			t.Tests++
-			t.Duration += c.Duration
+			all += c.Duration
 			switch c.status() {
 			case failed:
 				t.Failed++
@@ -134,6 +145,7 @@ func Count(suites ...Suite) Totals {
 			}
 		}
 	}
+	t.Seconds = seconds(all.Seconds())
 	return t
 }
 
