@@ -95,22 +95,10 @@ func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.Defau
 // text returns what a string stands for.
 func (v *value) text() []byte { return scan.Plain(v.raw[1 : len(v.raw)-1]) }
 
+var kindNames = map[byte]string{'0': "null", 't': "boolean", 'f': "boolean", 'n': "number", 's': "string", 'a': "array", 'o': "object"}
+
 // typeName returns the JSON type of a value; number for integers, too.
-func (v *value) typeName() string {
-	switch v.kind() {
-	case '0':
-		return "null"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "number"
-	case 's':
-		return "string"
-	case 'a':
-		return "array"
-	}
-	return "object"
-}
+func (v *value) typeName() string { return kindNames[v.kind()] }
 
 // rat returns the exact value of a number.
 func rat(raw []byte) *big.Rat {

@@ -4,18 +4,7 @@ import "reflect"
 
 // classes compares classes by name.
 func (c *comparison) classes(o, n []any, p place) {
-	for _, pair := range byName(o, n) {
-		at := pair.place(p)
-		c.method = pair.name
-		switch {
-		case pair.old == nil:
-			c.add("class-added", at, "the class %s is new", pair.name)
-		case pair.now == nil:
-			c.add("class-removed", at, "the class %s is gone", pair.name)
-		default:
-			c.oneClass(pair.old, pair.now, at)
-		}
-	}
+	c.inPairs(byName(o, n), p, "class", "class", func(name string) { c.method = name }, c.oneClass)
 }
 
 func (c *comparison) oneClass(o, n map[string]any, p place) {
@@ -32,17 +21,8 @@ func (c *comparison) oneClass(o, n map[string]any, p place) {
 
 // members compares the properties or the methods of a class.
 func (c *comparison) members(what string, o, n []any, p place) {
-	for _, pair := range byName(o, n) {
-		at := pair.place(p)
-		switch {
-		case pair.old == nil:
-			c.add("member-added", at, "the %s %s is new", what, pair.name)
-		case pair.now == nil:
-			c.add("member-removed", at, "the %s %s is gone", what, pair.name)
-		default:
-			c.member(what, pair.old, pair.now, at)
-		}
-	}
+	both := func(o, n map[string]any, at place) { c.member(what, o, n, at) }
+	c.inPairs(byName(o, n), p, "member", what, func(string) {}, both)
 }
 
 func (c *comparison) member(what string, o, n map[string]any, p place) {

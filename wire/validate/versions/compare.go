@@ -47,36 +47,52 @@ func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	}
 }
 
+// constants compares constants by name.
 func (c *comparison) constants(o, n map[string]any, p place) {
-	for _, name := range union(o, n) {
-		a, before := o[name]
-		b, after := n[name]
-		switch at := p.at(name); {
-		case !before:
-			c.add("constant-added", at, "the constant %s is new", name)
-		case !after:
-			c.add("constant-removed", at, "the constant %s is gone", name)
-		case !reflect.DeepEqual(a, b):
+	c.byMember(o, n, p, "constant", func(name string, a, b any, at place) {
+		if !reflect.DeepEqual(a, b) {
 			c.add("constant-changed", at, "the constant %s was %s and is %s", name, brief(a), brief(b))
 		}
-	}
+	})
 }
 
 // methods compares methods by name.
 func (c *comparison) methods(o, n []any, p place) {
 	pairs := byName(o, n)
 	renamed := c.renamedMethods(pairs, p)
+	pairs = slices.DeleteFunc(pairs, func(pair pair) bool { return renamed[pair.name] })
+	c.inPairs(pairs, p, "method", "method", func(name string) { c.method = name }, c.oneMethod)
+}
+
+// inPairs reports the pairs of which a half is missing, and compares the others by
+// both. The kinds of difference begin with stem; begin is called for each name.
+func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin func(name string), both func(o, n map[string]any, p place)) {
 	for _, pair := range pairs {
 		at := pair.place(p)
-		c.method = pair.name
+		begin(pair.name)
 		switch {
-		case renamed[pair.name]:
 		case pair.old == nil:
-			c.add("method-added", at, "the method %s is new", pair.name)
+			c.add(stem+"-added", at, "the %s %s is new", what, pair.name)
 		case pair.now == nil:
-			c.add("method-removed", at, "the method %s is gone", pair.name)
+			c.add(stem+"-removed", at, "the %s %s is gone", what, pair.name)
 		default:
-			c.oneMethod(pair.old, pair.now, at)
+			both(pair.old, pair.now, at)
+		}
+	}
+}
+
+// byMember is inPairs for the members of two objects.
+func (c *comparison) byMember(o, n map[string]any, p place, stem string, both func(name string, a, b any, at place)) {
+	for _, name := range union(o, n) {
+		a, before := o[name]
+		b, after := n[name]
+		switch at := p.at(name); {
+		case !before:
+			c.add(stem+"-added", at, "the %s %s is new", stem, name)
+		case !after:
+			c.add(stem+"-removed", at, "the %s %s is gone", stem, name)
+		default:
+			both(name, a, b, at)
 		}
 	}
 }

@@ -84,18 +84,7 @@ func seconds(v any) float64 {
 }
 
 func (c *comparison) events(o, n map[string]any, p place) {
-	for _, name := range union(o, n) {
-		a, before := o[name]
-		b, after := n[name]
-		switch at := p.at(name); {
-		case !before:
-			c.add("event-added", at, "the event %s is new", name)
-		case !after:
-			c.add("event-removed", at, "the event %s is gone", name)
-		default:
-			c.schema(a, b, at, output)
-		}
-	}
+	c.byMember(o, n, p, "event", func(_ string, a, b any, at place) { c.schema(a, b, at, output) })
 }
 
 // errors compares the errors that OpenRPC lists for a method, by their codes.
