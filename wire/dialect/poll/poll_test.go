@@ -1,0 +1,116 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+)
+
+// reports is a stream of messages that come one by one, and then ends with err; nil: it goes on.
+type reports struct {
+	msgs      []wire.Message
+	err       error
+	cancelled int
+}
+
+func (r *reports) Next(ctx context.Context) (wire.Message, error) {
+	if len(r.msgs) == 0 {
+		if r.err != nil {
+			return wire.Message{}, r.err
+		}
+		<-ctx.Done()
+		return wire.Message{}, ctx.Err()
+	}
+	m := r.msgs[0]
+	r.msgs = r.msgs[1:]
+	return m, nil
+}
+
+func (r *reports) Cancel(context.Context) error {
+	r.cancelled++
+	return nil
+}
+
+// The peer is asked when it has reported nothing for a while, and when it no longer reports.
+func TestReportsAndQuestions(t *testing.T) {
+	for name, err := range map[string]error{"they go on": nil, "they end": io.EOF} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &reports{msgs: []wire.Message{{Method: "a"}, {Method: "b"}}, err: err}
+			began, asked := time.Now(), 0
+			s := &Stream{Reports: r}
+			s.Heard = func(_ context.Context, m wire.Message) error {
+				s.Put(m)
+				return nil
+			}
+			s.Ask = func(context.Context) error {
+				if asked++; asked == 3 {
+					s.Put(wire.Message{Method: "c"})
+					s.End()
+				}
+				return nil
+			}
+			for _, want := range []string{"a", "b", "c"} {
+				m, err := s.Next(t.Context())
+				if err != nil || m.Method != want || m.Final != (want == "c") {
+					t.Errorf("%s: %+v, %v, want %s", name, m, err, want)
+				}
+			}
+			if _, err := s.Next(t.Context()); err != io.EOF || asked != 3 || time.Since(began) > 6*longestPause {
+				t.Errorf("%s: %v after %v and %d questions", name, err, time.Since(began), asked)
+			}
+			if err := s.Cancel(t.Context()); err != nil || r.cancelled != 1 {
+				t.Errorf("%s: %v, cancelled %d times", name, err, r.cancelled)
+			}
+		})
+	}
+}
+
+// Work that is given up is given up once, and not when it is over.
+func TestGivingUp(t *testing.T) {
+	failed := errors.New("failed")
+	gaveUp := 0
+	giveUp := func(context.Context) error { gaveUp++; return failed }
+	s := &Stream{GiveUp: giveUp}
+	if err := s.Cancel(t.Context()); err != failed || gaveUp != 1 {
+		t.Error(err, gaveUp)
+	}
+	if err := s.Cancel(t.Context()); err != nil || gaveUp != 1 {
+		t.Error(err, gaveUp)
+	}
+	if _, err := s.Next(t.Context()); err != io.EOF {
+		t.Error(err)
+	}
+	s = &Stream{GiveUp: giveUp}
+	s.End()
+	if err := s.Cancel(t.Context()); err != nil || gaveUp != 1 {
+		t.Error(err, gaveUp)
+	}
+}
+
+// Before the work has a name only reports tell of it, and their end is the stream's.
+func TestBeforeItHasAName(t *testing.T) {
+	s := &Stream{Reports: &reports{err: io.ErrUnexpectedEOF}}
+	if _, err := s.Next(t.Context()); err != io.ErrUnexpectedEOF {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s = &Stream{Ask: func(context.Context) error { return errors.New("asked") }}
+	if _, err := s.Next(ctx); err != context.Canceled {
+		t.Error(err)
+	}
+	lines := Lines([]byte("1"), []byte("2"))
+	for _, want := range []string{"1", "2"} {
+		if m, err := lines.Next(t.Context()); err != nil || string(m.Event.Data) != want || m.Final != (want == "2") || m.Event.Final != m.Final {
+			t.Errorf("%+v, %v", m, err)
+		}
+	}
+	if _, err := lines.Next(t.Context()); err != io.EOF {
+		t.Error(err)
+	}
+}
