@@ -159,7 +159,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 
 // inbound reads a request or a notification, whose parts m gets.
 func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
-	method, ok := c.name(f.method)
+	method, ok := c.methods.Text(f.method)
 	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
 	two, wrong := string(f.version) == `"2.0"`, ""
 	switch {
@@ -246,22 +246,29 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	}
 }
 
-// name returns the text of a method, allocated once for each name.
-func (c *codec) name(token []byte) (string, bool) {
-	if string(token) == c.latest.token { // as in most streams
-		return c.latest.text, true
+// Methods holds the names of methods that came, so that each is allocated once. The zero value holds
+// none.
+type Methods struct {
+	known  map[string]name
+	latest name // of these
+}
+
+// Text returns the text of a method's name, which came as token.
+func (n *Methods) Text(token []byte) (string, bool) {
+	if string(token) == n.latest.token { // as in most streams
+		return n.latest.text, true
 	}
-	if known, ok := c.names[string(token)]; ok {
-		c.latest = known
+	if known, ok := n.known[string(token)]; ok {
+		n.latest = known
 		return known.text, true
 	}
 	s, ok := scan.Text(token)
 	if ok && len(token) <= 256 {
-		if len(c.names) >= maxNames {
-			clear(c.names)
+		if len(n.known) >= maxNames || n.known == nil {
+			n.known = map[string]name{}
 		}
-		c.latest = name{string(token), s}
-		c.names[c.latest.token] = c.latest
+		n.latest = name{string(token), s}
+		n.known[n.latest.token] = n.latest
 	}
 	return s, ok
 }

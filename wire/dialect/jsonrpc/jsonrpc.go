@@ -62,8 +62,7 @@ type codec struct {
 	// strange are the ids of the user's own requests that are arrays, objects or the
 	// like, which 1.0 allows, compact: answers have them.
 	strange map[string]bool
-	names   map[string]name // of methods that came, so that each is allocated once
-	latest  name            // of these
+	methods Methods
 }
 
 // NewCodec returns the codec for one connection.
@@ -74,7 +73,7 @@ func NewCodec(o Options) dialect.Codec {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = wire.DefaultMaxDepth
 	}
-	return &codec{o: o, names: map[string]name{}}
+	return &codec{o: o}
 }
 
 // Encode writes op. Its ids are integers from 1. The Final of what it returns

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"cmp"
+	"encoding/json"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -72,23 +73,29 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return scan.ArrayOf(replies...)
 }
 
-// Event returns what a user sees of m: a result or an item's payload, an error,
-// the end of a stream, the params of anything else. What is no message at all
-// is shown whole.
+// Event returns what a user sees of m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
-	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}
+	SetEvent(ev, m, nil)
+	return nil
+}
+
+// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error,
+// the end of a stream, the params of anything else. What is no message at all
+// is shown whole. extra are the members beside; nil: none.
+func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
+	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: extra}
 	switch {
 	case m.Kind == wire.Invalid:
 		ev.Data = m.Raw
 	case m.Err != nil:
-		*ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err}
+		ev.Kind, ev.Data, ev.Err = wire.Failure, nil, m.Err
 		if m.Kind == wire.Item && !m.Final {
-			ev.Extra = scan.Pair("recoverable", []byte("true"))
+			ev.Extra = scan.Splice([]byte(cmp.Or(string(extra), "{}")), "recoverable", []byte("true"))
 		}
-		return nil
-	case m.Kind == wire.Item && m.Body == nil:
-		*ev = wire.Event{Kind: wire.Done, Final: true}
-		return nil
+		return
+	case m.Kind == wire.Item && m.Final && m.Body == nil:
+		ev.Kind = wire.Done
+		return
 	}
 	if ev.Data == nil {
 		ev.Data = null
@@ -96,7 +103,6 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Kind == wire.Notification || m.Kind == wire.Item {
 		ev.Method = m.Method
 	}
-	return nil
 }
 
 // otherVersion reports whether a request says that it is of a version that is

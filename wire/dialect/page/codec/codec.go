@@ -35,7 +35,7 @@ type Codec struct {
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn
 	heard    *awaitedMessages  // nil: the greeting is over
-	pendings map[*Pending]bool // requests of the peer that are being answered, if the page has an answer for when a call of ours is given up
+	pendings map[*pending]bool // requests of the peer that are being answered, if the page has an answer for when a call of ours is given up
 	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation
 }
 
@@ -62,7 +62,7 @@ type call struct {
 
 // newCodec returns the codec for one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*Pending]bool{}, taken: map[any]bool{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, taken: map[any]bool{}}
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version = o.Handshake.Info.Version
 	c.conn.Serving = o.Serving

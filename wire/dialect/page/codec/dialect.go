@@ -24,13 +24,13 @@ type Dialect struct {
 	Page *load.Page
 
 	native  Native
-	plan    *envelope.Plan        // nil: the messages are those of the base
-	target  func() (place, error) // the place of the id in a cancel: see cancelTarget
-	streams []string              // the methods of [subscribe.METHOD], the exact ones first
-	tracks  bool                  // notifications may belong to a call
-	awaits  bool                  // the greeting has steps that await messages
-	guards  bool                  // a server requires a certain first call
-	keeps   bool                  // a server keeps values from messages of its client
+	plan    *envelope.Plan         // nil: the messages are those of the base
+	target  func() (string, error) // the place of the id in a cancel: see cancelTarget
+	streams []string               // the methods of [subscribe.METHOD], the exact ones first
+	tracks  bool                   // notifications may belong to a call
+	awaits  bool                   // the greeting has steps that await messages
+	guards  bool                   // a server requires a certain first call
+	keeps   bool                   // a server keeps values from messages of its client
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // results of call.plain, by method
@@ -61,7 +61,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	d.guards = p.Serve.First != ""
 	d.keeps = len(p.Serve.Keep) > 0
 	d.awaits = slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Await != nil })
-	d.target = sync.OnceValues(func() (place, error) { return cancelTarget(p.Cancel) })
+	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}
 	return d, nil
 }

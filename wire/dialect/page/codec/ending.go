@@ -3,9 +3,11 @@ package codec
 import (
 	"cmp"
 	"encoding/json"
+	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/envelope"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -89,7 +91,10 @@ func (c *Codec) forget(s *call) {
 // Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
 	at, _ := c.d.target()
-	target := at.of(m.Params)
+	if at == "" {
+		return
+	}
+	target := envelope.Below(m.Params, at)
 	if t := scan.Type(target); t != 's' && t != 'n' {
 		return
 	}
@@ -104,50 +109,29 @@ func (c *Codec) cancelled(m *wire.Message) {
 	c.dropped[string(target)] = true
 }
 
-// A place is where the params of a cancel hold the id of the request: a member of an
-// object, or an element of an array.
-type place struct {
-	member string // "": none
-	index  int    // -1: none
-}
-
-// of returns what stands there; nil if nothing does.
-func (p place) of(params []byte) []byte {
-	if p.member != "" {
-		return scan.Get(params, p.member)
-	}
-	i := 0
-	for val := range scan.Elements(params) {
-		if i == p.index {
-			return val
-		}
-		i++
-	}
-	return nil
-}
-
-// cancelTarget returns the place of the request's id in the params of a cancel. It finds the place
-// by encoding a cancel with a made-up id.
-func cancelTarget(c *load.Cancel) (place, error) {
+// cancelTarget returns where the params of a cancel hold the id of the request: the name of a member of an
+// object, or the index of an element of an array; "": nowhere. It finds it by making a cancel with a
+// made-up id.
+func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
-		return place{index: -1}, nil
+		return "", nil
 	}
 	mark := json.RawMessage(`"\u0000"`)
 	params, err := c.Params.First(nil, (&program.Scope{ID: mark}).Value)
 	if err != nil {
-		return place{index: -1}, err
+		return "", err
 	}
 	for name, val := range scan.Named(params) {
 		if scan.Equal(val, mark) {
-			return place{member: name, index: -1}, nil
+			return name, nil
 		}
 	}
 	i := 0
 	for val := range scan.Elements(params) {
 		if scan.Equal(val, mark) {
-			return place{index: i}, nil
+			return strconv.Itoa(i), nil
 		}
 		i++
 	}
-	return place{index: -1}, nil
+	return "", nil
 }

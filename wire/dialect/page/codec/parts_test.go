@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/envelope"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 )
@@ -162,7 +163,11 @@ func TestCancelTarget(t *testing.T) {
 		{"[cancel]\nnotify = 'c'\nparams = 'error(\"x\")'", `[7]`, ""},
 	} {
 		at, _ := dialectOf(t, c.page).target()
-		if got := string(at.of([]byte(c.params))); got != c.want {
+		var got string
+		if at != "" {
+			got = string(envelope.Below([]byte(c.params), at))
+		}
+		if got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.page, c.params, got, c.want)
 		}
 	}

@@ -8,38 +8,34 @@ import (
 	"rpcx/wire"
 )
 
-// A Pending is a request of the peer that a hook of a client is answering, of a method that the page
+// A pending is a request of the peer that a hook of a client is answering, of a method that the page
 // has an answer for when a call of ours is given up.
-type Pending struct {
+type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage
+	answer json.RawMessage // of the page, as the call was given up; nil: it was not
 }
 
-// Pend notes that m, a request of the peer, is being answered. The context that it returns
-// ends when a call of ours is given up to which m belongs. It returns nil where the page has
-// nothing to say of that.
-func (c *Codec) Pend(ctx context.Context, m *wire.Message) (context.Context, *Pending) {
-	rule := c.d.Page.Cancel
-	if c.o.Serving || rule == nil || rule.Pending[m.Method] == nil {
-		return ctx, nil
+// Answer answers m, a request of the peer, by answer. If a call of ours to which m belongs is given up
+// first, answer's context ends, and the answer is the page's for that case. c may be nil.
+func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	if c == nil || c.o.Serving || c.d.Page.Cancel == nil || c.d.Page.Cancel.Pending[m.Method] == nil {
+		return answer(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &Pending{msg: m, cancel: cancel}
+	defer cancel()
+	p := &pending{msg: m, cancel: cancel}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.pendings[p] = true
-	return ctx, p
-}
-
-// Settle ends what Pend began. It returns the answer that the page has for m, as the call was
-// given up; nil if it was not.
-func (c *Codec) Settle(p *Pending) json.RawMessage {
+	c.mu.Unlock()
+	result, err := answer(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pendings, p)
-	p.cancel()
-	return p.answer
+	if p.answer != nil {
+		return p.answer, nil
+	}
+	return result, err
 }
 
 // settlePending answers what the peer asks within s, a call that is given up.

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
@@ -21,23 +22,23 @@ type Options struct {
 
 // codec is the state for one connection.
 type codec struct {
-	plan   *Plan
-	o      Options
-	last   int64
-	msgs   []wire.Message
-	heads  heads
-	parts  []part            // of the message that is being written; reused
-	method []byte            // of that message, quoted; reused
-	id     []byte            // of a call that is appended; reused
-	names  map[string]string // method names that came, so that each is allocated once
-	ours   order             // our requests, where messages have no ids
-	theirs order             // the peer's, likewise
+	plan    *Plan
+	o       Options
+	last    int64
+	msgs    []wire.Message
+	heads   heads
+	parts   []part // of the message that is being written; reused
+	method  []byte // of that message, quoted; reused
+	id      []byte // of a call that is appended; reused
+	methods jsonrpc.Methods
+	ours    order // our requests, where messages have no ids
+	theirs  order // the peer's, likewise
 }
 
 // New returns the codec for one connection.
 func New(p *Plan, o Options) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
-	return &codec{plan: p, o: o, names: map[string]string{}}
+	return &codec{plan: p, o: o}
 }
 
 // Abilities says which members hold ids, "id" where one is no member of the message itself, and that
@@ -190,25 +191,6 @@ func (c *codec) extra(raw []byte) json.RawMessage {
 
 // Event returns what a user sees of m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
-	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: c.extra(m.Raw)}
-	switch {
-	case m.Kind == wire.Invalid:
-		ev.Data = m.Raw
-	case m.Err != nil:
-		*ev = wire.Event{Kind: wire.Failure, Final: m.Final, Err: m.Err, Extra: ev.Extra}
-		if m.Kind == wire.Item && !m.Final {
-			ev.Extra = scan.Splice([]byte(cmp.Or(string(ev.Extra), "{}")), "recoverable", []byte("true"))
-		}
-		return nil
-	case m.Kind == wire.Item && m.Final && m.Body == nil:
-		*ev = wire.Event{Kind: wire.Done, Final: true, Extra: ev.Extra}
-		return nil
-	}
-	if ev.Data == nil {
-		ev.Data = null
-	}
-	if m.Kind == wire.Notification || m.Kind == wire.Item {
-		ev.Method = m.Method
-	}
+	jsonrpc.SetEvent(ev, m, c.extra(m.Raw))
 	return nil
 }

@@ -108,15 +108,15 @@ func (h *heads) get(p place) []byte {
 	}
 	val := h[p.head]
 	for _, step := range p.path[1:] {
-		if val = below(val, step); val == nil {
+		if val = Below(val, step); val == nil {
 			return nil
 		}
 	}
 	return val
 }
 
-// below returns a member of an object or an element of an array.
-func below(val []byte, step string) []byte {
+// Below returns a member of an object or an element of an array.
+func Below(val []byte, step string) []byte {
 	if n, err := strconv.Atoi(step); err == nil && scan.Type(val) == 'a' {
 		for part := range scan.Elements(val) {
 			if n--; n < 0 {

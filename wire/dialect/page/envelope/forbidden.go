@@ -28,7 +28,7 @@ func (p place) name() string { return strings.Join(p.path, ".") }
 // in returns the value at the place in a whole message; nil if there is none.
 func (p place) in(raw []byte) []byte {
 	for _, step := range p.path {
-		if raw = below(raw, step); raw == nil {
+		if raw = Below(raw, step); raw == nil {
 			return nil
 		}
 	}

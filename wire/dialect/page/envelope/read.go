@@ -49,7 +49,7 @@ func (c *codec) isEvent(id []byte) bool {
 func (c *codec) requestMethod() []byte {
 	method := c.heads.get(c.plan.request.method)
 	if method == nil && c.plan.names.Params == "prefixed" {
-		return below(c.heads.get(c.plan.request.params), "0")
+		return Below(c.heads.get(c.plan.request.params), "0")
 	}
 	return method
 }
@@ -73,7 +73,7 @@ func (c *codec) answers(h *heads) bool {
 }
 
 func (c *codec) notification(raw, method, params []byte, m *wire.Message) error {
-	name, ok := c.name(method)
+	name, ok := c.methods.Text(method)
 	if !ok {
 		*m = jsonrpc.Invalid(raw, nil, "the method is not a string")
 		return nil
@@ -88,7 +88,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	if c.plan.names.IDs == "none" {
 		id = c.theirs.next()
 	}
-	name, ok := c.name(method)
+	name, ok := c.methods.Text(method)
 	if !ok {
 		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
 		return nil
@@ -150,24 +150,6 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 		e.Message = string(scan.Compact(nil, raw))
 	}
 	return e
-}
-
-// maxNames bounds the method names that are kept.
-const maxNames = 256
-
-// name returns the text of a method; equal names share one allocation.
-func (c *codec) name(token []byte) (string, bool) {
-	if s, ok := c.names[string(token)]; ok {
-		return s, true
-	}
-	s, ok := scan.Text(token)
-	if ok && len(token) <= maxNames {
-		if len(c.names) >= maxNames {
-			clear(c.names)
-		}
-		c.names[string(token)] = s
-	}
-	return s, ok
 }
 
 func idOrNil(id []byte) wire.ID {

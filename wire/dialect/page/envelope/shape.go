@@ -91,7 +91,7 @@ func spliced(msg []byte, path []string, val []byte) []byte {
 	case len(path) == 0 || scan.Type(msg) != 'o' && scan.Type(msg) != 'a':
 		return msg
 	case len(path) > 1:
-		val = spliced(below(msg, path[0]), path[1:], val)
+		val = spliced(Below(msg, path[0]), path[1:], val)
 	}
 	if val == nil {
 		return msg

@@ -120,7 +120,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	case in.Msg.Err != nil: // it came too early
 		return nil, in.Msg.Err
 	default:
-		if result, err = h.pending(ctx, in); err == nil {
+		if result, err = h.Codec.Answer(ctx, &in.Msg, func(ctx context.Context) (json.RawMessage, error) { return h.answer(ctx, in) }); err == nil {
 			err = h.keep(&in.Msg)
 		}
 	}
