@@ -33,13 +33,5 @@ var largeStructs = map[string]exception{
 }
 
 var branchyFunctions = map[string]exception{
-	"commands/batch.job.parse":       {19, older},
-	"commands/request.Endpoint":      {16, rebuilt},
-	"commands/request.suggestValues": {16, rebuilt},
-	"format.writeRows":               {16, older},
-	"wire/hook.ParseAnswer":          {17, older},
-	"wire/hook.event":                {28, older},
-	"wire/redact.Stream.outer":       {23, older},
-	"wire/scan.Decoder.number":       {21, older},
-	"wire/scan.shape.fits":           {21, older},
+	"wire/scan.Decoder.number": {21, older},
 }

@@ -38,15 +38,10 @@ func fields(b *strings.Builder, params []parameter, width int) {
 func writeRows(b *strings.Builder, rows [][]string, width int) {
 	const margin, gap = 2, 2
 	last := len(rows[0]) - 1
-	widths, indent := make([]int, last), margin
-	for i := range widths {
-		for _, row := range rows {
-			if n := Width(row[i]); width <= 0 || n <= width/3 {
-				widths[i] = max(widths[i], n)
-			}
-		}
-		if widths[i] > 0 {
-			indent += widths[i] + gap
+	widths, indent := columnWidths(rows, width), margin
+	for _, n := range widths {
+		if n > 0 {
+			indent += n + gap
 		}
 	}
 	if indent > width*2/3 {
@@ -70,6 +65,19 @@ func writeRows(b *strings.Builder, rows [][]string, width int) {
 			wrap(b, line+strings.Repeat(" ", max(indent-Width(line), 0)), indent, text, width)
 		}
 	}
+}
+
+// columnWidths returns the widths of all columns but the last.
+func columnWidths(rows [][]string, width int) []int {
+	widths := make([]int, len(rows[0])-1)
+	for i := range widths {
+		for _, row := range rows {
+			if n := Width(row[i]); width <= 0 || n <= width/3 {
+				widths[i] = max(widths[i], n)
+			}
+		}
+	}
+	return widths
 }
 
 // titled writes a title and its text on one line, or on as many as that takes.

@@ -27,43 +27,51 @@ func (j *job) read(ctx context.Context) {
 	request.Style(j.b.spec, j.b.o.Params, &j.op)
 }
 
+// lineMembers are the members of a line that are read: the first of each name.
+type lineMembers struct{ id, method, params, notify []byte }
+
+// membersOf returns the members of a line; an error if it is no JSON object.
+func membersOf(line []byte) (m lineMembers, err error) {
+	members := scan.ReadObject(line, wire.DefaultMaxDepth)
+	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
+		switch {
+		case m.id == nil && scan.IsKey(key, "id"):
+			m.id = val
+		case m.method == nil && scan.IsKey(key, "method"):
+			m.method = val
+		case m.params == nil && scan.IsKey(key, "params"):
+			m.params = val
+		case m.notify == nil && scan.IsKey(key, "notify"):
+			m.notify = val
+		}
+	}
+	return m, members.Err()
+}
+
 // parse is read without a look at what the peer offers.
 func (j *job) parse() error {
 	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}
-	var id, method, params, notify []byte
-	members := scan.ReadObject(j.line, wire.DefaultMaxDepth)
-	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
-		switch {
-		case id == nil && scan.IsKey(key, "id"):
-			id = val
-		case method == nil && scan.IsKey(key, "method"):
-			method = val
-		case params == nil && scan.IsKey(key, "params"):
-			params = val
-		case notify == nil && scan.IsKey(key, "notify"):
-			notify = val
-		}
-	}
-	if members.Err() != nil {
+	m, err := membersOf(j.line)
+	if err != nil {
 		return wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.n)
 	}
-	if id != nil {
-		j.id = id
+	if m.id != nil {
+		j.id = m.id
 	}
-	name, ok := textReusing(method, last)
+	name, ok := textReusing(m.method, last)
 	if !ok {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
 	}
-	j.op.Method, j.op.Params = name, params
-	switch string(notify) {
+	j.op.Method, j.op.Params = name, m.params
+	switch string(m.notify) {
 	case "", "false":
 	case "true":
 		j.op.Kind = dialect.Notify
 	default:
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.n)
 	}
-	if t := scan.Type(params); params != nil && t != 'o' && t != 'a' && !j.b.spec.Params.Scalar {
+	if t := scan.Type(m.params); m.params != nil && t != 'o' && t != 'a' && !j.b.spec.Params.Scalar {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.n)
 	}
 	return nil

@@ -33,31 +33,40 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		return endpoint.Endpoint{}, nil, f
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
-	err = suggestEndpoint(run.Line, err)
-	if err == nil && !listens(run.Line) {
-		if e.Reversed == endpoint.Accept {
-			run.Line.TakeTrailing()
-			args = run.Line.Args
-		}
+	if err != nil {
+		return e, nil, suggestEndpoint(run.Line, err)
+	}
+	listening := listens(run.Line)
+	if !listening && e.Reversed == endpoint.Accept {
+		run.Line.TakeTrailing()
+		args = run.Line.Args
+	}
+	err = configure(run, e, listening)
+	if err == nil && !listening {
+		e, err = reach(ctx, run, e)
+	}
+	run.Respell = e.Spec().Names.ForUser
+	return e, args[1:], err
+}
+
+// configure applies the profile and the defaults of e, and returns an error for flags that it has no use for.
+func configure(run *env.Env, e endpoint.Endpoint, listening bool) (err error) {
+	if !listening {
 		err = options.CheckListening(run.Line, e)
 	}
 	if err == nil && e.Profile != nil {
 		err = applyProfile(run, e.Profile)
 	}
-	if err == nil && !listens(run.Line) {
+	if err == nil && !listening {
 		err = options.ApplyDefaults(run, e)
 	}
 	if err == nil && e.Session != "" {
 		err = refuseConnected(run.Line, e.Session)
 	}
 	if to, _ := run.Line.Value("to").(string); err == nil && to == "" { // else the flags may be for that peer
-		err = options.CheckApplicable(run.Line, e, listens(run.Line))
+		err = options.CheckApplicable(run.Line, e, listening)
 	}
-	if err == nil && !listens(run.Line) {
-		e, err = reach(ctx, run, e)
-	}
-	run.Respell = e.Spec().Names.ForUser
-	return e, args[1:], err
+	return err
 }
 
 // applyProfile applies the profile that the first argument names.

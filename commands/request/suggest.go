@@ -112,21 +112,7 @@ func suggestValues(run *env.Env, f *wire.Fault) {
 	case rule != "" && rule != "type":
 		return
 	}
-	said := string(f.RPC.JSON())
-	var texts, named []int
-	for i := 2; i < len(args); i++ {
-		name, value, ok := strings.Cut(args[i], "=")
-		if !ok || strings.HasSuffix(name, ":") || strings.HasSuffix(name, "@") || !isScalar(value) {
-			continue
-		}
-		texts = append(texts, i)
-		if strings.Contains(said, name) {
-			named = append(named, i)
-		}
-	}
-	if len(named) == 0 && len(texts) == 1 {
-		named = texts
-	}
+	named := suspects(args, string(f.RPC.JSON()))
 	if len(named) == 0 {
 		return
 	}
@@ -137,6 +123,26 @@ func suggestValues(run *env.Env, f *wire.Fault) {
 	}
 	f.Hint = fmt.Sprintf("%s is sent as a text, %s as what it looks like", args[named[0]], better[named[0]])
 	f.Fix = run.Line.WithArgs(better)
+}
+
+// suspects returns the indexes of the parameters that were sent as texts and look like other values: those
+// whose names are in reason, or the only one.
+func suspects(args []string, reason string) []int {
+	var texts, named []int
+	for i := 2; i < len(args); i++ {
+		name, value, ok := strings.Cut(args[i], "=")
+		if !ok || strings.HasSuffix(name, ":") || strings.HasSuffix(name, "@") || !isScalar(value) {
+			continue
+		}
+		texts = append(texts, i)
+		if strings.Contains(reason, name) {
+			named = append(named, i)
+		}
+	}
+	if len(named) == 0 && len(texts) == 1 {
+		return texts
+	}
+	return named
 }
 
 // isScalar reports whether a parameter's text looks like a number, a truth value or null.

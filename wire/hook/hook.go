@@ -86,22 +86,7 @@ func ParseAnswer(s string) (Answer, error) {
 	a := Answer{Kind: kind, Text: text}
 	switch kind {
 	case Sh, Text, Lines, Co:
-		if strings.TrimSpace(text) == "" {
-			return a, usage("%q holds no command", s)
-		}
-		if prefix == "" && looksLikeJQ().MatchString(text) {
-			f := usage("%q is no command", s)
-			f.Hint = "did you mean jq:" + text + "? A command that begins so is written sh:" + s
-			return a, f
-		}
-		if strings.ContainsRune(text, 0) {
-			return a, usage("a command cannot hold a NUL")
-		}
-		if _, err := exec.LookPath("sh"); err != nil {
-			f := usage("%q is run by sh, and there is none in PATH", s)
-			f.Hint = "jq:, json: and deny: need no sh"
-			return a, f
-		}
+		return a, checkCommand(s, text)
 	case JQ:
 		prog, err := jq.Compile(text, jq.Options{Funcs: functions})
 		a.prog = func() *jq.Program { return prog }
@@ -122,6 +107,26 @@ func ParseAnswer(s string) (Answer, error) {
 		return a, unknownKind(s, string(kind))
 	}
 	return a, nil
+}
+
+// checkCommand returns an error for text, the command of the ANSWER s, if sh cannot run it.
+func checkCommand(s, text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return usage("%q holds no command", s)
+	case text == s && looksLikeJQ().MatchString(text):
+		f := usage("%q is no command", s)
+		f.Hint = "did you mean jq:" + text + "? A command that begins so is written sh:" + s
+		return f
+	case strings.ContainsRune(text, 0):
+		return usage("a command cannot hold a NUL")
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		f := usage("%q is run by sh, and there is none in PATH", s)
+		f.Hint = "jq:, json: and deny: need no sh"
+		return f
+	}
+	return nil
 }
 
 func unknownKind(s, kind string) error {

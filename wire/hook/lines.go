@@ -60,19 +60,12 @@ func event(line json.RawMessage) wire.Event {
 	var named []byte
 	kinds, marked, goesOn := 0, false, false
 	for key, val := range scan.Members(line) {
+		if kind, ok := kindOf(key); ok {
+			ev.Kind, named = kind, val
+			kinds++
+			continue
+		}
 		switch string(key) {
-		case "progress":
-			ev.Kind, named = wire.Progress, val
-			kinds++
-		case "data":
-			ev.Kind, named = wire.Data, val
-			kinds++
-		case "error":
-			ev.Kind, named = wire.Failure, val
-			kinds++
-		case "log":
-			ev.Kind, named = wire.Log, val
-			kinds++
 		case "fraction":
 			if scan.Type(val) == 'n' {
 				ev.Fraction = val
@@ -91,14 +84,35 @@ func event(line json.RawMessage) wire.Event {
 	if kinds != 1 || marked && ev.Kind != wire.Failure {
 		return plain
 	}
+	fill(&ev, named)
+	if goesOn {
+		recoverable(&ev)
+	}
+	return ev
+}
+
+// kindOf returns the kind of event that a member names.
+func kindOf(key []byte) (kind wire.EventKind, ok bool) {
+	switch string(key) {
+	case "progress":
+		return wire.Progress, true
+	case "data":
+		return wire.Data, true
+	case "error":
+		return wire.Failure, true
+	case "log":
+		return wire.Log, true
+	}
+	return kind, false
+}
+
+// fill sets what the member that names the kind of ev stands for.
+func fill(ev *wire.Event, named json.RawMessage) {
 	switch ev.Kind {
 	case wire.Data:
 		ev.Data = named
 	case wire.Failure:
 		ev.Err = asError(named)
-		if goesOn {
-			recoverable(&ev)
-		}
 	case wire.Log:
 		ev.Level, ev.Message = "info", words(named)
 		if scan.Type(named) == 'o' {
@@ -115,7 +129,6 @@ func event(line json.RawMessage) wire.Event {
 			ev.Message, ev.Fraction = "", named
 		}
 	}
-	return ev
 }
 
 // asError returns the error that a value stands for: an error object as it is, else a server error

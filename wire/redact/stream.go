@@ -96,25 +96,44 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 	switch {
 	case c == '"':
 		s.become(inText)
-	case c == ':' && s.ended && s.secret():
+		return dst
+	case s.ended:
+		s.afterText(c)
+		return dst
+	}
+	return s.afterWord(dst, c)
+}
+
+// afterText takes a byte behind a text in quotes: a colon makes that a key.
+func (s *Stream) afterText(c byte) {
+	switch {
+	case c == ':' && s.secret():
 		s.number = numeric(quotes(s.key))
 		s.become(awaiting)
-	case c == ':' && !s.ended && len(s.key) > 0 && s.secret():
-		s.become(hiddenLine)
-		return append(append(dst, ' '), Mark...)
-	case c == '=' && !s.ended && len(s.key) > 0 && s.secret():
-		s.become(hiddenWord)
-		return append(dst, Mark...)
-	case c == ' ' && !s.ended && isScheme(s.key):
-		s.become(scheme)
-	case s.ended && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
-	case wordByte(c):
-		if s.ended {
-			s.key, s.ended = s.key[:0], false
-		}
-		s.keep(c)
+	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 	default:
 		s.key, s.ended = s.key[:0], false
+		if wordByte(c) {
+			s.keep(c)
+		}
+	}
+}
+
+// afterWord takes a byte of a word outside of quotes, or the one behind it.
+func (s *Stream) afterWord(dst []byte, c byte) []byte {
+	switch {
+	case wordByte(c):
+		s.keep(c)
+	case c == ':' && len(s.key) > 0 && s.secret():
+		s.become(hiddenLine)
+		return append(append(dst, ' '), Mark...)
+	case c == '=' && len(s.key) > 0 && s.secret():
+		s.become(hiddenWord)
+		return append(dst, Mark...)
+	case c == ' ' && isScheme(s.key):
+		s.become(scheme)
+	default:
+		s.key = s.key[:0]
 	}
 	return dst
 }

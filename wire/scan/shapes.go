@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -76,32 +77,19 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 	if s.ascii && len(b) == len(s.last) && s.alike(b) {
 		return true, true
 	}
-	from, i, began, same, other := 0, 0, 0, true, false
+	i, began, same, other := 0, 0, true, false
 	s.next = s.next[:0]
-	for n, end := range s.ends {
+	for n := range s.ends {
 		known := s.last[began:s.at[n]] // a value, and the part behind it
-		if began = s.at[n]; len(b)-i >= len(known) && string(b[i:i+len(known)]) == string(known) {
+		if began = s.at[n]; bytes.HasPrefix(b[i:], known) {
 			i += len(known)
 		} else {
-			if n == 0 {
+			var beyond, fits bool
+			if i, beyond, fits = s.valueAndPart(b, i, n); !fits {
 				return false, false
 			}
-			same = false
-			var bad fault
-			if i < len(b) && b[i] == '"' {
-				var beyond bool
-				i, beyond, bad = asciiString(b, i)
-				other = other || beyond
-			} else {
-				i, bad = value(b, i, 0)
-			}
-			part := s.text[from:end]
-			if bad != none || len(b)-i < len(part) || string(b[i:i+len(part)]) != string(part) {
-				return false, false
-			}
-			i += len(part)
+			same, other = false, other || beyond
 		}
-		from = end
 		s.next = append(s.next, i)
 	}
 	if i != len(b) {
@@ -113,6 +101,25 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 		s.at, s.next = s.next, s.at
 	}
 	return true, ascii
+}
+
+// valueAndPart reports whether any value and the part behind it, the nth, stand at b[i:]. It returns where
+// the part ends, and whether the value is a string that is not ASCII.
+func (s *shape) valueAndPart(b []byte, i, n int) (end int, beyond, ok bool) {
+	if n == 0 { // the first part has no value before it
+		return i, false, false
+	}
+	var bad fault
+	if i < len(b) && b[i] == '"' {
+		i, beyond, bad = asciiString(b, i)
+	} else {
+		i, bad = value(b, i, 0)
+	}
+	part := s.text[s.ends[n-1]:s.ends[n]]
+	if bad != none || len(b)-i < len(part) || string(b[i:i+len(part)]) != string(part) {
+		return i, false, false
+	}
+	return i + len(part), beyond, true
 }
 
 // alike reports whether b, which is as long as last, is a message of the shape that is ASCII and whose
