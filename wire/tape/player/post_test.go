@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rpcx/wire"
-	"rpcx/wire/tape/match"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/tape/match"
 )
 
 // An asker is a server of HTTP that answers the client's request with questions alone,

@@ -34,7 +34,7 @@ func TestUpdate(t *testing.T) {
 	}
 	one := []*Found{
 		differs(8, 1, "/result/x", "3"),
-		&Found{Difference: match.Difference{Kind: match.Missing, Line: 9}, entry: 2},
+		{Difference: match.Difference{Kind: match.Missing, Line: 9}, entry: 2},
 		extra(9, 2, `{"n":1}`),
 		extra(8, 1, `{"n":2}`),
 		extra(9, 2, `not JSON`),

@@ -122,8 +122,15 @@ type memberPath struct {
 
 func (m *Members) paths() []memberPath {
 	return []memberPath{
-		{"method", &m.Method}, {"params", &m.Params}, {"id", &m.ID}, {"result", &m.Result}, {"error", &m.Error},
-		{"code", &m.Code}, {"message", &m.Message}, {"data", &m.Data}, {"more", &m.More},
+		{"method", &m.Method},
+		{"params", &m.Params},
+		{"id", &m.ID},
+		{"result", &m.Result},
+		{"error", &m.Error},
+		{"code", &m.Code},
+		{"message", &m.Message},
+		{"data", &m.Data},
+		{"more", &m.More},
 	}
 }
 
