@@ -1,10 +1,8 @@
 package replay
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -247,13 +245,4 @@ func update(t *transcript.Transcript, results [][]*player.Found) error {
 		return wire.NewFault(wire.IO, "--update: "+err.Error(), err)
 	}
 	return nil
-}
-
-// marshal returns v as JSON, without escapes for <, > and &.
-func marshal(v any) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return string(bytes.TrimSpace(buf.Bytes())), err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -15,6 +14,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
@@ -30,8 +30,11 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 		return err
 	}
 	defer t.Close()
-	found := &differences{run: run, tape: file}
-	po.Found = found.warn
+	var tally player.Tally
+	po.Found = func(d match.Difference) {
+		tally.Add(d)
+		run.Console.Warn("the tape " + file + ": " + d.String())
+	}
 	po.Tap = options.Tap(run)
 	p, err := player.NewServer(t, po)
 	if err != nil {
@@ -61,7 +64,10 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err := server.Serve(ctx, s, command, o.conn.Listen.File); err != nil {
 		return err
 	}
-	return found.fault()
+	if n, _ := tally.Count(); n > 0 {
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s in which the conversation was another", file, places(n)), nil)
+	}
+	return nil
 }
 
 // open reads a tape, and warns if the tape is cut off.
@@ -74,35 +80,6 @@ func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*t
 		run.Console.Warn(text)
 	}
 	return t, nil
-}
-
-// differences counts differences from the tape.
-type differences struct {
-	run  *env.Env
-	tape string
-
-	mu    sync.Mutex
-	count int
-}
-
-// warn prints a difference and counts it, unless it is only a message that the
-// tape does not have.
-func (f *differences) warn(found match.Difference) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if found.Kind != match.Extra {
-		f.count++
-	}
-	f.run.Console.Warn("the tape " + f.tape + ": " + found.String())
-}
-
-func (f *differences) fault() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.count == 0 {
-		return nil
-	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s in which the conversation was another", f.tape, places(f.count)), nil)
 }
 
 func places(n int) string {
@@ -168,10 +145,11 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 // printOne prints p, on a terminal as the words.
 func printOne(run *env.Env, p printed, words string) error {
 	if words = format.CleanLine(words); !run.Stdout.Terminal {
-		var err error
-		if words, err = marshal(p); err != nil {
+		b, err := scan.Marshal(p)
+		if err != nil {
 			return err
 		}
+		words = string(b)
 	}
 	return cmdline.Print(os.Stdout, words+"\n")
 }

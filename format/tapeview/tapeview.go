@@ -22,6 +22,7 @@ package tapeview
 
 import (
 	"encoding/json"
+	"regexp"
 	"time"
 
 	"rpcx/wire"
@@ -99,11 +100,5 @@ type Options struct {
 	JQ *jq.Program
 	// Grep selects the messages in whose method or text it finds a match. nil:
 	// all.
-	Grep Matcher
-}
-
-// A Matcher searches a text; *regexp.Regexp is one.
-type Matcher interface {
-	Match(b []byte) bool
-	MatchString(s string) bool
+	Grep *regexp.Regexp
 }

@@ -43,8 +43,12 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 	if text := CutShort(e.Tape, t); text != "" && o.Transport.Warn != nil {
 		o.Transport.Warn(text)
 	}
-	found := &tapeDifferences{warn: o.Transport.Warn, tape: e.Tape}
-	s, err := player.NewServer(t, player.Options{Found: found.add})
+	var tally player.Tally
+	s, err := player.NewServer(t, player.Options{Found: func(d match.Difference) {
+		if tally.Add(d); o.Transport.Warn != nil && d.Kind != match.Unknown {
+			o.Transport.Warn("the tape " + e.Tape + ": " + d.String())
+		}
+	}})
 	if err != nil {
 		_ = t.Close()
 		return nil, nil, err
@@ -57,8 +61,12 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 		cancel()
 		err := <-done
 		_ = t.Close()
-		if fault := found.fault(); fault != nil {
-			return fault
+		if n, first := tally.Count(); n > 0 {
+			more := ""
+			if n > 1 {
+				more = fmt.Sprintf(" (and %d more)", n-1)
+			}
+			return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s%s", e.Tape, first, more), nil)
 		}
 		if ctx.Err() != nil {
 			err = nil
@@ -66,40 +74,4 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 		return err
 	}
 	return here, []func() error{sync.OnceValue(stop)}, nil
-}
-
-// tapeDifferences counts differences from the tape.
-type tapeDifferences struct {
-	warn func(text string)
-	tape string
-
-	mu    sync.Mutex
-	count int
-	first string // in words
-}
-
-func (t *tapeDifferences) add(f match.Difference) {
-	if f.Kind != match.Extra {
-		t.mu.Lock()
-		if t.count++; t.count == 1 {
-			t.first = f.String()
-		}
-		t.mu.Unlock()
-	}
-	if t.warn != nil && f.Kind != match.Unknown {
-		t.warn("the tape " + t.tape + ": " + f.String())
-	}
-}
-
-func (t *tapeDifferences) fault() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.count == 0 {
-		return nil
-	}
-	more := ""
-	if t.count > 1 {
-		more = fmt.Sprintf(" (and %d more)", t.count-1)
-	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s: %s%s", t.tape, t.first, more), nil)
 }

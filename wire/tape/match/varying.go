@@ -11,10 +11,9 @@ import (
 
 // The last words of members that hold a time or a duration.
 var (
-	timeWords     = []string{"time", "timestamp", "date", "datetime"}
-	durationWords = []string{"duration", "elapsed", "uptime", "latency", "took"}
-	unitWords     = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
-	atWord        = "at" // as in createdAt; not alone
+	timeWords = []string{"time", "timestamp", "date", "datetime", "duration", "elapsed", "uptime", "latency", "took"}
+	unitWords = []string{"ms", "millis", "milliseconds", "s", "sec", "secs", "seconds", "us", "micros", "ns", "nanos"}
+	atWord    = "at" // as in createdAt; not alone
 )
 
 // varying reports whether want and got, values of the same member, are both times
@@ -27,41 +26,29 @@ func varying(name string, want, got []byte) bool {
 	if kind == 's' && isTime(want) && isTime(got) {
 		return true
 	}
-	words := wordsOf(name)
-	duration := namesDuration(words)
-	if kind == 'n' {
-		return duration || namesTime(words)
-	}
-	return (duration || namesTime(words)) && startsWithDigit(want) && startsWithDigit(got)
+	return namesTime(name) && (kind == 'n' || startsWithDigit(want) && startsWithDigit(got))
 }
 
 // mayVary reports whether there may be a value of that member for which varying is true of
 // the two.
 func mayVary(name string, val []byte) bool {
-	words := wordsOf(name)
-	named := namesDuration(words) || namesTime(words)
 	switch scan.Type(val) {
 	case 'n':
-		return named
+		return namesTime(name)
 	case 's':
-		return named && startsWithDigit(val) || isTime(val)
+		return isTime(val) || startsWithDigit(val) && namesTime(name)
 	}
 	return false
 }
 
-func namesTime(words []string) bool {
+// namesTime reports whether a member of that name holds a time or a duration.
+func namesTime(name string) bool {
+	words := wordsOf(name)
 	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
 		words = words[:n-1]
 	}
 	n := len(words)
 	return n > 0 && (slices.Contains(timeWords, words[n-1]) || n > 1 && words[n-1] == atWord)
-}
-
-func namesDuration(words []string) bool {
-	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
-		words = words[:n-1]
-	}
-	return len(words) > 0 && slices.Contains(durationWords, words[len(words)-1])
 }
 
 // wordsOf splits a name such as createdAt, created_at or created-at into words.

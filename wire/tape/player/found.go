@@ -3,6 +3,7 @@ package player
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
@@ -90,4 +91,31 @@ func jsonOf(msg []byte) json.RawMessage {
 		return msg
 	}
 	return scan.JSON(string(msg))
+}
+
+// A Tally counts the differences of a played server, but for messages that the tape does not have:
+// these are no fault. It is safe for concurrent use.
+type Tally struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+// Add adds a difference.
+func (t *Tally) Add(d match.Difference) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d.Kind == match.Extra {
+		return
+	}
+	if t.count++; t.count == 1 {
+		t.first = d.String()
+	}
+}
+
+// Count returns how many there are, and the first in words.
+func (t *Tally) Count() (n int, first string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.count, t.first
 }

@@ -21,7 +21,7 @@ type pairing struct {
 	size    int                // of found and extras, in bytes
 	unsure  *unsure            // the last answer that differed; nil: none did
 	settled bool
-	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: any
+	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: the recorded one
 	known   bool                  // all of both conversations is known beforehand
 	from    int32                 // of a tape that is compared, the entry of the message that is handled
 	last    int32                 // the entry of the last message that had one
@@ -31,7 +31,7 @@ type pairing struct {
 func newPairing(p *play) pairing {
 	p.once = true
 	return pairing{
-		p: p, found: map[int32][]*Found{}, inexact: map[int32]*Found{}, stand: map[int32]int32{}, idOf: p.recordedID, last: transcript.None,
+		p: p, found: map[int32][]*Found{}, inexact: map[int32]*Found{}, stand: map[int32]int32{}, idOf: func(int32) wire.ID { return nil }, last: transcript.None,
 	}
 }
 

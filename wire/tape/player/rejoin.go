@@ -185,15 +185,6 @@ func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	return false
 }
 
-// recordedID returns the id of the answer at entry i.
-func (p *play) recordedID(i int32) wire.ID {
-	msg, err := p.track.Message(int(i))
-	if err != nil {
-		return nil
-	}
-	return match.IDOf(p.rules.Shape(), msg)
-}
-
 // values returns how many values are in val, itself among them.
 func values(val []byte) int {
 	n := 0

@@ -196,21 +196,17 @@ func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i
 // Message returns the message of entry i, JSON or not; nil if the line has
 // none.
 func (t *Track) Message(i int) ([]byte, error) {
+	line, err := t.Line(i)
+	if err != nil {
+		return nil, err
+	}
 	e := t.Entry(int32(i))
-	b := make([]byte, e.length)
-	if _, err := t.of.source.ReadAt(b, e.offset); err != nil && err != io.EOF {
-		return nil, wire.NewFault(wire.IO, fmt.Sprintf("reading the tape %s: %v", t.of.Name, err), err)
-	}
-	line := tape.Line{Number: int(e.Line)}
-	if err := line.ParseLine(b); err != nil {
-		return nil, tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
-	}
 	if e.elem == None {
 		return line.Payload(), nil
 	}
 	parts, _ := match.Elements(t.of.Rules.Shape(), line.Msg)
 	if int(e.elem) >= len(parts) {
-		return nil, tape.Fault(t.of.Name, int(e.Line), errors.New("it was changed while it was read"))
+		return nil, t.changed(e, errors.New("it has fewer messages"))
 	}
 	return parts[e.elem], nil
 }
@@ -223,7 +219,15 @@ func (t *Track) Line(i int) (*tape.Line, error) {
 		return nil, wire.NewFault(wire.IO, fmt.Sprintf("reading the tape %s: %v", t.of.Name, err), err)
 	}
 	line := &tape.Line{Number: int(e.Line)}
-	return line, line.ParseLine(b)
+	if err := line.ParseLine(b); err != nil {
+		return nil, t.changed(e, err)
+	}
+	return line, nil
+}
+
+// changed returns the fault of a tape whose line is not the one that was indexed.
+func (t *Track) changed(e *Entry, err error) error {
+	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
 }
 
 // Gap returns how much later than the entry before it entry i was recorded; 0
