@@ -6,6 +6,9 @@
 // All changes are compiled in at once, each behind a switch, so that nothing is built again between them. A first run
 // of the tests with all switches off records which test comes by which switch; a change is then tried with only the
 // tests that come by it, the shortest first, until one fails. It runs in the folder of the module.
+//
+// Maintained tools do not do this: gremlins and go-mutesting build the tests of a package anew for each change, and
+// go-mutants, which builds once, runs whole test binaries, and sees no program that a script starts.
 package main
 
 import (
