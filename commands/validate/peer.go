@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,18 +146,12 @@ func (j *peerChecker) known(set []probes.Probe) error {
 	for _, r := range declared.Rules {
 		names = append(names, r.Name)
 	}
-	names = append(names, j.watch.names()...)
-	for _, name := range j.o.disable {
-		if slices.Contains(names, name) {
-			continue
-		}
-		f := j.run.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
-		if near := catalog.Nearest(name, names); near != "" {
-			f.Hint = "did you mean " + near + "?"
-		}
-		return f
+	if j.watch.check != nil {
+		names = append(names, namesOf(j.watch.check.set)...)
 	}
-	return nil
+	return known(j.o.disable, names, func(name string) *wire.Fault {
+		return j.run.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
+	})
 }
 
 // shares makes the checks that share a connection.

@@ -76,15 +76,29 @@ func knownRules(names, dialects []string) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range set.Rules {
-			all = append(all, r.Name)
-		}
+		all = append(all, namesOf(set)...)
 	}
+	return known(names, all, func(name string) *wire.Fault {
+		return wire.Usagef("--disable: there is no rule %q of %s", name, strings.Join(dialects, ", "))
+	})
+}
+
+// namesOf returns the names of the rules of a set.
+func namesOf(set *rules.Set) (names []string) {
+	for _, r := range set.Rules {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// known returns fault, with the nearest name, for the first of names that is none
+// of all.
+func known(names, all []string, fault func(name string) *wire.Fault) error {
 	for _, name := range names {
 		if slices.Contains(all, name) {
 			continue
 		}
-		f := wire.Usagef("--disable: there is no rule %q of %s", name, strings.Join(dialects, ", "))
+		f := fault(name)
 		if near := catalog.Nearest(name, all); near != "" {
 			f.Hint = "did you mean " + near + "?"
 		}

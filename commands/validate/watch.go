@@ -46,17 +46,6 @@ func newWatch(j *peerChecker) (*watch, error) {
 	return w, err
 }
 
-// names returns the names of the rules.
-func (w *watch) names() (all []string) {
-	if w.check == nil {
-		return nil
-	}
-	for _, r := range w.check.set.Rules {
-		all = append(all, r.Name)
-	}
-	return all
-}
-
 // tap checks a message; it is a wire.Tap. Problems have the numbers of the
 // messages that tap has seen.
 func (w *watch) tap(d wire.Direction, msg []byte) { w.message(0, d, msg) }
@@ -103,7 +92,7 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 		return err
 	}
 	w.note(late)
-	for _, name := range w.names() {
+	for _, name := range namesOf(w.check.set) {
 		if err := w.rule(j, name); err != nil {
 			return err
 		}
