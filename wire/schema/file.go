@@ -28,6 +28,8 @@ type FileOptions struct {
 	// Warn gets a sentence for each pattern that is left unchecked, because Go's
 	// regular expressions do not know it. May be nil.
 	Warn func(text string)
+	// Content stands for the content of the file. nil: the folder has it.
+	Content []byte
 	// fetch reads a document that is not in the folder; tests set it.
 	fetch func(address string) ([]byte, error)
 }
@@ -47,7 +49,13 @@ var draftOf = map[string]*jsonschema.Draft{
 // without it.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	f := &files{folder: folder, fetch: o.fetch, read: map[string]any{}}
-	raw, doc, err := f.document(name)
+	b, err := o.Content, error(nil)
+	if b == nil {
+		if b, err = f.content(name); err != nil {
+			return nil, err
+		}
+	}
+	doc, err := parsed(name, b)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +85,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 		return nil, fileError(err, f.read)
 	}
 	s := &Schema{schema: compiled, compiler: c, docs: f.read, formats: o.Formats, stepsPerByte: stepsPerByte}
-	s.ready(raw)
+	s.ready(b)
 	return s, nil
 }
 
@@ -148,9 +156,12 @@ func (f *files) Load(address string) (any, error) {
 	}
 	if ok {
 		if name, err := url.PathUnescape(name); err == nil && fs.ValidPath(name) {
-			_, doc, err := f.document(name)
-			f.read[address] = doc
-			return doc, err
+			b, err := f.content(name)
+			if err != nil {
+				return nil, err
+			}
+			f.read[address], err = parsed(name, b)
+			return f.read[address], err
 		}
 	}
 	if f.fetch == nil {
@@ -164,28 +175,30 @@ func (f *files) Load(address string) (any, error) {
 	return f.read[address], err
 }
 
-// document reads a file of the folder.
-func (f *files) document(name string) (json.RawMessage, any, error) {
+// content reads a file of the folder.
+func (f *files) content(name string) ([]byte, error) {
 	b, err := fs.ReadFile(f.folder, name)
 	var of *fs.PathError
 	if errors.As(err, &of) {
-		return nil, nil, fmt.Errorf("%s: %w", name, of.Err)
+		return nil, fmt.Errorf("%s: %w", name, of.Err)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
+	return b, err
+}
+
+// parsed returns the document that a file holds.
+func parsed(name string, b []byte) (any, error) {
 	if hasHuge(b) {
-		return nil, nil, fmt.Errorf("%s holds a number that is too large to check", name)
+		return nil, fmt.Errorf("%s holds a number that is too large to check", name)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
+		return nil, fmt.Errorf("%s is not JSON: line %d: %w", name, 1+bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n")), err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s is not JSON: %w", name, err)
+		return nil, fmt.Errorf("%s is not JSON: %w", name, err)
 	}
-	return b, v, nil
+	return v, nil
 }
 
 // fileError says what is wrong with a schema, in terms of the user's files.

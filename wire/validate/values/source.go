@@ -1,14 +1,12 @@
 package values
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -34,7 +32,7 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 		if err != nil {
 			return nil, fault(file, err)
 		}
-		if folder, part, err = ofMethod(folder, name, b, part); err != nil {
+		if o.Content, part, err = ofMethod(b, part); err != nil {
 			return nil, fault(file, err)
 		}
 	}
@@ -65,9 +63,9 @@ func fault(file string, err error) *wire.Fault {
 }
 
 // ofMethod returns the pointer to the params or the result of a method. OpenRPC
-// has a list of parameters, of which it makes a schema; the folder that it
-// returns then has a document with that schema in place of the file.
-func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string, error) {
+// has a list of parameters, of which it makes a schema; the document that it
+// returns then has that schema, too.
+func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {
 		return nil, "", fmt.Errorf("%q is neither a /pointer nor METHOD.params nor METHOD.result", part)
@@ -86,14 +84,14 @@ func ofMethod(folder fs.FS, name string, doc []byte, part string) (fs.FS, string
 	case scan.Get(found, what) == nil:
 		return nil, "", fmt.Errorf("%s has no %s there", method, what)
 	case openrpc && what == "params" && scan.Get(found, madeMember) != nil: // rpcx exported the document, with the original schema in it
-		return folder, fmt.Sprintf("/methods/%d/%s", at, madeMember), nil
+		return doc, fmt.Sprintf("/methods/%d/%s", at, madeMember), nil
 	case openrpc && what == "result":
-		return folder, pointer + "/schema", nil
+		return doc, pointer + "/schema", nil
 	case openrpc:
 		made := paramsSchema(doc, scan.Get(found, "params"), pointer)
-		return replaced{folder, name, scan.Splice(doc, madeMember, made)}, "/" + madeMember, nil
+		return scan.Splice(doc, madeMember, made), "/" + madeMember, nil
 	}
-	return folder, pointer, nil
+	return doc, pointer, nil
 }
 
 // find returns the index of a method, and the method.
@@ -144,36 +142,3 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	})
 	return b
 }
-
-// replaced is a folder in which one file has different content.
-type replaced struct {
-	fs.FS
-	name string
-	data []byte
-}
-
-// Open opens a file; the replaced one has its new content.
-func (r replaced) Open(name string) (fs.File, error) {
-	if name != r.name {
-		return r.FS.Open(name)
-	}
-	return &inMemory{bytes.NewReader(r.data), r}, nil
-}
-
-// inMemory is an open file with content from memory.
-type inMemory struct {
-	*bytes.Reader
-	of replaced
-}
-
-func (f *inMemory) Stat() (fs.FileInfo, error) { return f.of, nil }
-func (f *inMemory) Close() error               { return nil }
-
-// The methods of fs.FileInfo.
-
-func (r replaced) Name() string       { return r.name }
-func (r replaced) Size() int64        { return int64(len(r.data)) }
-func (r replaced) Mode() fs.FileMode  { return 0o444 }
-func (r replaced) ModTime() time.Time { return time.Time{} }
-func (r replaced) IsDir() bool        { return false }
-func (r replaced) Sys() any           { return nil }
