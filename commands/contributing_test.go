@@ -94,7 +94,7 @@ func TestJSONIsBuilt(t *testing.T) {
 func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)
-	pages := regexp.MustCompile(`\b(rpcx-[a-z]+)\((\d)\)`)
+	pages := regexp.MustCompile(`\b(rpcx-[a-z-]*[a-z])\((\d)\)`)
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".txtar" {
 			return err

@@ -116,7 +116,7 @@ func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
 	for _, t := range AllTopics() {
-		row(&b, "  "+t.Name, t.Says, 14)
+		row(&b, "  "+t.Name, t.Says, 16)
 	}
 	return b.String()
 }

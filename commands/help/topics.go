@@ -22,7 +22,7 @@ var texts embed.FS
 // topicOrder are the topics that are listed first; the others follow by name.
 var topicOrder = []string{
 	"agent", "endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
-	"catalog", "tape", "page", "validate", "rules", "config", "environment", "files", "security",
+	"catalog", "tape", "dialect-file", "validate", "rules", "config", "environment", "files", "security",
 }
 
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).

@@ -1,4 +1,4 @@
-// Package page finds the dialects that are written as pages (rpcx-page(5)):
+// Package page finds the dialects that are written as pages (rpcx-dialect-file(5)):
 // those that rpcx brings along, which are the files below pages, and those of
 // users.
 package page

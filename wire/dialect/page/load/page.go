@@ -1,5 +1,5 @@
 // Package load reads pages: dialects that are written as data, in TOML with jq
-// programs (rpcx-page(5)). Its errors name the line, the member and what was
+// programs (rpcx-dialect-file(5)). Its errors name the line, the member and what was
 // expected.
 //
 // The struct tags of this package's types are the only table of what a page can
