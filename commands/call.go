@@ -24,18 +24,18 @@ import (
 // callOptions are the flags of call, and what they come to.
 type callOptions struct {
 	options.Client
-	params     options.Params
-	fields     dialects.RequestFields
-	cache      request.CacheFlags
-	notify     bool
-	batch      bool
-	jobs       int64
-	unordered  bool
-	rawRequest string
-	grace      cmdline.Duration
-	retry      request.Retries
-	method     []string
-	files      artifacts.Flags
+	params    options.Params
+	fields    dialects.RequestFields
+	cache     request.CacheFlags
+	notify    bool
+	batch     bool
+	jobs      int64
+	unordered bool
+	send      string
+	grace     cmdline.Duration
+	retry     request.Retries
+	method    []string
+	files     artifacts.Flags
 }
 
 func callCommand(run *env.Env) *cmdline.Command {
@@ -47,7 +47,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 		cmdline.Bool("", "batch", "", `read lines {"method","params","id"} from stdin (with "notify":true a notification), and print one line for each`, &o.batch),
 		cmdline.Number("", "jobs", "with --batch, keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
-		cmdline.Text("", "raw-request", "", "send the message `JSON` (- for stdin) as it stands, with its own id", &o.rawRequest),
+		cmdline.Text("", "send", "", "send the message `JSON` (- for stdin) unchanged, with its own id", &o.send),
 	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
 	return &cmdline.Command{
 		Name:        "call",
@@ -108,7 +108,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	return o.do(ctx, r, rest)
 }
 
-// do makes the one call that the flags ask for: METHOD with its params, or --raw-request.
+// do makes the one call that the flags ask for: METHOD with its params, or --send.
 func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string) error {
 	r.Args, r.Fields, r.Cache, r.Retries, r.Idle = rest, o.fields, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
 	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "what was called"}
@@ -120,8 +120,8 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	}
 	o.Hooks.Functions = params.FuncNames(rest)
 	switch {
-	case o.rawRequest != "":
-		msg, err := rawRequest(ctx, o.rawRequest)
+	case o.send != "":
+		msg, err := messageToSend(ctx, o.send)
 		if err != nil {
 			return err
 		}
@@ -143,14 +143,14 @@ var callConflicts = []struct {
 	with   []string
 	reason string
 }{
-	{"batch", []string{"notify", "raw-request", "arguments"}, "--batch takes its calls from stdin alone"},
-	{"batch", []string{"raw", "expect-error"}, "--raw and --expect-error go with one call, not with --batch"},
-	{"raw-request", []string{"notify", "arguments"}, "--raw-request is the whole message: no method, no params"},
+	{"batch", []string{"notify", "send", "arguments"}, "--batch takes its calls from stdin alone"},
+	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error go with one call, not with --batch"},
+	{"send", []string{"notify", "arguments"}, "--send is the whole message: no method, no params"},
 	{"one call", []string{"no method"}, "a method is missing"},
 	{"one call", []string{"unordered", "jobs"}, "--jobs and --unordered go with --batch"},
 	{"batch", []string{"cache", "fields"}, "--cache, --no-cache, --target and the like go with one call, not with --batch"},
-	{"save", []string{"batch", "notify", "raw-request"}, "--save goes with one call that has a method and an answer"},
-	{"method", []string{"batch", "notify", "raw-request"}, "--method goes with one call that has a method and an answer"},
+	{"save", []string{"batch", "notify", "send"}, "--save goes with one call that has a method and an answer"},
+	{"method", []string{"batch", "notify", "send"}, "--method goes with one call that has a method and an answer"},
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
 	{"retry-unsafe", []string{"no retry"}, "--retry-unsafe goes with --retry"},
 }
@@ -158,8 +158,8 @@ var callConflicts = []struct {
 // exclude returns an error for flags that contradict each other.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	given := map[string]bool{
-		"arguments": len(rest) > 0, "no method": o.rawRequest == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
-		"batch": o.batch, "notify": o.notify, "raw-request": o.rawRequest != "", "raw": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
+		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
+		"batch": o.batch, "notify": o.notify, "send": o.send != "", "messages": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
 		"unordered": o.unordered, "jobs": o.jobs != 0, "cache": o.cache != (request.CacheFlags{}), "fields": o.fields.Given(), "save": o.files.Dir != "",
 		"method": len(o.method) > 0, "retry": o.retry.N != 0, "no retry": o.retry.N == 0, "retry-unsafe": o.retry.Unsafe,
 	}
@@ -174,8 +174,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
 	return nil
 }
 
-// rawRequest reads --raw-request.
-func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
+// messageToSend reads --send.
+func messageToSend(ctx context.Context, given string) (json.RawMessage, error) {
 	msg := []byte(given)
 	if given == "-" {
 		var err error
@@ -185,10 +185,10 @@ func rawRequest(ctx context.Context, given string) (json.RawMessage, error) {
 	}
 	msg = env.TrimBlank(msg)
 	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
-		return nil, wire.NewFault(wire.Usage, "--raw-request is no JSON: "+err.Error(), err)
+		return nil, wire.NewFault(wire.Usage, "--send is no JSON: "+err.Error(), err)
 	}
 	if t := scan.Type(msg); t != 'o' && t != 'a' {
-		return nil, wire.NewFault(wire.Usage, "--raw-request is no message: one is an object, or an array of them", nil)
+		return nil, wire.NewFault(wire.Usage, "--send is no message: one is an object, or an array of them", nil)
 	}
 	return msg, nil
 }

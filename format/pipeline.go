@@ -44,7 +44,7 @@ type Pipeline struct {
 // or a template is wrong, or flags contradict each other.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
-		return nil, wire.NewFault(wire.Usage, "--events and --raw exclude each other", nil)
+		return nil, wire.NewFault(wire.Usage, "--events and --messages exclude each other", nil)
 	}
 	if o.Strings == AsText && o.Template != "" {
 		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)

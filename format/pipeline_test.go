@@ -116,7 +116,7 @@ func TestPipeline(t *testing.T) {
 		{name: "raw with nul", o: Options{Raw: true, Null: true}, events: []in{data("[\n1]")}, want: "{\"m\":[\n1]}\x00"},
 		{name: "raw is never pretty", o: Options{Raw: true, Pretty: true, Color: true}, events: []in{data("1")}, want: "{\"m\":1}\n"},
 		{name: "raw with jq", o: Options{Raw: true, JQ: ".m"}, events: []in{data("1")}, want: "1\n"},
-		{name: "raw and events", o: Options{Raw: true, Events: true}, kind: wire.Usage, says: "--raw"},
+		{name: "raw and events", o: Options{Raw: true, Events: true}, kind: wire.Usage, says: "--messages"},
 
 		{name: "jq", o: Options{JQ: ".a"}, events: []in{data(`{"a":12345678901234567890}`), data(`{"a":1.10}`), data(`{}`)}, want: "12345678901234567890\n1.10\nnull\n"},
 		{name: "jq with several outputs", o: Options{JQ: ".[]"}, events: []in{data("[1,[2]]"), data("[]"), data("[3]")}, want: "1\n[2]\n3\n"},

@@ -49,7 +49,7 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.Enum(cmdline.GroupOutput, "decode", "`base64`: take each value as a base64 string and write its bytes, with nothing after them", &o.decode, []string{"base64"}),
 		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` instead of stdout (- is stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.events),
-		cmdline.Bool(cmdline.GroupOutput, "raw", "", "print the messages that came, unchanged", &o.Raw),
+		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, as they arrived", &o.Raw),
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL instead of a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
 		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "one line per value, as in a pipe", &o.compact),
@@ -120,7 +120,7 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	case o.decode == "":
 		return nil
 	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
-		return run.Line.Usage("--decode writes bytes: --raw, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
+		return run.Line.Usage("--decode writes bytes: --messages, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
 	case screen.Terminal:
 		f := run.Line.Usage("--decode would write bytes to the terminal")
 		f.Hint = "name a file with --output FILE, or pipe it"

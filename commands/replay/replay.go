@@ -31,7 +31,7 @@ type replayOptions struct {
 	strict bool
 	speed  string
 	ignore []string
-	set    []string
+	fill   []string
 	idle   cmdline.Duration
 	update bool
 	report report.Target
@@ -93,7 +93,7 @@ func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Text(groupCompare, "diff", "", "compare both sides with `TAPE`, without a peer", &o.diff),
 		cmdline.Bool(groupPlay, "strict", "", "a request must be the next one on the tape (with --listen)", &o.strict),
 		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (default: as fast as possible)", &o.speed),
-		cmdline.List(groupPlay, "set", "", "`NAME=VALUE`: the value of redacted members of this name, and of $NAME in programs (NAME:=JSON for other values than text)", &o.set),
+		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: the value for redacted members of this name, and for $NAME in programs", &o.fill),
 		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
 		cmdline.PositiveDuration(groupCompare, "idle", "wait `DURATION` for a message that the tape has (10s)", &o.idle),
 		cmdline.Bool(groupCompare, "update", "", "replace what differs on the tapes by what came", &o.update),
@@ -196,7 +196,7 @@ func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rul
 		}
 		po.Speed = speed
 	}
-	for _, s := range o.set {
+	for _, s := range o.fill {
 		name, val, err := setting(s)
 		if err != nil {
 			return po, nil, err
@@ -220,14 +220,14 @@ func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rul
 func setting(s string) (name string, val json.RawMessage, err error) {
 	name, text, ok := strings.Cut(s, "=")
 	if !ok || name == "" || name == ":" {
-		return "", nil, wire.NewFault(wire.Usage, "--set: "+s+" is not NAME=VALUE", nil)
+		return "", nil, wire.NewFault(wire.Usage, "--fill: "+s+" is not NAME=VALUE", nil)
 	}
 	bare, isJSON := strings.CutSuffix(name, ":")
 	if !isJSON {
 		return name, scan.AppendQuoted(nil, text), nil
 	}
 	if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
-		return "", nil, wire.NewFault(wire.Usage, "--set: the value of "+bare+" is no JSON: "+err.Error(), err)
+		return "", nil, wire.NewFault(wire.Usage, "--fill: the value of "+bare+" is no JSON: "+err.Error(), err)
 	}
 	return bare, scan.Trim([]byte(text)), nil
 }

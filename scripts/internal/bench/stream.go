@@ -27,7 +27,7 @@ func streamRows() []row {
 		all = append(all, streamRow("path", " -q .text", s.size, s.n, s.goal, "-q", ".text"))
 	}
 	for _, s := range streamSizes {
-		all = append(all, streamRow("raw", " --raw", s.size, s.n, s.goal, "--raw"))
+		all = append(all, streamRow("raw", " --messages", s.size, s.n, s.goal, "--messages"))
 	}
 	return append(all,
 		streamRow("select", " -q 'select(…) | {…}'", 216, streamSizes[0].n, 5.3, "-q", chosen),

@@ -61,7 +61,7 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	if line.Vars {
 		for _, m := range variable().FindAllSubmatch(line.Msg, -1) {
 			if _, ok := known[string(m[1])]; !ok {
-				return fmt.Errorf("no line before binds %s, and no --set gives it", m[0])
+				return fmt.Errorf("no line before binds %s, and no --fill gives it", m[0])
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	}
 	_, missing := fill(msg, set)
 	if missing != "" {
-		return fmt.Errorf("the value of %q is redacted: give it with --set %s=VALUE", missing, missing)
+		return fmt.Errorf("the value of %q is redacted: give it with --fill %s=VALUE", missing, missing)
 	}
 	return nil
 }

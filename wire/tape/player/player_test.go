@@ -562,8 +562,8 @@ func TestCheck(t *testing.T) {
 		{`{"dir":"send","match":".x"}`, `line 2: a line without "msg" cannot be sent`},
 		{`{"dir":"recv","match":".x == $y"}`, `line 2: "match": jq: variable not defined: $y`},
 		{`{"dir":"recv","match":".x |"}`, `line 2: "match": jq: unexpected EOF`},
-		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: no line before binds ${q}, and no --set gives it`},
-		{`> {"jsonrpc":"2.0","id":1,"method":"login","params":{"password":"…"}}`, `line 2: the value of "password" is redacted: give it with --set password=VALUE`},
+		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: no line before binds ${q}, and no --fill gives it`},
+		{`> {"jsonrpc":"2.0","id":1,"method":"login","params":{"password":"…"}}`, `line 2: the value of "password" is redacted: give it with --fill password=VALUE`},
 	}
 	for _, tt := range tests {
 		err := CheckClient(read(t, tt.tape), Options{})

@@ -34,7 +34,7 @@ tick
 tick' rpcx subscribe "$inspector" Runtime.enable --method Runtime.consoleAPICalled --jq '.args[0].value' -r --count 3
 ok "console events as a subscription"
 
-want 0 '{"id":7,"result":{}}' rpcx call "$inspector" --raw-request '{"id":7,"method":"Runtime.disable"}' --raw
+want 0 '{"id":7,"result":{}}' rpcx call "$inspector" --send '{"id":7,"method":"Runtime.disable"}' --messages
 ok "a message as it stands, its own id"
 
 want 7 '' rpcx call "$inspector" Runtime.evaluate expression='process.abort()'

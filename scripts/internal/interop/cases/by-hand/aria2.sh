@@ -28,11 +28,11 @@ done
 # addUri answers with a gid; what becomes of it comes as notifications that name no subscription.
 want 0 'aria2.onDownloadStart
 aria2.onDownloadComplete' rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/hello.txt"]]' \
-  --select 'select(.method // "" | startswith("aria2.onDownload"))' --raw --count 2 --for 20s --jq .method -r
+  --select 'select(.method // "" | startswith("aria2.onDownload"))' --messages --count 2 --for 20s --jq .method -r
 want 0 hello cat downloads/hello.txt
 want 0 'aria2.onDownloadStart
 aria2.onDownloadError' rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/missing"]]' \
-  --select 'select(.method // "" | startswith("aria2.onDownload"))' --raw --count 2 --for 20s --jq .method -r
+  --select 'select(.method // "" | startswith("aria2.onDownload"))' --messages --count 2 --for 20s --jq .method -r
 ok "notifications of a download that succeeds and of one that does not"
 
 want 0 16 rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/second.txt"]]' \
