@@ -26,7 +26,7 @@ var computed = []struct {
 
 // NewCommand returns the command help; tree describes all commands.
 func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
-	asJSON := false
+	asJSON, all := false, false
 	return &cmdline.Command{
 		Name:      "help",
 		Usage:     "explain a command or a topic",
@@ -39,13 +39,14 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 		}},
 		Flags: append([]cmdline.Flag{
 			cmdline.Bool("", "json", "", "print JSON", &asJSON),
+			cmdline.Bool("", "all", "", "print the whole manual page of a topic", &all),
 		}, run.Common.Flags()...),
-		Action: func(context.Context, *cmdline.Command) error { return answer(run.Line, tree(), asJSON) },
+		Action: func(context.Context, *cmdline.Command) error { return answer(run.Line, tree(), asJSON, all) },
 	}
 }
 
 // answer prints the help that the arguments of the line ask for.
-func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
+func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	if len(l.Args) == 0 {
 		if asJSON {
 			return printJSON(treeJSON(root))
@@ -66,9 +67,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 			if asJSON {
 				return printJSON(topicJSON(t, true))
 			}
-			var b strings.Builder
-			row(&b, "", t.Name+": "+t.Says, 0)
-			return cmdline.Print(os.Stdout, b.String()+"\n"+t.Text)
+			return cmdline.Print(os.Stdout, topicText(t, all))
 		}
 	}
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)
@@ -78,6 +77,18 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON bool) error {
 		f.Fix = []string{"rpcx", "help", near}
 	}
 	return f
+}
+
+// topicText returns a topic as `rpcx help NAME` prints it, with its reference if all is set.
+func topicText(t Topic, all bool) string {
+	var b strings.Builder
+	row(&b, "", t.Name+": "+t.Says, 0)
+	if all || t.Brief == t.Text {
+		return b.String() + "\n" + t.Text
+	}
+	b.WriteString("\n" + t.Brief + "\n")
+	row(&b, "", fmt.Sprintf("The reference: rpcx help %s --all, or man %s.", t.Name, t.Page()), 0)
+	return b.String()
 }
 
 // find returns the command that words name, such as "session" "stop".
@@ -102,11 +113,11 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
-		t.Text = Prose(t.Text)
+		t.Text, t.Brief = Prose(t.Text), Prose(t.Brief)
 		topics = append(topics, t)
 	}
 	for _, c := range computed {
-		topics = append(topics, Topic{Name: c.name, Says: c.says, Text: c.text()})
+		topics = append(topics, Topic{Name: c.name, Says: c.says, Text: c.text(), Brief: c.text()})
 	}
 	return topics
 }

@@ -14,7 +14,7 @@ import (
 
 // texts holds a file for each topic, NAME.SECTION.txt. Its first line is the
 // topic's description; the rest is prose (see Parts), in which "# HEADING"
-// begins a section.
+// begins a section. What follows a line "{{manual}}" is reference, which only the manual and `rpcx help NAME --all` show.
 //
 //go:embed topics/*.txt
 var texts embed.FS
@@ -25,12 +25,16 @@ var topicOrder = []string{
 	"catalog", "tape", "dialect-file", "validate", "rules", "config", "environment", "files", "security",
 }
 
+// referenceMark separates what `rpcx help NAME` prints of a topic from what only the manual has.
+const referenceMark = "{{manual}}\n"
+
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).
 type Topic struct {
 	Name    string
 	Section string // of the manual
 	Says    string // one phrase
 	Text    string // Prose
+	Brief   string // the part of Text that `rpcx help NAME` prints
 }
 
 // Page returns the name of the topic's manual page, without its section.
@@ -77,7 +81,9 @@ func topic(file string) Topic {
 	if strings.Contains(text, "{{rules}}") { // the table takes long to make, and only one topic has it
 		text = strings.NewReplacer("{{rules}}", rulesTable(), "{{differences}}", differencesTable()).Replace(text)
 	}
-	return Topic{Name: name, Section: section, Says: says, Text: strings.Trim(lists().Replace(text), "\n")}
+	text = strings.Trim(lists().Replace(text), "\n")
+	brief, reference, _ := strings.Cut(text, referenceMark)
+	return Topic{Name: name, Section: section, Says: says, Text: brief + reference, Brief: brief}
 }
 
 // lists returns what replaces the placeholders in topics by tables of the

@@ -20,7 +20,7 @@ var background = regexp.MustCompile(` &(\w+&)?$`)
 // are shown as they would be typed, with what they are given on stdin, which is
 // shown before, and "wait"; "cmp stdout FILE" and "cmp stderr FILE" show that file, which
 // the script holds, as their output, and "cp stdout FILE" that it goes to a
-// file; other lines are the test's own affair.
+// file; other lines are the test's own affair. "exec sh -c 'LINE'" is shown as LINE.
 type example struct {
 	title string
 	text  string
@@ -124,6 +124,7 @@ func (e *example) step(line string, held map[string]string, stdin *string) error
 		_, rest, _ = strings.Cut(rest, " ")
 		fallthrough
 	case "exec":
+		rest = pipeline(rest)
 		e.add("$ " + background.ReplaceAllString(rest, " &") + *stdin)
 		*stdin = ""
 	case "wait":
@@ -143,6 +144,15 @@ func (e *example) step(line string, held map[string]string, stdin *string) error
 		}
 	}
 	return nil
+}
+
+// pipeline returns the line of a shell that a command of the form sh -c 'LINE' runs, and other commands unchanged.
+func pipeline(command string) string {
+	line, ok := strings.CutPrefix(command, "sh -c '")
+	if line, ends := strings.CutSuffix(line, "'"); ok && ends {
+		return strings.ReplaceAll(line, "''", "'")
+	}
+	return command
 }
 
 func (e *example) add(text string) {

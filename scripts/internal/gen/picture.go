@@ -184,7 +184,7 @@ func spans(row string) string {
 
 // pictureHead is the beginning of the picture: its style, the window and its buttons.
 const pictureHead = `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" role="img">
-<title>A terminal session: a call, a stream, a call that is called back, and a mistake with its cure</title>
+<title>A terminal session: a call, a stream, a call that is called back, and a mistake with its fix</title>
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; white-space: pre; fill: #1f2328 }
 .window { fill: #f6f8fa; stroke: #d0d7de }

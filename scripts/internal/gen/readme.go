@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -17,7 +18,7 @@ const (
 )
 
 // fillBlocks replaces what stands between "<!-- gen:NAME -->" and "<!-- end
-// -->". NAME is commands (a table), statuses, dialects or speed (tables), examples (all of them),
+// -->". NAME is commands (a table), statuses or dialects (tables), speed, examples (all of them),
 // or example TITLE.
 func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
 	var out bytes.Buffer
@@ -69,7 +70,7 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 		}
 		return "", fmt.Errorf("README.md: no script has the example %q", title)
 	case name == "speed":
-		return speedTable()
+		return speedText()
 	case name == "examples":
 		for i, e := range examples {
 			if i > 0 {
@@ -85,9 +86,12 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 			}
 		})
 	case name == "dialects":
-		b.WriteString("| dialect | what it is |\n| --- | --- |\n")
-		for _, name := range all.Names() {
-			fmt.Fprintf(&b, "| [`%s`](man/rpcx-%s.7) | %s |\n", name, name, cell(help.DialectSays(name)))
+		b.WriteString("| dialect | protocol | dialect | protocol |\n| --- | --- | --- | --- |\n")
+		for pair := range slices.Chunk(all.Names(), 2) {
+			for _, name := range pair {
+				fmt.Fprintf(&b, "| [`%s`](man/rpcx-%s.7) | %s ", name, name, cell(help.DialectSays(name)))
+			}
+			b.WriteString(strings.Repeat("| | ", 2-len(pair)) + "|\n")
 		}
 	case name == "statuses":
 		b.WriteString("| status | name | meaning |\n| --- | --- | --- |\n")

@@ -11,11 +11,11 @@ import (
 // measured is the run that scripts/bench --publish stored.
 const measured = "scripts/internal/bench/published.json"
 
-// speedRows are the rows of it that README shows.
-var speedRows = []string{"stream-216", "batch-64", "call-ws", "call-http", "call-session"}
+// speedRows are the rows of it that README names.
+var speedRows = []string{"stream-216", "batch-64", "call-ws"}
 
-// speedTable is README's table of a published run.
-func speedTable() (string, error) {
+// speedText returns README's sentence about a published run.
+func speedText() (string, error) {
 	text, err := os.ReadFile(measured)
 	if err != nil {
 		return "", err
@@ -34,7 +34,8 @@ func speedTable() (string, error) {
 		return "", fmt.Errorf("%s: %w", measured, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| run %s, %s | in | rpcx | others |\n| --- | --- | ---: | --- |\n", run.Name, run.Machine)
+	fmt.Fprintf(&b, "Medians of %s on %s:", run.Name, run.Machine)
+	separator := ""
 	for _, r := range run.Rows {
 		if !slices.Contains(speedRows, r.Row) {
 			continue
@@ -43,7 +44,9 @@ func speedTable() (string, error) {
 		for _, c := range r.Clients {
 			all = append(all, fmt.Sprintf("%s %.3g", c.Who, c.Took.Median))
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(r.What), r.Unit, strings.TrimPrefix(all[0], "rpcx "), cell(strings.Join(all[1:], "; ")))
+		fmt.Fprintf(&b, "%s %s: **%s** %s (%s)", separator, r.What, strings.TrimPrefix(all[0], "rpcx "), r.Unit, strings.Join(all[1:], "; "))
+		separator = ","
 	}
+	b.WriteString(".\n")
 	return b.String(), nil
 }
