@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// banned are phrases that no text, comment or message may have, with the words to use in their place.
+var banned = []struct{ phrase, use string }{
+	{`spoken with`, "uses the dialect"},
+	{`as it is said`, "as it arrives"},
+	{`(holds?|held|holding)\b[^.;:"]{1,60}? against`, "checks with, compares with"},
+	{`likewise`, "nothing, or the same words again"},
+	{`is no name of`, "is not a name of"},
+	{`is no method`, "is not a method"},
+	{`is none`, "is not, has no"},
+	{`what nothing`, "requests without"},
+	{`who asks`, "the caller, credentials"},
+	{`far (side|end)`, "the peer"},
+	{`talks? back`, "bidirectional"},
+	{`over there`, "the peer's"},
+	{`so that it is`, "to be"},
+	{`gives up`, "fails, ends"},
+	{`of its own accord`, "by itself"},
+	{`as it stands`, "unchanged"},
+	{`all the same`, "anyway"},
+}
+
+// styleExceptions are texts in which a banned phrase is right.
+var styleExceptions = []struct{ text, why string }{
+	{"there is none", "it says that a thing does not exist"},
+}
+
+// styleToDo are directories (without those below them) whose comments and messages are not plain yet. None is added.
+var styleToDo = []string{
+	"commands", "commands/artifacts", "commands/batch", "commands/cmdline", "commands/daemon", "commands/dialects",
+	"commands/env", "commands/help", "commands/options", "commands/params", "commands/prompt", "commands/request",
+	"commands/testdata/script", "commands/validate", "format", "format/tapeview", "scripts/internal/bench",
+	"scripts/internal/bench/server", "scripts/internal/faults", "scripts/internal/interop/cases", "scripts/internal/soak",
+	"wire", "wire/cache", "wire/catalog", "wire/dialect", "wire/dialect/all", "wire/dialect/hotrepl",
+	"wire/dialect/introspect", "wire/dialect/jsonrpc", "wire/dialect/mcp", "wire/dialect/page", "wire/dialect/page/codec",
+	"wire/dialect/page/envelope", "wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server",
+	"wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/framing", "wire/hook", "wire/jq",
+	"wire/jq/ahead", "wire/peer", "wire/peer/ending", "wire/scan", "wire/schema", "wire/scratch", "wire/serve",
+	"wire/session", "wire/session/daemon", "wire/session/relay", "wire/session/rundir", "wire/syserr", "wire/tape",
+	"wire/tape/match", "wire/tape/player", "wire/tape/recorder", "wire/tape/wiretap", "wire/transport",
+	"wire/transport/httpbody", "wire/transport/httpclient", "wire/transport/httpserver", "wire/transport/schemes",
+	"wire/transport/stream", "wire/transport/ws", "wire/trust", "wire/validate/rules",
+}
+
+// TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.
+func TestStyle(t *testing.T) {
+	var phrases []*regexp.Regexp
+	for _, b := range banned {
+		phrases = append(phrases, regexp.MustCompile(`(?i)\b`+strings.ReplaceAll(b.phrase, " ", `\s+`)+`\b`))
+	}
+	check := func(place, text string) {
+		for _, e := range styleExceptions {
+			text = strings.ReplaceAll(text, e.text, "")
+		}
+		for i, p := range phrases {
+			if found := p.FindString(text); found != "" {
+				t.Errorf("%s: %q: write %s", place, found, banned[i].use)
+			}
+		}
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		checkLines(check, name, read(t, "../"+name))
+	}
+	topics, err := filepath.Glob("help/topics/*.txt")
+	if err != nil || len(topics) < 20 {
+		t.Fatalf("%d topics, %v", len(topics), err)
+	}
+	for _, name := range topics {
+		checkLines(check, name, read(t, name))
+	}
+	for _, root := range []string{"commands", "format", "scripts", "wire", "main.go"} {
+		err := filepath.WalkDir("../"+root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || slices.Contains(styleToDo, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")) || path == "../commands/style_test.go" {
+				return err
+			}
+			switch {
+			case filepath.Ext(path) == ".go":
+				checkGo(t, check, path)
+			case filepath.Ext(path) == ".txtar":
+				script, _, _ := strings.Cut(read(t, path), "\n-- ")
+				checkLines(check, path, comments(script))
+			case strings.HasPrefix(path, "../scripts/") && strings.HasPrefix(read(t, path), "#!"):
+				checkLines(check, path, comments(read(t, path)))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkLines checks each paragraph of a text, since a phrase can go on in the next line.
+func checkLines(check func(place, text string), name, text string) {
+	line := 1
+	for para := range strings.SplitSeq(text, "\n\n") {
+		check(name+":"+strconv.Itoa(line), para)
+		line += strings.Count(para, "\n") + 2
+	}
+}
+
+// comments returns the comments of a shell script.
+func comments(script string) string {
+	var b strings.Builder
+	for line := range strings.Lines(script) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
+			b.WriteString(text + "\n")
+		} else {
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// checkGo checks the comments and strings of a Go file.
+func checkGo(t *testing.T, check func(place, text string), path string) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range file.Comments {
+		check(files.Position(c.Pos()).String(), c.Text())
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+			if text, err := strconv.Unquote(s.Value); err == nil {
+				check(files.Position(s.Pos()).String(), text)
+			}
+		}
+		return true
+	})
+}
