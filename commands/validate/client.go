@@ -3,7 +3,6 @@ package validate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"rpcx/commands/cmdline"
@@ -34,6 +33,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 		f.Hint = "write one to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
 		return f
 	}
+	r.suite("rpcx validate --role client " + e.String())
 	j := &peerChecker{o: o, r: r, run: run, endpoint: e}
 	if j.watch, err = newWatch(j); err != nil {
 		return err
@@ -57,7 +57,6 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	if err != nil {
 		return err
 	}
-	r.suite("rpcx validate --role client " + e.String())
 	served, stop := context.WithCancel(cl.Ctx)
 	defer stop()
 	if c.untilFirst {
@@ -188,6 +187,6 @@ func (j *peerChecker) sumClients(n int, err error) error {
 		j.run.Console.Note(own.Text)
 		err = nil
 	}
-	text := fmt.Sprintf("%s: %s, %s", j.endpoint, count(n, "client"), count(j.r.count.all, "rule"))
-	return errors.Join(err, j.r.verdict(text, "", wire.AsFault(err) != nil))
+	checks := count(n, "client") + ", " + count(j.r.count.all, "rule")
+	return errors.Join(err, j.r.verdict(j.endpoint.String(), checks, wire.AsFault(err) != nil))
 }

@@ -11,6 +11,7 @@ import (
 
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -27,12 +28,18 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 		return err
 	}
 	j.facts = map[string][]map[string]json.RawMessage{}
-	said, err := j.describe(ctx)
+	var said *catalog.Catalog
+	err = request.WaitReached(ctx, j.run, func() (err error) { said, err = j.describe(ctx); return err })
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case j.shared.Ended() != nil && !j.shared.Spoke(): // nobody answers
+	case j.shared.Spoke():
+	case j.shared.Ended() != nil:
 		return cmp.Or(err, j.shared.Ended())
+	case unreached(err): // over HTTP the first exchange finds out
+		return err
+	}
+	switch {
 	case err != nil && given == nil:
 		j.undescribed(err)
 		return nil
@@ -44,7 +51,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 		j.catalog = given
 	}
 	j.modules()
-	if j.declared, err = declared.New(j.catalog); err != nil {
+	if j.declared, err = declared.New(ctx, j.catalog); err != nil {
 		return err
 	}
 	examples := j.declared.Examples(ctx)
@@ -56,6 +63,13 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	}
 	j.run.Verbose(fmt.Sprintf("the peer offers %s, with %s", count(len(j.catalog.Methods), "method"), count(examples, "example")))
 	return nil
+}
+
+// unreached reports whether err is about the way to the peer and not about what
+// the peer answers.
+func unreached(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && (f.Unreached || f.Kind == wire.Unreachable || f.Kind == wire.Auth)
 }
 
 // undescribed leaves the rules out about what the peer says of itself.

@@ -43,6 +43,7 @@ type peerChecker struct {
 	catalog  *catalog.Catalog             // the peer's; nil: it has none
 	declared *declared.Checker            // of catalog
 	calls    []call                       // the methods to call: see tries
+	unasked  error                        // why a probe could not be made; nil: all could
 
 	conv   *session.Direct                         // the conversation that checks share
 	shared *probes.Conn                            // its connection
@@ -61,9 +62,7 @@ func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) e
 	if err != nil {
 		return err
 	}
-	r.suite("rpcx validate " + j.endpoint.String())
-	err = env.Cause(cl.Ctx, j.all(cl.Ctx))
-	return r.write(errors.Join(err, j.sum(err != nil)))
+	return r.write(j.sum(env.Cause(cl.Ctx, j.all(cl.Ctx))))
 }
 
 // newPeerChecker prepares the check of the peer that the command line names.
@@ -77,6 +76,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 		f.Hint = "name the peer itself"
 		return nil, f
 	}
+	r.suite("rpcx validate " + e.String())
 	j := &peerChecker{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
 	if j.patience <= 0 {
 		j.patience = defaultAnswerTimeout
@@ -123,7 +123,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 		return err
 	}
 	if len(set.Probes) == 0 {
-		j.r.leaveOut("probes", j.endpoint.Dialect+" has none")
+		j.skip("the probes", j.endpoint.Dialect+" has none")
 	}
 	end, err := j.open(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package validate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,8 +93,10 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 	switch {
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("%s could not be asked: %v", p.Name, res.Error)
-		j.r.count.failed++
 		j.run.Console.Warn(c.Error)
+		if j.unasked == nil {
+			j.unasked = res.Error
+		}
 	case res.Broken != "":
 		return j.r.check(c, validate.Problem{
 			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method, Pointer: validate.Nowhere,
@@ -116,15 +119,17 @@ func brief(msg []byte) string {
 	return format.Cut(format.CleanLine(string(msg)), maxShown)
 }
 
-// sum prints how many checks there were and which were left out. It returns a
-// failure if one has failed. early says that not all checks could be made.
-func (j *peerChecker) sum(early bool) error {
+// sum prints how many checks there were and which were left out. It returns err,
+// which kept checks from being made, and a failure if one has failed.
+func (j *peerChecker) sum(err error) error {
+	if err != nil {
+		j.r.add(report.Case{Name: "the peer is checked", Class: j.endpoint.Dialect, Error: err.Error()})
+	}
 	for _, why := range j.r.whys {
 		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.r.names[why], ", "))
 	}
-	more := ""
-	if n := j.r.count.skipped; n > 0 {
-		more = fmt.Sprintf(", %d left out", n)
+	if err == nil {
+		err = j.unasked
 	}
-	return j.r.verdict(fmt.Sprintf("%s: %s", j.endpoint, count(j.r.count.all, "check")), more, early)
+	return errors.Join(err, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), err != nil))
 }

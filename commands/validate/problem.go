@@ -66,9 +66,9 @@ type outcome struct {
 	target report.Target
 	strict bool // a broken SHOULD makes the check fail
 	suites []report.Suite
-	count  struct{ all, failed, warned, skipped int } // checks of a live peer
-	whys   []string                                   // why checks were left out
-	names  map[string][]string                        // which checks, by reason
+	count  struct{ all, failed, warned, skipped, broken int } // checks of a live peer; broken: that could not be made
+	whys   []string                                           // why checks were left out
+	names  map[string][]string                                // which checks, by reason
 }
 
 // suite begins a group of cases in the report.
@@ -115,6 +115,11 @@ func (r *outcome) into(c *report.Case, p *validate.Problem) {
 // check reports the problems of a check, which is a case of the report; without
 // problems it has passed. Either all of them are warnings or none is.
 func (r *outcome) check(c report.Case, all ...validate.Problem) error {
+	if c.Error != "" {
+		r.count.broken++
+		r.add(c)
+		return nil
+	}
 	r.count.all++
 	for i := range all {
 		r.into(&c, &all[i])
@@ -149,19 +154,30 @@ func (r *outcome) leaveOut(name, why string) {
 	r.names[why] = append(r.names[why], name)
 }
 
-// verdict prints text, how many warnings there were, and more, where the checks
-// of a peer have passed, unless quiet. Otherwise it returns the failure.
-func (r *outcome) verdict(text, more string, quiet bool) error {
+// verdict prints the result of the checks of a peer, with what was counted of
+// each kind, where they have passed. early says that not all checks could be made,
+// for a reason that is reported elsewhere. Otherwise verdict returns the failure:
+// nothing that was checked is not success.
+func (r *outcome) verdict(peer, checks string, early bool) error {
+	text := peer + ": " + checks
 	if r.count.warned > 0 {
 		text += ", " + count(r.count.warned, "warning")
 	}
-	text += more
-	if r.count.failed > 0 {
+	if r.count.skipped > 0 {
+		text += fmt.Sprintf(", %d left out", r.count.skipped)
+	}
+	if r.count.broken > 0 {
+		text += fmt.Sprintf(", %d not possible", r.count.broken)
+	}
+	switch {
+	case r.count.failed > 0:
 		return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, r.count.failed), nil)
+	case early:
+		return nil
+	case r.count.all == 0:
+		return wire.NewFault(wire.Expectation, peer+": nothing checked", nil)
 	}
-	if !quiet {
-		r.run.Console.Note(text + ": passed")
-	}
+	r.run.Console.Note(text + ": passed")
 	return nil
 }
 

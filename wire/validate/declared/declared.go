@@ -51,21 +51,26 @@ const Section = "what the peer says of itself"
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
+	methods [][]byte                  // the methods in it
 	schemas map[string]*schema.Schema // by pointer; nil: it does not compile
 	found   []validate.Problem
 }
 
 // New compiles the schemas of c. What does not compile is a problem; the error
-// is that c cannot be written as JSON.
-func New(c *catalog.Catalog) (*Checker, error) {
+// is that c cannot be written as JSON, or that of ctx.
+func New(ctx context.Context, c *catalog.Catalog) (*Checker, error) {
 	doc, err := c.Marshal()
 	if err != nil {
 		return nil, err
 	}
 	k := &Checker{catalog: c, doc: doc, schemas: map[string]*schema.Schema{}}
+	k.methods = slices.Collect(scan.Elements(scan.Get(doc, "methods")))
 	for i := range c.Methods {
 		for _, place := range places(&c.Methods[i], i) {
-			k.compile(c.Methods[i].Name, place.pointer)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			k.compile(c.Methods[i].Name, place.pointer, place.raw)
 		}
 	}
 	return k, nil
@@ -92,13 +97,13 @@ func places(m *catalog.Method, i int) (all []place) {
 	return all
 }
 
-// compile compiles the schema at a pointer; nil, with a problem, if it does not
+// compile compiles raw, the schema at a pointer; nil, with a problem, if it does not
 // compile.
-func (k *Checker) compile(method, pointer string) *schema.Schema {
+func (k *Checker) compile(method, pointer string, raw json.RawMessage) *schema.Schema {
 	if s, ok := k.schemas[pointer]; ok {
 		return s
 	}
-	s, err := schema.Compile(k.doc, pointer, schema.Options{Warn: func(text string) {
+	s, err := schema.Compile(k.excerpt(pointer, raw), pointer, schema.Options{Warn: func(text string) {
 		k.note(Resolves, method, pointer, text)
 	}})
 	if err != nil {
@@ -139,13 +144,13 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 		return false
 	}
 	m, at := &k.catalog.Methods[i], "/methods/"+strconv.Itoa(i)
-	pointer := at + "/result"
-	if _, ok := m.Events[contentType]; ok {
-		pointer = at + "/events/" + scan.Escape(contentType)
+	pointer, raw := at+"/result", m.Result
+	if event, ok := m.Events[contentType]; ok {
+		pointer, raw = at+"/events/"+scan.Escape(contentType), event
 	} else if contentType != "" && m.Kind == catalog.Stream || m.Result == nil {
 		return false
 	}
-	s := k.compile(method, pointer)
+	s := k.compile(method, pointer, raw)
 	if s == nil {
 		return false
 	}

@@ -2,7 +2,9 @@ package declared_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"rpcx/wire/catalog"
@@ -27,7 +29,7 @@ func checker(t *testing.T) *declared.Checker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := declared.New(c)
+	k, err := declared.New(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,5 +81,36 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s %s: %v", c.method, c.content, said)
 		}
 		expect(t, k, c.want...)
+	}
+}
+
+// A schema is compiled with what it refers to, wherever that is, and in a catalog of
+// thousands of schemas no schema costs as much as all; the end of the context ends it.
+func TestReferencesOfALargeCatalog(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"catalog": 1, "methods": [
+{"name": "other", "params": {"$ref": "#/methods/1/result"}, "result": {"$ref": "#/$defs/A~1b/properties/x"}},
+{"name": "own", "params": {"type": "object", "properties": {"x": {"$ref": "#/properties/y"}, "y": {"type": "integer", "default": "z"}}}, "result": {"type": "string"}}`)
+	for i := range 3_000 {
+		fmt.Fprintf(&b, `,{"name": "m%d", "params": {"type": "object", "properties": {"a": {"$ref": "#/$defs/D%d"}}}}`, i, i)
+	}
+	b.WriteString(`], "$defs": {"A/b": {"properties": {"x": {"$ref": "#/$defs/C"}}}, "C": {"type": "string", "default": 1}`)
+	for i := range 3_000 {
+		fmt.Fprintf(&b, `,"D%d": {"type": "object", "description": "%s"}`, i, strings.Repeat("x", 300))
+	}
+	c, err := catalog.Parse([]byte(b.String() + "}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := declared.New(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Examples(t.Context())
+	expect(t, k, "default-fits own /methods/1/params/properties/y/default", "default-fits  /$defs/C/default")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := declared.New(ended, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
 	}
 }

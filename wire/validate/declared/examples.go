@@ -89,7 +89,7 @@ func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (
 	if len(all) == 0 {
 		return 0
 	}
-	s := k.compile(method, pointer)
+	s := k.compile(method, pointer, raw)
 	for _, x := range all {
 		if s != nil {
 			k.fits(ctx, s, x.rule, method, x.at, x.val)
@@ -112,13 +112,13 @@ func (k *Checker) ofMethod(ctx context.Context, m *catalog.Method, at string) (n
 					named.Add(name, scan.Get(p, "value"))
 				}
 			}
-			if s := k.compile(m.Name, at+"/params"); s != nil {
+			if s := k.compile(m.Name, at+"/params", m.Params); s != nil {
 				k.fits(ctx, s, ExampleFit, m.Name, here+"/params", named.End())
 				n++
 			}
 		}
 		if val := scan.Get(scan.Get(example, "result"), "value"); val != nil && m.Result != nil {
-			if s := k.compile(m.Name, at+"/result"); s != nil {
+			if s := k.compile(m.Name, at+"/result", m.Result); s != nil {
 				k.fits(ctx, s, ExampleFit, m.Name, here+"/result/value", val)
 				n++
 			}

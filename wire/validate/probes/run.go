@@ -230,9 +230,12 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	}
 	var closed *wire.CloseError
 	over := errors.Is(err, io.EOF) || errors.As(err, &closed)
+	fault := wire.AsFault(err)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case fault != nil && fault.Unreached:
+		return err
 	case over && s.Ends:
 		return nil
 	case bounded.Err() != nil:

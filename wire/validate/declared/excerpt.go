@@ -1,0 +1,85 @@
+package declared
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// excerpt returns the catalog as a document with the schema at pointer, which is
+// raw, and those of $defs that it needs, each at its place. Compiling takes time
+// that grows with the document, and a catalog may have thousands of schemas. A
+// schema with references to other places gets the whole catalog.
+func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
+	used := map[string]bool{}
+	parts := strings.Split(pointer, "/")
+	if len(parts) < 3 || !k.needs(raw, used) {
+		return k.doc
+	}
+	var doc, defs scan.Object
+	switch {
+	case parts[1] == "$defs":
+		used[scan.Unescape(parts[2])] = true
+	case parts[1] == "methods":
+		i, err := strconv.Atoi(parts[2])
+		if err != nil || i >= len(k.methods) {
+			return k.doc
+		}
+		doc.Add("methods", slices.Concat([]byte("["+strings.Repeat("0,", i)), k.methods[i], []byte("]")))
+	default:
+		return k.doc
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if k.catalog.Defs[name] != nil {
+			defs.Add(name, k.catalog.Defs[name])
+		}
+	}
+	doc.Add("$defs", defs.End())
+	return doc.End()
+}
+
+// needs adds to used the names of $defs that a schema refers to, and those that
+// these do. It returns false if there is a reference of another kind.
+func (k *Checker) needs(in []byte, used map[string]bool) bool {
+	switch scan.Type(in) {
+	case 'a':
+		for v := range scan.Elements(in) {
+			if !k.needs(v, used) {
+				return false
+			}
+		}
+	case 'o':
+		for key, val := range scan.Named(in) {
+			if !k.reference(key, val, used) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// reference is needs for one member of a schema.
+func (k *Checker) reference(key string, val []byte, used map[string]bool) bool {
+	switch key {
+	case "$ref":
+		name, ok := strings.CutPrefix(scan.String(val), "#/$defs/")
+		if !ok {
+			return false
+		}
+		name, _, _ = strings.Cut(name, "/")
+		if name = scan.Unescape(name); used[name] {
+			return true
+		}
+		used[name] = true
+		return k.needs(k.catalog.Defs[name], used)
+	case "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef":
+		if scan.Type(val) == 's' {
+			return false
+		}
+	}
+	return k.needs(val, used)
+}
