@@ -17,6 +17,7 @@ require (
 )
 
 require (
+	github.com/dlclark/regexp2/v2 v2.13.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )

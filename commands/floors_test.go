@@ -30,7 +30,7 @@ var floors = []floor{
 	{"wire/jq/ahead", []string{"wire", "wire/jq"}, nil},
 	{"wire/dialect", []string{"wire", "wire/catalog"}, nil},
 	{"wire/framing", []string{"wire", "wire/scan"}, nil},
-	{"wire/schema", []string{"wire", "wire/scan", "wire/catalog"}, []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+	{"wire/schema", []string{"wire", "wire/scan", "wire/catalog"}, []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2/v2"}},
 	{"wire/transport", []string{"wire", "wire/redact", "wire/syserr"}, nil},
 	{"wire/transport/httpbody", []string{"wire/transport"}, nil},
 	{"wire/transport/stdio", []string{"wire", "wire/transport"}, []string{"golang.org/x/sys"}},

@@ -172,6 +172,9 @@ func (r *outcome) verdict(peer, checks string, early bool) error {
 	switch {
 	case r.count.failed > 0:
 		return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, r.count.failed), nil)
+	case early && r.count.all > 0:
+		r.run.Console.Note(text)
+		return nil
 	case early:
 		return nil
 	case r.count.all == 0:

@@ -33,6 +33,10 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 			broken = errors.Join(broken, err) // it is in the report; the other tapes are still checked
 			continue
 		}
+		if err != nil && wire.AsFault(err).Kind == wire.Expectation { // nothing checked
+			broken = errors.Join(broken, err)
+			continue
+		}
 		if err != nil {
 			return errors.Join(broken, err)
 		}
@@ -74,6 +78,10 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	if dialect == "" {
 		dialect = all.Default()
 	}
+	if _, err := all.Lookup(dialect); err == nil && !rules.Has(dialect) {
+		r.add(report.Case{Name: "the rules", Class: dialect, Skipped: dialect + " has no rules"})
+		return false, nothingChecked(name, dialect+" has no rules")
+	}
 	set, err := rules.For(dialect)
 	if err != nil {
 		f := tape.Fault(name, 1, err)
@@ -91,11 +99,18 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	if err := t.all(ctx, lines); err != nil {
 		return false, err
 	}
-	if line, cut := lines.Cut(); cut {
+	line, cut := lines.Cut()
+	if cut {
+		t.cut = line
 		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was left out", name, line))
 	}
 	t.report()
-	return t.failed == 0, t.sum()
+	return t.failed == 0 && (t.cut == 0 || !r.strict), t.sum()
+}
+
+// nothingChecked returns the failure of a tape on which nothing was checked.
+func nothingChecked(name, why string) error {
+	return wire.NewFault(wire.Expectation, name+": nothing checked: "+why, nil)
 }
 
 // openTape reads the header of a tape. For a file that is not a tape the error
@@ -118,7 +133,8 @@ type tapeCheck struct {
 	r        *outcome
 	name     string
 	cases    map[string]*report.Case // by rule
-	messages int
+	messages int // that were checked
+	cut      int // the line inside which the tape ends; 0: none
 	failed   int // problems that make the check fail
 	warned   int // and the others
 }
@@ -133,7 +149,7 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 		if err != nil {
 			return err
 		}
-		if l.Kind == tape.Message {
+		if l.Kind == tape.Message && l.Payload() != nil {
 			t.messages++
 		}
 		found, err := t.Line(ctx, l)
@@ -176,18 +192,27 @@ func (t *tapeCheck) report() {
 		c := t.cases[rule.Name]
 		if slices.Contains(t.disabled, rule.Name) {
 			c.Skipped = "--disable"
+		} else if t.messages == 0 {
+			c.Skipped = noMessage
 		}
 		if more := t.many[rule.Name] - maxOfRule; more > 0 {
 			c.Stdout += fmt.Sprintf("and %d more\n", more)
 		}
 		t.r.add(*c)
 	}
+	if t.cut > 0 {
+		name := fmt.Sprintf("line %d", t.cut)
+		t.r.add(report.Case{Name: name, Class: t.set.Dialect, Skipped: "the tape ends inside " + name})
+	}
 }
+
+// noMessage is why nothing is checked on a tape without messages.
+const noMessage = "there is no message on the tape"
 
 // sum prints how many messages were checked against how many rules.
 func (t *tapeCheck) sum() error {
 	if t.messages == 0 {
-		return wire.NewFault(wire.Expectation, "there is no message on "+t.name, nil)
+		return nothingChecked(t.name, noMessage)
 	}
 	text := fmt.Sprintf("%s: %s, %s of %s", t.name, count(t.messages, "message"), count(len(t.set.Rules)-len(t.disabled), "rule"), t.set.Dialect)
 	if n := len(t.disabled); n > 0 {
@@ -199,6 +224,9 @@ func (t *tapeCheck) sum() error {
 	}
 	if t.warned > 0 {
 		words = append(words, count(t.warned, "warning"))
+	}
+	if t.cut > 0 {
+		words = append(words, "1 line left out")
 	}
 	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "all kept"))
 	return nil

@@ -116,7 +116,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
 		cmdline.Text(groupPeer, "catalog", "", "take what the peer offers from the catalog in `FILE`; methods that it declares read-only are called", &o.catalog),
 		cmdline.List(groupPeer, "disable", "", "leave out the rule or probe `NAME`", &o.disable),
-		cmdline.Bool(groupPeer, "strict", "", "a broken SHOULD is a failure, not a warning", &o.strict),
+		cmdline.Bool(groupPeer, "strict", "", "a broken SHOULD, or what a schema leaves unchecked, is a failure", &o.strict),
 		cmdline.Bool(groupPeer, "intrusive", "", "also make probes that may disconnect or exhaust others", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}

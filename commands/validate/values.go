@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,39 @@ import (
 	"rpcx/wire/validate/values"
 )
 
-// tally counts values, and those that do not fit.
-type tally struct{ all, wrong int }
+// tally counts values, those that do not fit, and those of which a part could not
+// be checked, the first for the reason why.
+type tally struct {
+	all, wrong, open int
+	why              string
+}
+
+// note counts a value.
+func (t *tally) note(problems []validate.Problem, open string) {
+	t.all++
+	if len(problems) > 0 {
+		t.wrong++
+	}
+	if open == "" {
+		return
+	}
+	if t.open++; t.open == 1 {
+		t.why = open
+	}
+}
+
+// add adds the values of another file.
+func (t *tally) add(u tally) {
+	t.all, t.wrong, t.open, t.why = t.all+u.all, t.wrong+u.wrong, t.open+u.open, cmp.Or(t.why, u.why)
+}
+
+// skipped says how many values were checked only in part, and why; "" if none was.
+func (t *tally) skipped() string {
+	if t.open == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s checked only in part: %s", t.open, count(t.all, "value"), t.why)
+}
 
 // values checks the values in the files against the schema; without files,
 // those on stdin.
@@ -54,11 +86,9 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 	in, name, err := input(ctx, file)
 	if err == nil {
 		defer func() { _ = in.Close() }()
-		err = env.Cause(ctx, c.Check(ctx, name, in, func(_ int, problems []validate.Problem) error {
-			total.all++
-			if len(problems) > 0 {
-				total.wrong++
-			}
+		var own tally
+		err = env.Cause(ctx, c.Check(ctx, name, in, func(_ int, problems []validate.Problem, open string) error {
+			own.note(problems, open)
 			for i := range problems {
 				r.into(&test, &problems[i])
 				if err := r.print(&problems[i]); err != nil {
@@ -67,6 +97,8 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 			}
 			return context.Cause(ctx)
 		}))
+		total.add(own)
+		test.Skipped = own.skipped()
 	}
 	if err != nil && wire.AsFault(err) == nil {
 		err = wire.NewFault(wire.Usage, file+": "+err.Error(), err)
@@ -104,6 +136,10 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	switch {
 	case t.all == 0:
 		return wire.NewFault(wire.Expectation, "there was no value to hold against "+schema, nil)
+	case t.wrong == 0 && t.open > 0 && r.strict:
+		return wire.NewFault(wire.Expectation, t.skipped(), nil)
+	case t.wrong == 0 && t.open > 0:
+		r.run.Console.Note(of + ", none of which is known not to fit " + schema + "; " + t.skipped())
 	case t.wrong == 0 && t.all == 1:
 		r.run.Console.Note(of + ", which fits " + schema)
 	case t.wrong == 0:

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -111,30 +109,6 @@ type noLoader struct{}
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas are not fetched")
 }
-
-// A pattern is a regular expression with its size, by which the steps of a match
-// are counted. Whether one matches that Go cannot compile is not known.
-type pattern struct {
-	*regexp.Regexp // nil: Go cannot compile it
-	text           string
-	size           int
-}
-
-func newPattern(text string) (*pattern, error) {
-	p := &pattern{text: text, size: len(text)}
-	var err error
-	if p.Regexp, err = regexp.Compile(text); err != nil {
-		return p, err
-	}
-	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
-		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-			p.size = len(prog.Inst)
-		}
-	}
-	return p, nil
-}
-
-func (p *pattern) String() string { return p.text }
 
 // engine returns a pattern, also one that Go cannot compile.
 func engine(text string) (jsonschema.Regexp, error) {

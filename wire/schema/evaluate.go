@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -38,6 +39,7 @@ type evaluation struct {
 	ctx      context.Context
 	left     int // steps
 	depth    int
+	open     string              // what was not known first, in words; "": nothing, or it has none
 	circular bool                // a schema was asked for while it was evaluated at the same value
 	scope    *scope              // nil: there are no dynamic references
 	verdicts map[question]answer // about the targets of references
@@ -76,6 +78,14 @@ func (e *evaluation) spend(steps int) bool {
 		e.left = -1
 	}
 	return e.left >= 0
+}
+
+// unevaluated returns the verdict on what is not known, for a reason.
+func (e *evaluation) unevaluated(reason string, args ...any) verdict {
+	if e.open == "" {
+		e.open = fmt.Sprintf(reason, args...)
+	}
+	return unknown
 }
 
 // whole evaluates a schema with a whole value.

@@ -113,7 +113,7 @@ func suiteFile(t *testing.T, draft, name string, text []byte, fetch func(string)
 // all is what keeps a value from fitting.
 func all(t *testing.T, s *Schema, value []byte) []Mismatch {
 	t.Helper()
-	found, err := s.All(t.Context(), value)
+	found, _, err := s.All(t.Context(), value)
 	if err != nil {
 		t.Error(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/big"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
 
@@ -91,8 +90,8 @@ func (e *evaluation) among(v *value, values []any) verdict {
 	return fails
 }
 
-// format applies a format. A regular expression that Go cannot compile may be one
-// in the language that JSON Schema means, JavaScript's: that is not known.
+// format applies a format. A regular expression that neither engine can compile may
+// still be one of JavaScript's: that is not known.
 func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
 	switch {
 	case v.kind() != 's':
@@ -102,7 +101,7 @@ func (e *evaluation) format(f *jsonschema.Format, v *value) verdict {
 	case f.Name != "regex":
 		return verdictOf(f.Validate(string(v.text())) == nil)
 	}
-	if _, err := regexp.Compile(string(v.text())); err != nil {
+	if _, err := newPattern(string(v.text())); err != nil {
 		return unknown
 	}
 	return passes
@@ -160,14 +159,4 @@ func (f *collected) size(less, more string, least, most *int, n int) {
 	if most != nil && n > *most {
 		f.fail(more, causes{}).at = [2]int{n, *most}
 	}
-}
-
-// match applies a regular expression to a text; the verdict on one that Go does
-// not know is unknown.
-func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
-	p := re.(*pattern)
-	if p.Regexp == nil || !e.spend(1+len(text)*p.size/64) {
-		return unknown
-	}
-	return verdictOf(p.Match(text))
 }

@@ -6,6 +6,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,27 +115,30 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 }
 
 // All returns all that keeps v from fitting, in the order of its places; nothing
-// where it fits. What takes too many steps to find out is a mismatch, too. The
+// where it fits. What takes too many steps to find out is a mismatch, too. open
+// says what could not be evaluated, where v may therefore not fit; "": all was. The
 // error is the context's.
-func (s *Schema) All(ctx context.Context, v json.RawMessage) ([]Mismatch, error) {
+func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	var m *Mismatch
 	if errors.As(err, &m) {
-		return []Mismatch{*m}, nil
+		return []Mismatch{*m}, "", nil
 	}
 	e := s.evaluation(ctx, len(v))
 	a := e.whole(s.schema, root)
 	switch {
 	case a.verdict == fails:
-		return s.mismatches(a.failure), nil
+		return s.mismatches(a.failure), "", nil
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, "", ctx.Err()
 	case e.left < 0:
-		return []Mismatch{{Rule: "steps", Message: fmt.Sprintf("takes more than %d steps to check", s.steps+len(v)*s.stepsPerByte)}}, nil
+		return []Mismatch{{Rule: "steps", Message: fmt.Sprintf("takes more than %d steps to check", s.steps+len(v)*s.stepsPerByte)}}, "", nil
 	case a.verdict == unknown && e.circular:
-		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema leads back to itself"}}, nil
+		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema leads back to itself"}}, "", nil
+	case a.verdict == unknown:
+		return nil, cmp.Or(e.open, "a part of the schema is not known"), nil
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // empty returns the value that stands for one that was not given.

@@ -153,12 +153,12 @@ func TestOlderDrafts(t *testing.T) {
 func TestUncheckedPartsWarnOnce(t *testing.T) {
 	for _, c := range []struct{ name, schema, good, bad, warning string }{
 		{
-			"look-ahead", `{"properties":{"a":{"pattern":"^(?!x)","maxLength":2},"b":{"pattern":"^(?!x)"}}}`,
-			`{"a":"xx"}`, `{"a":"abc"}`, "(?!x)",
+			"a pattern that no engine knows", `{"properties":{"a":{"pattern":"^(?&x)","maxLength":2},"b":{"pattern":"^(?&x)"}}}`,
+			`{"a":"xx"}`, `{"a":"abc"}`, "(?&x)",
 		},
 		{
-			"look-ahead names", `{"patternProperties":{"^(?!x)":{"type":"integer"}},"properties":{"b":{"type":"integer"}},"additionalProperties":false}`,
-			`{"a":"text"}`, `{"b":"text"}`, "(?!x)",
+			"names of a pattern that no engine knows", `{"patternProperties":{"^(?&x)":{"type":"integer"}},"properties":{"b":{"type":"integer"}},"additionalProperties":false}`,
+			`{"a":"text"}`, `{"b":"text"}`, "(?&x)",
 		},
 		{
 			"lost definition", `{"properties":{"a":{"$ref":"#/$defs/gone"},"b":{"$ref":"#/$defs/gone"},"c":{"type":"integer"}}}`,

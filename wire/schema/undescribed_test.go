@@ -20,7 +20,7 @@ func TestUndescribed(t *testing.T) {
 		{`{"properties":{"a":{}},"additionalProperties":{"type":"integer"}}`, `{"b":1}`, ""},
 		{`{"properties":{"a":{}},"additionalProperties":true}`, `{"b":1}`, "/b b "},
 		{`{"properties":{"a":{}},"patternProperties":{"^x":{}}}`, `{"xa":1,"b":2}`, "/b b "},
-		{`{"properties":{"a":{}},"patternProperties":{"^(?!x)":{}}}`, `{"b":2}`, ""},
+		{`{"properties":{"a":{}},"patternProperties":{"^(?&x)":{}}}`, `{"b":2}`, ""},
 		{`{"properties":{"a":{}},"dependentSchemas":{"a":{}}}`, `{"b":1}`, ""},
 		{`{"properties":{"a":{}},"dependencies":{"a":["c"]}}`, `{"b":1}`, ""},
 		{`{"properties":{"a":{}},"unevaluatedProperties":{}}`, `{"b":1}`, ""},

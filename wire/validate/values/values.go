@@ -20,10 +20,10 @@ type Checker struct {
 }
 
 // Check checks every value in r, the content of source, in order, and calls each
-// with its line, from 1, and its problems. Text that is not JSON is a problem of
-// the rule json, and the values after it are checked, too. The error is ctx's, one
-// of reading r, or of each, which ends the run.
-func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem) error) error {
+// with its line, from 1, its problems and what could not be evaluated ("": all was). Text that is not
+// JSON is a problem of the rule json, and the values after it are checked, too. The
+// error is ctx's, one of reading r, or of each, which ends the run.
+func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
 	values := newReader(r)
 	for {
 		v, err := values.next()
@@ -33,9 +33,9 @@ func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each fu
 		if err != nil {
 			return err
 		}
-		found := []schema.Mismatch{{Rule: "json", Message: v.broken}}
+		found, open := []schema.Mismatch{{Rule: "json", Message: v.broken}}, ""
 		if v.broken == "" {
-			if found, err = c.schema.All(ctx, v.text); err != nil {
+			if found, open, err = c.schema.All(ctx, v.text); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each fu
 				Source: source, Line: v.line, Rule: m.Rule, Section: m.Schema, Pointer: validate.Place(m.Pointer), Message: m.Message, Branches: m.Branches,
 			})
 		}
-		if err := each(v.line, problems); err != nil {
+		if err := each(v.line, problems, open); err != nil {
 			return err
 		}
 	}

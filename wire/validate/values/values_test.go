@@ -31,7 +31,7 @@ func folder(t *testing.T, files map[string]string) string {
 func checked(t *testing.T, c *Checker, text string) string {
 	t.Helper()
 	var b strings.Builder
-	err := c.Check(t.Context(), "-", strings.NewReader(text), func(line int, problems []validate.Problem) error {
+	err := c.Check(t.Context(), "-", strings.NewReader(text), func(line int, problems []validate.Problem, _ string) error {
 		fmt.Fprintf(&b, "%d", line)
 		if len(problems) == 0 {
 			b.WriteString(" ok")
@@ -150,7 +150,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(line int, _ []validate.Problem) error {
+		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(line int, _ []validate.Problem, _ string) error {
 			if line < last || line > 1+strings.Count(text, "\n") {
 				t.Fatalf("line %d after %d", line, last)
 			}

@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A pattern is a regular expression with its size, by which the steps of a match
+// are counted. JSON Schema means those of ECMA-262, some of which Go's cannot
+// express: look-around and back-references. They go to an engine that
+// backtracks, whose time is bounded. Whether a pattern matches that neither
+// knows is unknown.
+type pattern struct {
+	*regexp.Regexp                 // nil: Go cannot express it
+	ecma           *regexp2.Regexp // nil: it is not needed, or cannot express it either
+	text           string
+	size           int
+}
+
+// The limits of one match of a pattern that backtracks.
+const (
+	patternTime  = 100 * time.Millisecond
+	patternStack = 1 << 20
+)
+
+func newPattern(text string) (*pattern, error) {
+	p := &pattern{text: text, size: len(text)}
+	var err error
+	if p.Regexp, err = regexp.Compile(text); err == nil {
+		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+				p.size = len(prog.Inst)
+			}
+		}
+		return p, nil
+	}
+	ecma, failed := regexp2.Compile(text, regexp2.ECMAScript, regexp2.Unicode, regexp2.OptionMaxBacktrackingStackSize(patternStack))
+	if failed != nil {
+		return p, err
+	}
+	ecma.MatchTimeout = patternTime
+	p.ecma = ecma
+	return p, nil
+}
+
+func (p *pattern) String() string { return p.text }
+
+// MatchString reports whether the pattern matches; the library asks for that when
+// it checks a schema.
+func (p *pattern) MatchString(text string) bool {
+	if p.Regexp != nil {
+		return p.Regexp.MatchString(text)
+	}
+	if p.ecma == nil {
+		return true
+	}
+	ok, err := p.ecma.MatchString(text)
+	return ok || err != nil
+}
+
+// match applies a regular expression to a text. The verdict is unknown if Go does
+// not know the expression, or if the match takes too long.
+func (e *evaluation) match(re jsonschema.Regexp, text []byte) verdict {
+	p := re.(*pattern)
+	switch {
+	case !e.spend(1 + len(text)*p.size/64):
+		return unknown
+	case p.Regexp != nil:
+		return verdictOf(p.Match(text))
+	case p.ecma == nil:
+		return e.unevaluated("the pattern %q is not a regular expression that rpcx knows", p.text)
+	}
+	started := time.Now()
+	ok, err := p.ecma.MatchString(string(text))
+	e.spend(int(time.Since(started) / (time.Second / maxSteps)))
+	if err != nil {
+		return e.unevaluated("the pattern %q takes too long", p.text)
+	}
+	return verdictOf(ok)
+}
