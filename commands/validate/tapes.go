@@ -133,10 +133,10 @@ type tapeCheck struct {
 	r        *outcome
 	name     string
 	cases    map[string]*report.Case // by rule
-	messages int // that were checked
-	cut      int // the line inside which the tape ends; 0: none
-	failed   int // problems that make the check fail
-	warned   int // and the others
+	messages int                     // that were checked
+	cut      int                     // the line inside which the tape ends; 0: none
+	failed   int                     // problems that make the check fail
+	warned   int                     // and the others
 }
 
 // all checks every line.
