@@ -22,7 +22,7 @@ var texts embed.FS
 // topicOrder are the topics that are listed first; the others follow by name.
 var topicOrder = []string{
 	"agent", "endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
-	"catalog", "tape", "dialect-file", "validate", "rules", "config", "environment", "files", "security",
+	"catalog", "tape", "dialect-file", "validation", "rules", "config", "environment", "files", "security",
 }
 
 // referenceMark separates what `rpcx help NAME` prints of a topic from what only the manual has.
