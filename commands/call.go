@@ -25,7 +25,6 @@ import (
 type callOptions struct {
 	options.Client
 	params    options.Params
-	fields    dialects.RequestFields
 	cache     request.CacheFlags
 	notify    bool
 	batch     bool
@@ -39,7 +38,8 @@ type callOptions struct {
 }
 
 func callCommand(run *env.Env) *cmdline.Command {
-	o := &callOptions{fields: dialects.NewRequestFields()}
+	o := &callOptions{}
+	o.Handshake.Set.Requests = true
 	flags := append([]cmdline.Flag{
 		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that come before the answer (tick* is a pattern; repeatable)", &o.method),
 		options.GraceFlag(&o.grace),
@@ -48,7 +48,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 		cmdline.Number("", "jobs", "with --batch, keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
 		cmdline.Text("", "send", "", "send the message `JSON` (- for stdin) unchanged, with its own id", &o.send),
-	}, slices.Concat(o.params.Flags(), o.fields.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
+	}, slices.Concat(o.params.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
@@ -92,7 +92,11 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		return err
 	}
 	o.cache.Fresh = (o.Conn.NoCache || o.Conn.Refresh) && !e.Spec().Discovery.IsCached()
-	if err := o.exclude(run.Line, rest); err != nil {
+	members, err := o.Handshake.Set.Members(run.Line, e)
+	if err != nil {
+		return err
+	}
+	if err := o.exclude(run.Line, rest, members != nil); err != nil {
 		return err
 	}
 	if err := o.files.CheckEmbedded(run, e); err != nil {
@@ -110,7 +114,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 
 // do makes the one call that the flags ask for: METHOD with its params, or --send.
 func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string) error {
-	r.Args, r.Fields, r.Cache, r.Retries, r.Idle = rest, o.fields, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
+	r.Args, r.Cache, r.Retries, r.Idle = rest, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
 	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "what was called"}
 	if r.Endpoint.Spec().Files.AreEmbedded() {
 		r.Files, r.Read.KeepRaw = &o.files, true
@@ -148,19 +152,20 @@ var callConflicts = []struct {
 	{"send", []string{"notify", "arguments"}, "--send is the whole message: no method, no params"},
 	{"one call", []string{"no method"}, "a method is missing"},
 	{"one call", []string{"unordered", "jobs"}, "--jobs and --unordered go with --batch"},
-	{"batch", []string{"cache", "fields"}, "--cache, --no-cache, --target and the like go with one call, not with --batch"},
+	{"batch", []string{"cache"}, "--cache and --no-cache go with one call, not with --batch"},
+	{"members", []string{"batch", "send"}, "--set adds members to one call with a METHOD, not to --batch or --send"},
 	{"save", []string{"batch", "notify", "send"}, "--save goes with one call that has a method and an answer"},
 	{"method", []string{"batch", "notify", "send"}, "--method goes with one call that has a method and an answer"},
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
 	{"retry-unsafe", []string{"no retry"}, "--retry-unsafe goes with --retry"},
 }
 
-// exclude returns an error for flags that contradict each other.
-func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string) error {
+// exclude returns an error for flags that contradict each other. members says that --set gives members of requests.
+func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
 		"batch": o.batch, "notify": o.notify, "send": o.send != "", "messages": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
-		"unordered": o.unordered, "jobs": o.jobs != 0, "cache": o.cache != (request.CacheFlags{}), "fields": o.fields.Given(), "save": o.files.Dir != "",
+		"unordered": o.unordered, "jobs": o.jobs != 0, "cache": o.cache != (request.CacheFlags{}), "members": members, "save": o.files.Dir != "",
 		"method": len(o.method) > 0, "retry": o.retry.N != 0, "no retry": o.retry.N == 0, "retry-unsafe": o.retry.Unsafe,
 	}
 	for _, c := range callConflicts {

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,16 +25,16 @@ type evalOptions struct {
 	file      string
 	dryRun    bool
 	retry     request.Retries
-	beside    dialects.ExtraMembers
 }
 
 func evalCommand(run *env.Env) *cmdline.Command {
 	o := &evalOptions{}
+	o.Handshake.Set.Requests = true
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, without sending them", &o.dryRun),
 	}...)
-	flags = append(flags, slices.Concat(o.retry.Flags(), o.beside.Flags())...)
+	flags = append(flags, o.retry.Flags()...)
 	return &cmdline.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
@@ -82,8 +81,8 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	r.Idle, r.Retries, r.Nested = o.Time.Idle.Or(options.DefaultIdle), o.retry, true
 	r.Read.What = "the eval"
 	r.Op = o.evaluator.Operation(e, code, time.Duration(o.Time.Timeout))
-	if o.beside.Given() {
-		if r.Op.Extra, err = o.beside.Extra(run.Line, e, false); err != nil {
+	if members, err := o.Handshake.Set.Members(run.Line, e); members != nil || err != nil {
+		if r.Op.Extra = members; err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ var floors = []floor{
 	{"wire/dialect/scomp", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/hotrepl", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect", "wire/dialect/poll"}, nil},
 	{"wire/dialect/page/program", []string{"wire", "wire/scan", "wire/jq"}, nil},
-	{"wire/dialect/page/load", []string{"wire", "wire/catalog", "wire/toml", "wire/trust", "wire/dialect/page/program"}, nil},
+	{"wire/dialect/page/load", []string{"wire", "wire/scan", "wire/catalog", "wire/toml", "wire/trust", "wire/dialect/page/program"}, nil},
 	{"wire/dialect/page/envelope", []string{"wire", "wire/scan", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/page/codec", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/poll", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/page/server", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/page/*"}, nil},

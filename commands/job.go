@@ -88,14 +88,14 @@ client that was connected. job list prints the host's journal.`
 type jobOptions struct {
 	options.Client
 	params  options.Params
-	fields  dialects.RequestFields
 	files   artifacts.Flags
 	journal dialects.Journal
 	retry   request.Retries
 }
 
 func (v jobVerb) command(run *env.Env) *cmdline.Command {
-	o := &jobOptions{fields: dialects.NewRequestFields()}
+	o := &jobOptions{}
+	o.Handshake.Set.Requests = v.args == argsMethod
 	idle := options.IdleJob
 	if v.kind == dialect.JobWait {
 		idle = options.IdleNone
@@ -103,7 +103,7 @@ func (v jobVerb) command(run *env.Env) *cmdline.Command {
 	flags := o.Flags(run, idle)
 	description := v.description
 	if v.args == argsMethod {
-		flags = slices.Concat(o.params.Flags(), o.fields.Flags(), flags)
+		flags = slices.Concat(o.params.Flags(), flags)
 		flags = append(flags, o.retry.Flags()...)
 		description += "\n\n" + paramsDescription
 	}
@@ -142,7 +142,7 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	r.Read = request.ReadOptions{KeepRaw: embedded, KeepLast: !embedded, What: "the job"}
 	switch {
 	case v.args == argsMethod:
-		r.Args, r.Fields = rest, o.fields
+		r.Args = rest
 	case v.args == argsJob:
 		r.Op.Job, r.Read.Method = rest[0], rest[0]
 	case spec.Jobs != nil && spec.Jobs.Journal:

@@ -31,19 +31,19 @@ type subscribeOptions struct {
 	beside      string // names the watch of --method or --select to the request that triggers it; "": there is none
 	since       int64
 	grace       cmdline.Duration
-	fields      dialects.RequestFields
 	watch       dialects.Watch
 }
 
 func subscribeCommand(run *env.Env) *cmdline.Command {
-	o := &subscribeOptions{since: -1, fields: dialects.NewRequestFields()}
+	o := &subscribeOptions{since: -1}
+	o.Handshake.Set.Requests = true
 	flags := append(append(o.StopConditions.Flags(),
 		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
 		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; repeatable)", &o.method),
 		cmdline.Number("", "since", "with @NAME and no METHOD: print the events that the session has kept after number `SEQ`, then those that come", 0, &o.since),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; default: x_unsubscribe for x_subscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
-	), slices.Concat(o.watch.Flags(), o.params.Flags(), o.fields.Flags())...)
+	), slices.Concat(o.watch.Flags(), o.params.Flags())...)
 	return &cmdline.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
@@ -85,7 +85,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		return err
 	}
 	o.Calls(rest)
-	r.Args, r.Fields, r.Idle, r.Stop = rest, o.fields, o.Time.Idle.Or(0), o.StopConditions
+	r.Args, r.Idle, r.Stop = rest, o.Time.Idle.Or(0), o.StopConditions
 	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), Grace: time.Duration(o.grace)}
 	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
 	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {

@@ -17,6 +17,7 @@ const (
 	GroupParams     = "Parameters"
 	GroupListen     = "Listening"
 	GroupKept       = "What is kept"
+	GroupDialect    = "Dialect"
 	GroupScomp      = "scomp"
 	GroupIntrospect = "introspect"
 	GroupRO         = "ro"

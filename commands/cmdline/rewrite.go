@@ -89,7 +89,7 @@ func isSecretFlag(f string) bool {
 	switch flag {
 	case "--proxy":
 		return strings.Contains(value, "@")
-	case "--header", "--arg", "--argjson":
+	case "--header", "--arg", "--argjson", "--set":
 		i := strings.IndexAny(value, "=:")
 		return i >= 0 && redact.SecretName(value[:i])
 	}

@@ -167,7 +167,7 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	if err != nil {
 		return err
 	}
-	if err := o.Handshake.Apply(&e, &so); err != nil {
+	if err := o.Handshake.Apply(run, &e, &so); err != nil {
 		return err
 	}
 	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, false); err != nil {

@@ -3,14 +3,11 @@
 package dialects
 
 import (
-	"encoding/json"
-
 	"rpcx/commands/cmdline"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
-	"rpcx/wire/endpoint"
 )
 
 // A row holds what one dialect adds to the commands. Each member may be nil.
@@ -19,7 +16,6 @@ type row struct {
 	// ("job run").
 	examples map[string][]cmdline.Example
 
-	fields  func() Fields
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
 	modules *Modules
 }
@@ -35,7 +31,7 @@ type Modules struct {
 }
 
 // rows returns the table, in the order in which help lists the flags.
-func rows() []row { return []row{roRow, introspectRow, hotreplRow, pageRow} }
+func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
 
 // Examples returns the dialects' examples for the help of a command. command is
 // its words after rpcx, such as "job run".
@@ -44,60 +40,6 @@ func Examples(command string) (all []cmdline.Example) {
 		all = append(all, r.examples[command]...)
 	}
 	return all
-}
-
-// Fields are flags for what requests of one dialect have beside method and
-// params.
-type Fields interface {
-	Flags() []cmdline.Flag
-	// Given reports whether one of the flags was given.
-	Given() bool
-	// Extra returns the fields for an operation's Extra; nil if there are none.
-	// fresh asks for an answer that does not come from a cache.
-	Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error)
-}
-
-// RequestFields are the Fields of all dialects that have them.
-type RequestFields []Fields
-
-// NewRequestFields returns the Fields of the table, with no flag given.
-func NewRequestFields() RequestFields {
-	var all RequestFields
-	for _, r := range rows() {
-		if r.fields != nil {
-			all = append(all, r.fields())
-		}
-	}
-	return all
-}
-
-// Flags returns all their flags.
-func (all RequestFields) Flags() []cmdline.Flag {
-	var flags []cmdline.Flag
-	for _, f := range all {
-		flags = append(flags, f.Flags()...)
-	}
-	return flags
-}
-
-// Given reports whether any of the flags was.
-func (all RequestFields) Given() bool {
-	for _, f := range all {
-		if f.Given() {
-			return true
-		}
-	}
-	return false
-}
-
-// Extra returns the fields of the first dialect that has some; nil if none has.
-func (all RequestFields) Extra(l *cmdline.CommandLine, e endpoint.Endpoint, fresh bool) (json.RawMessage, error) {
-	for _, f := range all {
-		if extra, err := f.Extra(l, e, fresh); extra != nil || err != nil {
-			return extra, err
-		}
-	}
-	return nil, nil
 }
 
 // NewAdvice reads a guidance event of a call of method, and adds a command that

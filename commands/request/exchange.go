@@ -1,7 +1,9 @@
 package request
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session"
 )
 
@@ -63,7 +66,7 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = x.Op
 	if len(x.Args) > 0 {
 		op.Method = x.Args[0]
-		if op.Extra, err = x.Fields.Extra(x.Env.Line, x.Endpoint, x.Client.Conn.NoCache || x.Client.Conn.Refresh); err != nil {
+		if op.Extra, err = x.members(); err != nil {
 			return op, err
 		}
 		if err := FillParams(x.ctx, x.Env, x.Endpoint, &op, x.Args[1:], x.Params, cat); err != nil {
@@ -80,6 +83,21 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 		}
 	}
 	return op, err
+}
+
+// members returns what is sent beside method and params; nil: nothing.
+func (x *exchange) members() (json.RawMessage, error) {
+	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
+	fresh, spec := x.Client.Conn.NoCache || x.Client.Conn.Refresh, x.Endpoint.Spec()
+	switch {
+	case err != nil || !fresh:
+		return given, err
+	case spec.AnswerCache != nil: // the peer is not to answer from a cache, either
+		return scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`)), nil
+	case !spec.Discovery.IsCached() && x.Endpoint.Socket == "":
+		return nil, x.Env.Line.Usage("--no-cache and --refresh: %s has nothing that is kept", spec.Name)
+	}
+	return given, nil
 }
 
 // converse opens a connection, calls work and closes the connection.

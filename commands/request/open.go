@@ -117,7 +117,7 @@ func SameVersion(name, version string) error {
 // dialFlags configure dialling; they are refused with @NAME, which is already
 // connected.
 var dialFlags = []string{
-	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise", "max-message", "meta", "resume",
+	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise", "max-message", "resume",
 	"refresh", "no-environment", "shutdown-timeout", "strict",
 	"record", "redact", "on-tape-error",
 }
@@ -148,7 +148,7 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	o.Own = c.Own
-	if err := c.Handshake.Apply(&e, &o); err != nil {
+	if err := c.Handshake.Apply(run, &e, &o); err != nil {
 		return nil, err
 	}
 	o.Reached, o.Hurry, o.Hook.Working = run.Reached, env.GraceContext(ctx), cl.Working

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rpcx/commands/artifacts"
-	"rpcx/commands/dialects"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/format"
@@ -27,9 +26,8 @@ type Request struct {
 	Catalog  *catalog.Catalog // of --catalog; nil: none
 	Print    *format.Pipeline
 
-	Op      dialect.Op             // what is sent, but for what Args and Fields add
-	Args    []string               // METHOD and its params, which the peer's catalog may type; none: Op is complete
-	Fields  dialects.RequestFields // flags that become members of the request beside Args
+	Op      dialect.Op // what is sent, but for what Args and --set add
+	Args    []string   // METHOD and its params, which the peer's catalog may type; none: Op is complete
 	Read    ReadOptions
 	Cache   CacheFlags
 	Retries Retries

@@ -93,7 +93,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 	if j.session, err = options.ForSession(ctx, r.run, &c.Conn, &c.Hooks); err != nil {
 		return nil, err
 	}
-	if err := c.Handshake.Apply(&j.endpoint, &j.session); err != nil {
+	if err := c.Handshake.Apply(r.run, &j.endpoint, &j.session); err != nil {
 		return nil, err
 	}
 	if !r.run.Common.Verbose {

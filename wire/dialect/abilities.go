@@ -67,7 +67,7 @@ type HandshakeOptions struct {
 	// gets them as values and cannot call them by name.
 	Functions map[string]bool
 	Info      catalog.Info         // who we are
-	Metadata  json.RawMessage      // an object with what the user adds; nil: nothing
+	Settings  json.RawMessage      // an object with what the user sets (Setting.Handshake); nil: nothing
 	Resume    string               // the session to resume: fail if that cannot be; "": begin a new one
 	Last      string               // the session of the connection that was lost: resume it if possible; "": none
 	Began     func(session string) // called with the peer's name for our session once it has accepted us; may be nil

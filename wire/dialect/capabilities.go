@@ -25,11 +25,19 @@ type Transport struct {
 
 // Params says what the parameters of a dialect can be.
 type Params struct {
-	Styles    []string // how an object of params can be sent (--params-style), the usual way first; nil: one way
-	Scalar    bool     // params may be any JSON value, not only an object or an array
-	Functions bool     // params can hold functions (key@on=NAME)
-	Typed     bool     // Conversation.Typing tells by which schemas params are typed
-	Extra     []string // members of a message beside method and params that a user may give (--extra)
+	Styles    []string  // how an object of params can be sent (--params-style), the usual way first; nil: one way
+	Scalar    bool      // params may be any JSON value, not only an object or an array
+	Functions bool      // params can hold functions (key@on=NAME)
+	Typed     bool      // Conversation.Typing tells by which schemas params are typed
+	Settings  []Setting // what a user can set beside method and params (--set)
+}
+
+// A Setting is a value that a user gives with --set NAME=TEXT or NAME:=JSON.
+type Setting struct {
+	Name      string
+	Type      string // of JSON, or any: see scan.IsTypeName
+	Handshake bool   // it is sent in the handshake; else it is a member of each request beside method and params
+	Says      string // a phrase for help; "": nothing more is known
 }
 
 // Validation is what rpcx validate compares a peer with. It is what the page of the dialect demands.
@@ -44,7 +52,6 @@ type Handshake struct {
 	ServerFirst bool // the server sends first: until then a client sends nothing
 	OneClient   bool // the peer has one client: a new one evicts the one before it
 	Introduces  bool // the handshake says who we are and which hooks answer: see HandshakeOptions
-	Metadata    bool // it can hold the object that the user gives with --meta
 	Resumes     bool // it can name the session to resume (--resume)
 	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` speaks it
 }

@@ -29,7 +29,7 @@ var keys = map[string]kind{
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "proxy": word, "resolve": list, "no-environment": yesNo,
 	"connect-timeout": word, "wait": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
 	"on": list, "hooks": paths, "hook-timeout": word, "on-open": word, "hook-jobs": word, "strict-hooks": yesNo,
-	"reconnect": yesNo, "reconnect-for": word, "meta": list, "catalog": path, "cache": word, "params-style": word, "extra": list,
+	"reconnect": yesNo, "reconnect-for": word, "set": list, "catalog": path, "cache": word, "params-style": word,
 }
 
 // defaultKeys are those of [default]. Headers, tokens and hooks are not among them: they would go to whoever is called.

@@ -6,7 +6,10 @@
 // Nothing here changes or keeps the bytes that it is given.
 package scan
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // An Error says where bytes stop being JSON, and why.
 type Error struct {
@@ -132,6 +135,15 @@ func Type(val []byte) byte {
 	}
 	return types[val[0]]
 }
+
+// typeNames are the names of types, as in a JSON Schema, with the results of Type that they cover; any covers all.
+var typeNames = map[string]string{"string": "s", "number": "n", "boolean": "tf", "object": "o", "array": "a", "any": "oasntf0"}
+
+// IsTypeName reports whether name is the name of a type, or any.
+func IsTypeName(name string) bool { return typeNames[name] != "" }
+
+// HasType reports whether a value has the type of that name.
+func HasType(val []byte, name string) bool { return strings.IndexByte(typeNames[name], Type(val)) >= 0 }
 
 var types = [256]byte{
 	'{': 'o', '[': 'a', '"': 's', '-': 'n', 't': 't', 'f': 'f', 'n': '0',

@@ -58,7 +58,7 @@ type Options struct {
 	Catalog   *catalog.Catalog    // the schemas of hooks' params and results; a server offers it to clients
 	Offers    *catalog.Catalog    // the descriptions of our hooks as a client: sent if the dialect's greeting declares hooks, and checked
 	Info      catalog.Info        // who we are, for greetings
-	Metadata  json.RawMessage     // an object that a greeting carries; nil: none
+	Settings  json.RawMessage     // an object of what the user sets in the handshake; nil: nothing
 	Resume    string              // the session to resume; "": begin a new one
 	Hosting   dialect.HostOptions // as a server, where the dialect has a clock and files of its own
 	Runtime   string              // what evaluates code as a server: jq, co:COMMAND; "": nothing does

@@ -128,7 +128,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 		}
 	}
 	catalog.StripRun(c)
-	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Metadata: o.Metadata, Resume: o.Resume, Last: d.session}
+	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Resume: o.Resume, Last: d.session}
 }
 
 // connect dials e, or starts an embedded server. For that, ends holds further functions that close

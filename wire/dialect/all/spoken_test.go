@@ -208,8 +208,8 @@ func (s *spoken) step(verb, rest string) error {
 		c, err := catalog.Parse([]byte(rest))
 		s.codec.Handshake.Offers = c
 		return err
-	case "metadata":
-		s.codec.Handshake.Metadata = json.RawMessage(rest)
+	case "set":
+		s.codec.Handshake.Settings = json.RawMessage(rest)
 	case "resume":
 		s.codec.Handshake.Resume = rest
 	case "own":

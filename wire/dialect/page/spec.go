@@ -1,11 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -37,16 +37,16 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 			Sessions:     d.Sessions(),
 			HTTPName:     wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
 		},
-		Params:     dialect.Params{Typed: p.Typed},
+		Params:     dialect.Params{Typed: p.Typed, Settings: settings(p)},
 		Validation: dialect.Validation{Rules: rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
-		Handshake:  dialect.Handshake{Introduces: true, Metadata: asksMeta(p)},
+		Handshake:  dialect.Handshake{Introduces: true},
 		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}
 	if n := p.Names; n != nil {
-		spec.Transport.Sentinel, spec.Params.Scalar, spec.Params.Extra = n.Sentinel, n.Params != "", n.Extra
+		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""
 	}
 	if p.Detect != nil {
 		spec.Detection = detection(p.Detect)
@@ -75,9 +75,21 @@ func detection(d *load.Detect) *dialect.Detection {
 	return out
 }
 
-// asksMeta reports whether a page's greeting says what the user gives with --meta.
-func asksMeta(p *load.Page) bool {
-	return slices.ContainsFunc(p.Greet, func(s load.Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
+// settings returns what users can set: the members that [names] declares, and what [set] declares for the handshake.
+func settings(p *load.Page) (all []dialect.Setting) {
+	var members []string
+	if p.Names != nil {
+		members = p.Names.Extra
+	}
+	for _, name := range members {
+		all = append(all, dialect.Setting{Name: name, Type: cmp.Or(p.Set[name], "any"), Says: "a member of each request"})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
+		if !slices.Contains(members, name) {
+			all = append(all, dialect.Setting{Name: name, Type: p.Set[name], Handshake: true})
+		}
+	}
+	return all
 }
 
 // rules returns the page's rules, in the form that wire/validate/rules reads.

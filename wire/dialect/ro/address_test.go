@@ -50,8 +50,8 @@ func TestEncode(t *testing.T) {
 		{"user.get", `{"parent":"1"}`, `RO-JRPC: parent must not appear without subresource`},
 		{"ping", `{"target":"1"}`, `RO-JRPC: target needs a resource and a verb: "ping" is neither PATH:VERB nor a dotted name`},
 		{"user.get", `{"target":[1]}`, `a target is a string or a number, and not [1]`},
-		{"user/42:get", `{"target":"43"}`, `user/42:get says the target "42", and --target another one`},
-		{"user/42:get", `{"plain":true}`, `a plain request has no place for a target or a parent: give them as params, or leave --plain out`},
+		{"user/42:get", `{"target":"43"}`, `user/42:get says the target "42", and --set target another one`},
+		{"user/42:get", `{"plain":true}`, `a plain request has no place for a target, a parent or meta: give them as params, or leave plain out`},
 		{"job:yield", ``, `RO-JRPC: the verb yield is reserved for async results, from server to client`},
 		{"job.return", ``, `RO-JRPC: the verb return is reserved for async results, from server to client`},
 	}

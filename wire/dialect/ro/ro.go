@@ -140,13 +140,14 @@ type Given struct {
 	Subresource string          `json:"subresource,omitempty"`
 	Target      json.RawMessage `json:"target,omitempty"`
 	Parent      json.RawMessage `json:"parent,omitempty"`
+	Meta        json.RawMessage `json:"meta,omitempty"`
 	Cache       string          `json:"cache,omitempty"`
 	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
 }
 
 // asks reports whether any field needs a request; Cache alone does not.
 func (g Given) asks() bool {
-	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Plain
+	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Meta != nil || g.Plain
 }
 
 // Resolve combines a method with the fields given beside it. Errors are usage
@@ -168,15 +169,15 @@ func Resolve(method string, g Given) (Address, error) {
 		case !ok:
 			return a, refused("a %s is a string or a number, and not %s", f.name, f.given)
 		case *f.to != nil && !bytes.Equal(*f.to, f.given):
-			return a, refused("%s says the %s %s, and --%s another one", method, f.name, *f.to, f.name)
+			return a, refused("%s says the %s %s, and --set %s another one", method, f.name, *f.to, f.name)
 		}
 		*f.to = f.given
 	}
 	if err := a.refusal(method); err != nil || !g.Plain {
 		return a, err
 	}
-	if a.Target != nil || a.Parent != nil {
-		return a, refused("a plain request has no place for a target or a parent: give them as params, or leave --plain out")
+	if a.Target != nil || a.Parent != nil || g.Meta != nil {
+		return a, refused("a plain request has no place for a target, a parent or meta: give them as params, or leave plain out")
 	}
 	return Address{Method: a.Method}, nil
 }
@@ -211,6 +212,7 @@ func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	if a.Resource != "" {
 		a.addTo(&o)
 	}
+	o.Add("meta", g.Meta)
 	o.SomeText("cache", g.Cache)
 	return a, o.EndOrNil(), nil
 }

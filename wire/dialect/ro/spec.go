@@ -18,6 +18,17 @@ var (
 	probes string
 )
 
+// settings are the members of a request beside method and params.
+var settings = []dialect.Setting{
+	{Name: "resource", Type: "string", Says: "the resource, beside a dotted METHOD"},
+	{Name: "target", Type: "any", Says: "which one of the resource: a string or a number"},
+	{Name: "verb", Type: "string", Says: "the verb"},
+	{Name: "parent", Type: "any", Says: "which one of the resource owns the subresource: a string or a number"},
+	{Name: "subresource", Type: "string", Says: "the subresource"},
+	{Name: "meta", Type: "object", Says: "what the client claims, which hooks get"},
+	{Name: "plain", Type: "boolean", Says: "true sends plain JSON-RPC, without these members"},
+}
+
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
@@ -31,6 +42,7 @@ func Spec() dialect.Spec {
 			Wire:     Method,
 			Spelling: &dialect.Spelling{User: Respell, Hook: Name, Wire: WireName, Covers: subresources},
 		},
+		Params:      dialect.Params{Settings: settings},
 		Catalog:     catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		Validation:  dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:      dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},

@@ -102,11 +102,12 @@ func check(body json.RawMessage) error {
 // are and the session to resume.
 func (c *codec) hello() json.RawMessage {
 	var metadata scan.Object
-	if scan.Get(c.intro.Metadata, "client") == nil {
+	given := scan.Get(c.intro.Settings, "metadata")
+	if scan.Get(given, "client") == nil {
 		metadata.Add("client", identity(c.intro.Info))
 	}
 	resume := cmp.Or(c.intro.Last, c.intro.Resume)
-	for key, val := range scan.Named(c.intro.Metadata) {
+	for key, val := range scan.Named(given) {
 		if key != resumeWord || resume == "" {
 			metadata.Add(key, val)
 		}

@@ -262,7 +262,7 @@ func TestGreetings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			near, far := transport.Pair()
 			c := NewCodec(dialect.CodecOptions{Handshake: dialect.HandshakeOptions{
-				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Metadata: json.RawMessage(`{"user":"ada"}`),
+				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Settings: json.RawMessage(`{"metadata":{"user":"ada"}}`),
 				Offers: &catalog.Catalog{
 					Methods: []catalog.Method{{Name: "notify", Params: json.RawMessage(`{"$ref":"#/$defs/M"}`)}},
 					Defs:    map[string]json.RawMessage{"M": json.RawMessage(`{"type":"object"}`), "N": json.RawMessage("true")},

@@ -15,6 +15,11 @@ var (
 	probes string
 )
 
+// settings are the values of the handshake.
+var settings = []dialect.Setting{
+	{Name: "metadata", Type: "object", Handshake: true, Says: "what the client says of itself, such as metadata.user=ada"},
+}
+
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
@@ -25,10 +30,10 @@ func Spec() dialect.Spec {
 		JSONRPCMember: true,
 		Transport:     dialect.Transport{Subprotocols: Subprotocols(), Binary: wire.BinaryRefuse, ServerBinary: wire.BinaryRefuse, Duplex: true},
 		Names:         dialect.Names{Check: CheckName},
-		Params:        dialect.Params{Scalar: true, Functions: true, Typed: true},
+		Params:        dialect.Params{Scalar: true, Functions: true, Typed: true, Settings: settings},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{NoStreams: true},
-		Handshake:     dialect.Handshake{Introduces: true, Metadata: true, Resumes: true},
+		Handshake:     dialect.Handshake{Introduces: true, Resumes: true},
 		Detection:     &dialect.Detection{First: []string{`"kind": *"HandshakeError"`}},
 		Evaluation:    &dialect.Evaluation{Runtime: true},
 		Streams:       dialect.Streams{NoCancel: true},

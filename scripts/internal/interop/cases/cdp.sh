@@ -24,7 +24,7 @@ ok "found by HTTP; what it describes; a domain's events"
 
 needs_packages
 start '^\{"listening":' rpcx serve cdp+ws://127.0.0.1:0/ --on 'Target.attachToTarget=jq:{sessionId: "S-\(.targetId)"}' \
-  --on 'Runtime.enable=rpcx call @ -n Runtime.consoleAPICalled type=log --extra "sessionId=S-p" && echo {}' \
+  --on 'Runtime.enable=rpcx call @ -n Runtime.consoleAPICalled type=log --set "sessionId=S-p" && echo {}' \
   --on 'Runtime.evaluate=jq:{result: {type: "string", value: .expression}}'
 want 0 'typed function
 version rpcx serve

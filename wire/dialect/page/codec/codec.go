@@ -66,7 +66,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version = o.Handshake.Info.Version
 	c.conn.Serving = o.Serving
-	c.conn.Meta = o.Handshake.Metadata
+	c.conn.Meta = o.Handshake.Settings
 	c.conn.Hooks = o.Handshake.Offers.Names()
 	if d.native.Open != nil {
 		c.flow = d.native.Open(c)

@@ -22,6 +22,7 @@ type Page struct {
 	Names     *Names                     `toml:"names" says:"the members of messages, where they are not those of the base. Each is a dotted path, in which a number is a place in an array; where all of them begin with numbers messages are arrays"`
 	Write     Write                      `toml:"write" says:"whole messages, where names do not say how they are written. A program each, whose input is null"`
 	Read      []Read                     `toml:"read" says:"messages that names do not tell. Of several the first whose condition holds counts. A program each, whose input is the message"`
+	Set       map[string]string          `toml:"set" says:"NAME = TYPE: what users can set (--set NAME=TEXT), string, number, boolean, object, array or any: the type of a member that names.extra lists, or a value of the handshake, $meta.NAME"`
 	Greet     []Step                     `toml:"greet" says:"the greeting of a client: its steps in order, each one of call, notify and await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the goodbye of a client: its steps in order, each one of call and notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result of its params: what every client owes. A hook of that exact name comes first, a pattern later"`
@@ -66,7 +67,7 @@ type Names struct {
 	IDs       string  `toml:"ids" of:"integer|string|none" says:"what ids are made (integer); none: answers come in the order of their requests"`
 	Counter   string  `toml:"counter" of:"calls|all" says:"what takes an id: requests (calls), or each message that is written (all)"`
 	Batches   bool    `toml:"batches" says:"an array is several messages"`
-	Extra     Texts   `toml:"extra" says:"members beside them, which users give (--extra NAME=VALUE) and events have in extra; an answer repeats those of its request"`
+	Extra     Texts   `toml:"extra" says:"members beside them, which users give (--set NAME=VALUE) and events have in extra; an answer repeats those of its request"`
 	Sentinel  bool    `toml:"sentinel" says:"on a line, what stands before the last byte 0xFF is no part of the message"`
 }
 

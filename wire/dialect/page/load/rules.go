@@ -3,10 +3,13 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"rpcx/wire/scan"
 )
 
 // A rule is what a table of a page has to fulfil beside having members of the right kinds.
@@ -43,10 +46,24 @@ func (p *Page) checkRules(at places) (err error) {
 }
 
 func (p Page) rules(*Page) []rule {
-	return []rule{
+	return append(p.setRules(), []rule{
 		{"name", !IsName(p.Name), fmt.Sprintf("%q is no name of a dialect: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name)},
 		{"base", p.Base == "none" && p.Names == nil && len(p.Read) == 0, "a page of base none needs [names] or [[read]]: what its messages look like"},
+	}...)
+}
+
+// setRules are about what users can set: each value has a type and a use.
+func (p Page) setRules() (list []rule) {
+	greets := slices.ContainsFunc(p.Greet, func(s Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
+	handshake := false
+	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
+		member := p.Names != nil && slices.Contains(p.Names.Extra, name)
+		handshake = handshake || !member
+		list = append(list,
+			rule{"set." + name, !scan.IsTypeName(p.Set[name]), fmt.Sprintf("%q is not a type: expected string, number, boolean, object, array or any", p.Set[name])},
+			rule{"set." + name, !member && !greets, "nothing uses it: list it in names.extra, or use $meta." + name + " in a program of greet"})
 	}
+	return append(list, rule{"greet", greets && !handshake, "$meta is empty: declare what users can set, [set] NAME = \"string\""})
 }
 
 func (s Step) rules(*Page) []rule {

@@ -56,7 +56,7 @@ func Variables() []Variable {
 		{"catalog", "the catalog that is offered here", (*Scope).catalog},
 		{"kept", "the values that the greeting kept, an object", ofConn(func(c *Conn) json.RawMessage { return c.Kept })},
 		{"extra", "the members beside, an object", func(s *Scope) json.RawMessage { return s.Extra }},
-		{"meta", "in a greeting: what the user gave with --meta, an object", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
+		{"meta", "in the handshake: the values of --set that [set] declares for it, an object", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
 		{"cwd", "the current folder", directory},
 		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},

@@ -17,8 +17,8 @@ ok "code in a page of the browser; all domains described"
 rpcx connect "$http" --session web
 target=$(rpcx call @web Target.createTarget url=about:blank -r -q .targetId)
 session=$(rpcx call @web Target.attachToTarget targetId="$target" flatten:=true -r -q .sessionId)
-want 0 '"t"' rpcx eval @web 'document.title = "t"' --extra sessionId="$session"
-want 0 "$session" rpcx call @web Runtime.enable --extra sessionId="$session" --method Runtime.executionContextCreated --events -r \
+want 0 '"t"' rpcx eval @web 'document.title = "t"' --set sessionId="$session"
+want 0 "$session" rpcx call @web Runtime.enable --set sessionId="$session" --method Runtime.executionContextCreated --events -r \
   -q 'select(.method) | .extra.sessionId'
 want 0 true rpcx call @web Target.closeTarget targetId="$target" -q .success
 want 0 '' rpcx session close web

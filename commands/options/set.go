@@ -1,0 +1,123 @@
+package options
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+)
+
+// Settings are the values of --set: members of requests beside method and params, and values of the handshake. The
+// dialect of the endpoint declares their names and types.
+type Settings struct {
+	given []string
+	// Requests says that the command makes requests of its own, which members can be added to.
+	Requests bool
+}
+
+// Flags makes the flag, which stores into s.
+func (s *Settings) Flags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON: set a value that the dialect declares (rpcx help DIALECT)", &s.given),
+	}
+}
+
+// Members returns what is added to each request beside method and params, an object; nil: nothing.
+func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
+	members, _, err := s.split(l, e)
+	return members, err
+}
+
+// split returns the members of requests and the values of the handshake, an object each; nil: none are set. It
+// refuses a name that the dialect does not declare, a value of another type, and what has no effect here.
+func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
+	if len(s.given) == 0 {
+		return nil, nil, nil
+	}
+	for _, word := range s.given {
+		if !params.IsKeyOp(word) {
+			return nil, nil, l.Usage("--set takes NAME=TEXT or NAME:=JSON, not %q", word)
+		}
+	}
+	r, err := params.Parse(context.Background(), s.given, params.Options{})
+	if f := wire.AsFault(err); f != nil {
+		g := *f
+		g.Message = "--set: " + f.Message
+		return nil, nil, &g
+	}
+	var request, greeting scan.Object
+	for name, val := range scan.Named(r.Params) {
+		if err := s.check(l, e, name, val); err != nil {
+			return nil, nil, err
+		}
+		if setting(e, name).Handshake {
+			greeting.Add(name, val)
+		} else {
+			request.Add(name, val)
+		}
+	}
+	return request.EndOrNil(), greeting.EndOrNil(), nil
+}
+
+// check returns a usage Fault for a value that the dialect does not declare so, or that has no effect here.
+func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name string, val []byte) error {
+	declared := setting(e, name)
+	switch {
+	case declared == nil:
+		f := l.Usage("--set %s: %s declares no value of that name", name, e.Dialect)
+		f.Hint = "it declares none"
+		if known := Settable(e, s.Requests); len(known) > 0 {
+			var names []string
+			for _, k := range known {
+				names = append(names, k.Name)
+			}
+			f.Hint = "it declares " + strings.Join(names, ", ")
+		}
+		return f
+	case declared.Handshake && e.Session != "":
+		f := l.Usage("--set %s is sent in the handshake, and @%s is connected", name, e.Session)
+		f.Hint = "set it where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…"
+		return f
+	case declared.Handshake && e.Socket != "":
+		return l.Usage("--set %s is sent in the handshake, which is over", name)
+	case !declared.Handshake && !s.Requests:
+		return l.Usage("--set %s is a member of requests, and %s sends none of its own", name, strings.Join(l.Path, " "))
+	case !scan.HasType(val, declared.Type):
+		f := l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val)))
+		f.Hint = name + ":=JSON gives a value that is not a string"
+		return f
+	}
+	return nil
+}
+
+// cut returns the beginning of a value, for an error.
+func cut(val []byte) string {
+	const most = 40
+	if len(val) > most {
+		return string(val[:most]) + "…"
+	}
+	return string(val)
+}
+
+// Settable returns what --set can set for e: requests says whether the command makes requests of its own.
+func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
+	return slices.DeleteFunc(slices.Clone(e.Spec().Params.Settings), func(d dialect.Setting) bool {
+		return d.Handshake && e.Socket != "" || !d.Handshake && !requests
+	})
+}
+
+// setting returns what the dialect of e declares under a name; nil: nothing.
+func setting(e endpoint.Endpoint, name string) *dialect.Setting {
+	all := e.Spec().Params.Settings
+	if i := slices.IndexFunc(all, func(d dialect.Setting) bool { return d.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
