@@ -15,8 +15,6 @@ const (
 )
 
 var largeStructs = map[string]exception{
-	"commands/batch.batch":         {49, older},
-	"commands/batch.flow":          {29, older},
 	"commands/env.Env":             {28, older},
 	"commands/options.Connection":  {22, record},
 	"format.Pipeline":              {23, older},

@@ -4,14 +4,12 @@ package batch
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -23,10 +21,8 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch makes many calls, read as lines, over one connection, and prints one
-// line for each. The goroutine that reads stdin makes jobs of the lines; most of
-// them go through the pipeline, and then whoever reads the connection prints what is
-// answered and sends what is next. See flow.
+// A batch is what the user asked for, and the conversation. It makes jobs of lines; flow
+// makes their calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -37,12 +33,6 @@ type batch struct {
 	lines *env.Lines    // of stdin, where the first may be a greeting; nil: it is none
 	jobs  int           // in flight at most
 	idle  time.Duration // of each call; 0 or less: it may take any time
-
-	ctx      context.Context
-	cancel   context.CancelCauseFunc // ends the batch
-	farewell context.Context         // of what is printed
-
-	flow
 }
 
 // Options are the flags of call --batch.
@@ -78,67 +68,11 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 		if o.Params.DryRun {
 			return b.dryRun(cl.Ctx, e)
 		}
-		err := errors.Join(b.run(cl.Ctx), print.Finish())
-		if b.failed {
+		failed, err := b.run(cl.Ctx)
+		err = errors.Join(err, print.Finish())
+		if failed {
 			err = errors.Join(err, request.SomeFailed())
 		}
 		return err
 	})
-}
-
-// run reads lines, keeps at most --jobs calls in flight, and prints in the
-// order of the lines, or with --unordered as answers come.
-func (b *batch) run(ctx context.Context) error {
-	b.ctx, b.cancel = context.WithCancelCause(ctx)
-	defer b.cancel(nil)
-	var done func()
-	b.farewell, done = env.WithFarewell(b.ctx)
-	defer done()
-	b.changed.L = &b.mu
-	if l, ok := b.conv.(session.Pipeliner); ok && b.types.asksNothing() {
-		b.pipeline = l.Pipeline(b.jobs, b.onAnswers)
-	}
-	var printer sync.WaitGroup
-	over := make(chan struct{})
-	if !b.print.Light() || !b.env.Out.NeverWaits() {
-		b.wake = make(chan struct{}, 1)
-		printer.Go(func() { b.advanceLoop(over) })
-	}
-	if b.pipeline != nil && b.idle > 0 {
-		b.mu.Lock()
-		b.timer = time.AfterFunc(b.idle, b.timeOut)
-		b.mu.Unlock()
-		defer b.timer.Stop()
-	}
-	defer context.AfterFunc(b.ctx, b.stop)()
-	err := b.feed()
-	b.finish()
-	close(over)
-	printer.Wait()
-	return errors.Join(err, b.broken, b.fault, env.Cause(b.ctx, b.ctx.Err()))
-}
-
-// advanceLoop calls turn whenever it is asked to, until all is over.
-func (b *batch) advanceLoop(over <-chan struct{}) {
-	defer wire.Guard()
-	for {
-		select {
-		case <-b.wake:
-			b.advance()
-		case <-over:
-			return
-		}
-	}
-}
-
-// emit prints the answer of j, if it has one. If that fails, the batch ends.
-func (b *batch) emit(j *job) {
-	if !j.hasOne || b.broken != nil {
-		return
-	}
-	_, err := b.print.Print(b.farewell, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
-	if err != nil {
-		b.broken = err
-		b.cancel(err)
-	}
 }

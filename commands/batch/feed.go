@@ -3,12 +3,14 @@ package batch
 import (
 	"slices"
 
+	"rpcx/commands/batch/schedule"
 	"rpcx/commands/env"
 	"rpcx/wire/scan"
 )
 
-// reader belongs to the goroutine that reads stdin.
+// A reader makes jobs of the lines of stdin. It belongs to the goroutine that reads them.
 type reader struct {
+	*flow
 	read   []*job // lines that have been read and are not queued yet
 	length int    // of those, in bytes
 	spare  []*job // for the lines to come
@@ -17,104 +19,96 @@ type reader struct {
 // maxReadAtOnce is how many lines are queued together.
 const maxReadAtOnce = 32
 
-// How far lines are read ahead of the calls: so many, and no more bytes than that but for
-// the last of them.
-const (
-	aheadLines = 256
-	aheadBytes = 64 << 10
-)
-
-// ahead reports whether the lines that are queued are a part of what may be queued.
-func (b *batch) ahead(parts int) bool {
-	return parts*b.queued.len() >= max(aheadLines, 2*b.jobs) || parts*b.bytes >= aheadBytes
-}
-
-// feed makes a job of each line of stdin, until ctx ends.
-func (b *batch) feed() error {
-	if b.lines != nil {
-		return b.feedGreeting()
+// feed makes a job of each line of stdin, until ctx ends, and waits until they are printed.
+func (r *reader) feed() error {
+	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
+	if r.b.lines != nil {
+		each = r.feedGreeting
 	}
-	return env.EachLineAhead(b.ctx, b.startQueued, b.take)
+	err := each()
+	r.finish()
+	return err
 }
 
 // feedGreeting is feed where the first lines may be the dialect's greeting: what follows
 // it comes after it.
-func (b *batch) feedGreeting() error {
+func (r *reader) feedGreeting() error {
 	greets := true // the lines so far are of the greeting
-	return b.lines.Each(func(n int64, line []byte) error {
-		greets = greets && slices.Contains(b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
-		err := b.take(n, line)
-		b.startQueued()
+	return r.b.lines.Each(func(n int64, line []byte) error {
+		greets = greets && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
+		err := r.take(n, line)
+		r.startRead()
 		if greets {
-			b.finish()
+			r.finish()
 		}
 		return err
 	})
 }
 
 // take makes a job of a line.
-func (b *batch) take(n int64, line []byte) error {
-	j := b.newJob()
-	if j == nil {
-		return env.Cause(b.ctx, b.ctx.Err())
+func (r *reader) take(n int64, line []byte) error {
+	if len(r.spare) == 0 && !r.handIn() {
+		return env.Cause(r.ctx, r.ctx.Err())
 	}
+	last := len(r.spare) - 1
+	j := r.spare[last]
+	r.spare = r.spare[:last]
 	j.set(n, line)
-	if b.pipeline != nil {
-		j.read(b.ctx)
+	if r.pipeline != nil {
+		r.b.read(r.ctx, j)
 	}
-	if !b.took(j) {
-		return env.Cause(b.ctx, b.ctx.Err())
+	r.read = append(r.read, j)
+	r.length += len(j.line)
+	if (len(r.read) == maxReadAtOnce || r.length >= schedule.AheadBytes) && !r.handIn() {
+		return env.Cause(r.ctx, r.ctx.Err())
 	}
 	return nil
 }
 
-// newJob returns a job for the next line; nil: the batch has ended.
-func (b *batch) newJob() *job {
-	if len(b.spare) == 0 && !b.handIn() {
-		return nil
-	}
-	n := len(b.spare) - 1
-	j := b.spare[n]
-	b.spare = b.spare[:n]
-	return j
-}
-
-// took notes that the line of j has been read; false: the batch has ended.
-func (b *batch) took(j *job) bool {
-	b.read = append(b.read, j)
-	b.length += len(j.line)
-	return len(b.read) < maxReadAtOnce && b.length < aheadBytes || b.handIn()
-}
-
 // handIn queues what was read and gets what it takes to read on, for which it waits while
 // enough is queued; false: the batch has ended.
-func (b *batch) handIn() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queueRead()
-	if b.ahead(1) {
-		b.start()
-		for b.ahead(2) && !b.stopped {
-			b.changed.Wait()
+func (r *reader) handIn() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queueRead()
+	if r.jobs.Ahead(1) {
+		r.start()
+		for r.jobs.Ahead(2) && !r.jobs.Stopped() {
+			r.changed.Wait()
 		}
 	}
-	for len(b.spare) < maxReadAtOnce {
-		if n := len(b.free); n > 0 {
-			b.spare, b.free = append(b.spare, b.free[n-1]), b.free[:n-1]
-		} else {
-			b.spare = append(b.spare, &job{b: b})
+	for len(r.spare) < maxReadAtOnce {
+		j, ok := r.jobs.Free()
+		if !ok {
+			j = &job{f: r.flow}
+			r.all = append(r.all, j)
 		}
+		r.spare = append(r.spare, j)
 	}
-	return !b.stopped
+	return !r.jobs.Stopped()
 }
 
 // queueRead queues what was read. The lock is held.
-func (b *batch) queueRead() {
-	for _, j := range b.read {
-		if !b.stopped {
-			b.queued.push(j)
-			b.bytes += len(j.line)
-		}
+func (r *reader) queueRead() {
+	r.jobs.Queue(r.read)
+	r.read, r.length = r.read[:0], 0
+}
+
+// startRead starts as many of the jobs as may run. It is called before stdin is waited for.
+func (r *reader) startRead() {
+	r.mu.Lock()
+	r.queueRead()
+	r.start()
+	r.mu.Unlock()
+	r.wakePrinter() // for jobs that ended at once
+}
+
+// finish waits until all jobs are over and printed.
+func (r *reader) finish() {
+	r.startRead()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.jobs.Done() {
+		r.changed.Wait()
 	}
-	b.read, b.length = b.read[:0], 0
 }

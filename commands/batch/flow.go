@@ -1,126 +1,139 @@
 package batch
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"rpcx/commands/batch/schedule"
+	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/session"
 )
 
-// flow is the state of the jobs of a batch, from the line on stdin to the answer on stdout.
+// A flow makes the calls of a batch.
 //
-// Its rules:
-//   - A job is queued when its line has been read, started in the order of the lines, over
-//     when its answer is known, and free for the next line when that has been printed.
-//   - At most --jobs are under way. At most one more, or with --unordered none, has started
-//     and is not printed yet: if nobody reads stdout, no more calls are made.
-//   - Most of the time a single goroutine does everything, the one that reads the
-//     connection: before it waits for input it takes the answers, prints them, and starts
-//     the next jobs (advance). If printing may block, another goroutine calls advance.
-//   - A job that is no plain call, such as a notification, or a line that can only be
-//     checked after asking the peer, has a goroutine of its own.
+// Most of the time a single goroutine does everything, the one that reads the connection:
+// before it waits for input it takes the answers, prints them, and starts the next jobs
+// (advance). If printing may block, another goroutine calls advance. A job that is no plain
+// call, such as a notification, or a line that can only be checked after asking the peer, has
+// a goroutine of its own.
 type flow struct {
-	pipeline dialect.CallPipeline // nil: every call has a goroutine of its own
+	b        *batch
+	ctx      context.Context
+	cancel   context.CancelCauseFunc // ends the batch
+	farewell context.Context         // of what is printed
+	pipeline dialect.CallPipeline    // nil: every call has a goroutine of its own
 	answers
-	output
-	reader
+	said wire.Event // the event of the answer that is being read
 
-	mu       sync.Mutex
-	changed  sync.Cond // fewer lines are queued, or no job is left
-	queued   fifo
-	bytes    int  // of the lines in queued
-	order    fifo // what has started, in the order of the lines; with --unordered nothing
-	ready    []*job
-	free     []*job
-	underWay int
-	held     int // started, and not free
-	stopped  bool
-	failed   bool  // a line got an error
-	fault    error // another failure, such as a connection that ended
-	inFlight
+	wake      chan struct{} // makes another goroutine call advance; nil: wakePrinter calls it itself
+	advancing sync.Mutex    // held during advance
+	broken    error         // why no more could be printed
+
+	mu      sync.Mutex // guards what follows
+	changed sync.Cond  // fewer lines are queued, or no job is left
+	jobs    *schedule.Schedule[*job]
+	all     []*job      // every job that there is
+	timer   *time.Timer // of the oldest in the pipeline; nil: none has to be answered in time
+	failed  bool        // a line got an error
+	fault   error       // another failure, such as a connection that ended
 }
 
 // answers are the pipelined jobs that were answered and that advance has not handled yet.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
-	said wire.Event // the event of the answer that is being read
-	took []*job     // the memory of came
+	took []*job // the memory of came
 }
 
-// output is the state of printing.
-type output struct {
-	wake      chan struct{} // makes another goroutine call advance; nil: wakePrinter calls it itself
-	advancing sync.Mutex    // held during advance
-	printing  []*job        // the jobs that advance prints; their memory is that of ready
-	broken    error         // why no more could be printed
+// run reads lines, keeps at most --jobs calls in flight, and prints in the
+// order of the lines, or with --unordered as answers come.
+func (b *batch) run(ctx context.Context) (failed bool, err error) {
+	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
+	f.ctx, f.cancel = context.WithCancelCause(ctx)
+	defer f.cancel(nil)
+	var done func()
+	f.farewell, done = env.WithFarewell(f.ctx)
+	defer done()
+	f.changed.L = &f.mu
+	if l, ok := b.conv.(session.Pipeliner); ok && b.types.asksNothing() {
+		f.pipeline = l.Pipeline(b.jobs, f.onAnswers)
+	}
+	var printer sync.WaitGroup
+	over := make(chan struct{})
+	if !b.print.Light() || !b.env.Out.NeverWaits() {
+		f.wake = make(chan struct{}, 1)
+		printer.Go(func() { f.advanceLoop(over) })
+	}
+	if f.pipeline != nil && b.idle > 0 {
+		f.mu.Lock()
+		f.timer = time.AfterFunc(b.idle, f.timeOut)
+		f.mu.Unlock()
+		defer f.timer.Stop()
+	}
+	defer context.AfterFunc(f.ctx, f.stop)()
+	r := &reader{flow: f}
+	err = r.feed()
+	close(over)
+	printer.Wait()
+	return f.failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
 }
 
-// inFlight lists the jobs in the pipeline, the oldest first.
-type inFlight struct {
-	first, last *job
-	timer       *time.Timer // of the oldest; nil: none has to be answered in time
-}
-
-// startQueued starts as many queued jobs as may run. It is called before stdin is waited for.
-func (b *batch) startQueued() {
-	b.mu.Lock()
-	b.queueRead()
-	b.start()
-	b.mu.Unlock()
-	b.wakePrinter() // for jobs that ended at once
+// advanceLoop calls advance whenever it is asked to, until all is over.
+func (f *flow) advanceLoop(over <-chan struct{}) {
+	defer wire.Guard()
+	for {
+		select {
+		case <-f.wake:
+			f.advance()
+		case <-over:
+			return
+		}
+	}
 }
 
 // start starts queued jobs as far as the rules allow. The lock is held.
-func (b *batch) start() {
-	most, sent := b.jobs+1, false
+func (f *flow) start() {
+	sent := false
 	var now time.Time
-	if b.o.Unordered {
-		most = b.jobs
-	}
-	for b.queued.len() > 0 && b.underWay < b.jobs && b.held < most && !b.stopped {
-		j := b.queued.pop()
-		b.bytes -= len(j.line)
-		b.underWay++
-		b.held++
-		if !b.o.Unordered {
-			b.order.push(j)
-		}
+	for j, ok := f.jobs.Start(); ok; j, ok = f.jobs.Start() {
 		switch {
 		case j.bad != nil:
-			b.failure(j, j.bad)
-			b.end(j)
-		case b.pipeline != nil && j.op.Kind == dialect.Call:
+			f.failure(j, j.bad)
+			f.end(j)
+		case f.pipeline != nil && j.op.Kind == dialect.Call:
 			if !sent {
 				now = time.Now()
 			}
-			if !b.send(j, now) {
-				go b.call(j)
+			if !f.send(j, now) {
+				go f.call(j)
 			}
 			sent = true
 		default:
-			go b.call(j)
+			go f.call(j)
 		}
 	}
 	if sent {
-		b.pipeline.Flush()
+		f.pipeline.Flush()
 	}
-	if !b.ahead(2) {
-		b.changed.Broadcast()
+	if !f.jobs.Ahead(2) {
+		f.changed.Broadcast()
 	}
 }
 
 // send sends j through the pipeline; false if the pipeline does not take it. The lock is held.
-func (b *batch) send(j *job, now time.Time) bool {
+func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
-	if !b.pipeline.Send(&j.op, j) {
-		b.pipeline.Flush() // there may be room then
-		if !b.pipeline.Send(&j.op, j) {
+	if !f.pipeline.Send(&j.op, j) {
+		f.pipeline.Flush() // there may be room then
+		if !f.pipeline.Send(&j.op, j) {
 			return false
 		}
 	}
-	b.addInFlight(j)
+	j.pipelined = true
 	return true
 }
 
@@ -131,8 +144,8 @@ func (a *answers) answered(j *job) {
 	a.mu.Unlock()
 }
 
-// all returns the jobs that were answered since its last call.
-func (a *answers) all() []*job {
+// take returns the jobs that were answered since its last call.
+func (a *answers) take() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.came, a.took = a.took[:0], a.came
@@ -140,111 +153,75 @@ func (a *answers) all() []*job {
 }
 
 // onAnswers is called by the peer when pipelined jobs may have been answered.
-func (b *batch) onAnswers() {
-	b.answers.mu.Lock()
-	none := len(b.came) == 0
-	b.answers.mu.Unlock()
+func (f *flow) onAnswers() {
+	f.answers.mu.Lock()
+	none := len(f.came) == 0
+	f.answers.mu.Unlock()
 	if !none {
-		b.wakePrinter()
+		f.wakePrinter()
 	}
 }
 
 // wakePrinter makes advance run, here or in the goroutine that prints.
-func (b *batch) wakePrinter() {
-	if b.wake == nil {
-		b.advance()
+func (f *flow) wakePrinter() {
+	if f.wake == nil {
+		f.advance()
 		return
 	}
 	select {
-	case b.wake <- struct{}{}:
+	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
 // advance takes the jobs that are over, prints their answers in order, and starts the next jobs.
-func (b *batch) advance() {
-	b.advancing.Lock()
-	defer b.advancing.Unlock()
-	b.mu.Lock()
+func (f *flow) advance() {
+	f.advancing.Lock()
+	defer f.advancing.Unlock()
+	f.mu.Lock()
 	any := false
 	for {
-		for _, j := range b.answers.all() {
-			b.failed = b.failed || j.refused
-			b.removeInFlight(j)
-			b.end(j)
+		for _, j := range f.answers.take() {
+			f.failed = f.failed || j.refused
+			f.end(j)
 		}
-		if len(b.ready) == 0 {
+		ready := f.jobs.Ready()
+		if len(ready) == 0 {
 			break
 		}
-		b.ready, b.printing = b.printing[:0], b.ready
-		b.mu.Unlock()
-		for _, j := range b.printing {
-			b.emit(j)
+		f.mu.Unlock()
+		for _, j := range ready {
+			f.emit(j)
 		}
 		any = true
-		b.mu.Lock()
-		b.held -= len(b.printing)
-		b.free = append(b.free, b.printing...)
-		b.start()
+		f.mu.Lock()
+		f.jobs.Printed()
+		f.start()
 	}
-	b.start()
-	if b.held == 0 || b.stopped {
-		b.changed.Broadcast()
+	f.start()
+	if f.jobs.AllPrinted() || f.jobs.Stopped() {
+		f.changed.Broadcast()
 	}
-	b.mu.Unlock()
+	f.mu.Unlock()
 	if any { // flush: a user may wait for this answer before the next line
-		b.print.Idle()
+		f.b.print.Idle()
 	}
 }
 
-// end notes that j is over: it can be printed, or waits for the jobs before it. The lock is held.
-func (b *batch) end(j *job) {
-	j.over = true
-	b.underWay--
-	if b.o.Unordered {
-		b.ready = append(b.ready, j)
+// emit prints the answer of j, if it has one. If that fails, the batch ends.
+func (f *flow) emit(j *job) {
+	if !j.hasOne || f.broken != nil {
 		return
 	}
-	for b.order.len() > 0 && b.order.first().over {
-		b.ready = append(b.ready, b.order.pop())
+	_, err := f.b.print.Print(f.farewell, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
+	if err != nil {
+		f.broken = err
+		f.cancel(err)
 	}
 }
 
-// addInFlight adds j to the list of jobs in the pipeline. The lock is held.
-func (b *batch) addInFlight(j *job) {
-	j.pipelined, j.prev, j.next = true, b.last, nil
-	if b.last != nil {
-		b.last.next = j
-	} else {
-		b.first = j
-	}
-	b.last = j
-}
-
-// removeInFlight removes j from the list of jobs in the pipeline, if it is there. The lock is held.
-func (b *batch) removeInFlight(j *job) {
-	if !j.pipelined {
-		return
-	}
-	if j.prev != nil {
-		j.prev.next = j.next
-	} else {
-		b.first = j.next
-	}
-	if j.next != nil {
-		j.next.prev = j.prev
-	} else {
-		b.last = j.prev
-	}
-	j.pipelined, j.prev, j.next = false, nil, nil
-}
-
-// finish waits until all jobs are over and printed.
-func (b *batch) finish() {
-	b.startQueued()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.held > 0 || b.queued.len() > 0 {
-		b.changed.Wait()
-	}
+// end notes that j is over. The lock is held.
+func (f *flow) end(j *job) {
+	j.over, j.pipelined = true, false
+	f.jobs.End(j)
 }

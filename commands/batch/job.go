@@ -13,7 +13,7 @@ import (
 // A job is one line of stdin and the place of its answer. It is used for another
 // line when its answer has been printed.
 type job struct {
-	b    *batch
+	f    *flow
 	n    int64  // the number of the line
 	line []byte // in memory of its own
 	id   []byte // of the answer: that of the line, else its number
@@ -23,9 +23,8 @@ type job struct {
 	op     dialect.Op // what it asks for
 	bad    error      // what is wrong with it, as a peer would answer it
 
-	pipelined  bool // it is in the pipeline, and in batch.inFlight
-	sent       time.Time
-	prev, next *job // in batch.inFlight
+	pipelined bool // it is in the pipeline
+	sent      time.Time
 
 	answer  []byte
 	hasOne  bool // false: the batch ended before it
@@ -39,7 +38,7 @@ const keptBytes = 64 << 10
 // set makes j that of a line.
 func (j *job) set(n int64, line []byte) {
 	method := j.op.Method
-	*j = job{b: j.b, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
+	*j = job{f: j.f, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
 	j.op.Method = method // mostly the next line's, too
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
@@ -63,24 +62,30 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 	j.answer, j.hasOne = line.End(), true
 }
 
+// Over reports whether nothing more comes.
+func (j *job) Over() bool { return j.over }
+
+// Size returns how much memory the line takes.
+func (j *job) Size() int { return len(j.line) }
+
 // Answered implements dialect.PipelinedCall.
 func (j *job) Answered(m *wire.Message) bool {
-	ev := &j.b.said
-	err := j.b.conv.Event(m, ev)
+	ev := &j.f.said
+	err := j.f.b.conv.Event(m, ev)
 	switch {
 	case err != nil:
 		return false
 	case ev.Kind == wire.Data:
 		j.answerWith("result", ev.Data)
-	case ev.Kind == wire.Failure && ev.Final && ev.Err != nil && j.b.ctx.Err() == nil:
+	case ev.Kind == wire.Failure && ev.Final && ev.Err != nil && j.f.ctx.Err() == nil:
 		j.answerWith("error", ev.Err.JSON())
 		j.refused = true
 	default:
 		return false
 	}
-	j.b.answered(j)
+	j.f.answered(j)
 	return true
 }
 
 // Opened implements dialect.PipelinedCall.
-func (j *job) Opened(st dialect.Stream) { go j.b.finishAsStream(j, st) }
+func (j *job) Opened(st dialect.Stream) { go j.f.finishAsStream(j, st) }

@@ -15,16 +15,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// read takes the line apart: what it asks for, which is bad where a peer would answer it
+// read takes the line of j apart: what it asks for, which is bad where a peer would answer it
 // with an error, and the id of its answer.
-func (j *job) read(ctx context.Context) {
+func (b *batch) read(ctx context.Context, j *job) {
 	j.isRead = true
-	j.bad = j.parse()
-	if j.bad != nil {
+	if j.bad = j.parse(b.spec.Params.Scalar); j.bad != nil {
 		return
 	}
-	j.bad = j.b.types.check(ctx, j.op.Method, j.op.Params)
-	request.Style(j.b.spec, j.b.o.Params, &j.op)
+	j.bad = b.types.check(ctx, j.op.Method, j.op.Params)
+	request.Style(b.spec, b.o.Params, &j.op)
 }
 
 // lineMembers are the members of a line that are read: the first of each name.
@@ -48,8 +47,8 @@ func membersOf(line []byte) (m lineMembers, err error) {
 	return m, members.Err()
 }
 
-// parse is read without a look at what the peer offers.
-func (j *job) parse() error {
+// parse is read without a look at what the peer offers. scalar: params may be any value.
+func (j *job) parse(scalar bool) error {
 	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}
 	m, err := membersOf(j.line)
@@ -71,7 +70,7 @@ func (j *job) parse() error {
 	default:
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "notify" is neither true nor false`, j.n)
 	}
-	if t := scan.Type(m.params); m.params != nil && t != 'o' && t != 'a' && !j.b.spec.Params.Scalar {
+	if t := scan.Type(m.params); m.params != nil && t != 'o' && t != 'a' && !scalar {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.n)
 	}
 	return nil
@@ -94,9 +93,9 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 		each = b.lines.Each
 	}
 	err := each(func(n int64, line []byte) error {
-		j := &job{b: b}
+		j := &job{}
 		j.set(n, line)
-		j.read(ctx)
+		b.read(ctx, j)
 		op, err := j.op, j.bad
 		if wire.AsFault(err) != nil {
 			return err

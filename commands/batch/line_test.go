@@ -23,9 +23,9 @@ func TestLines(t *testing.T) {
 		{`{"id":1}`, "1", wire.CodeInvalidRequest},
 		{`{"method":"m","params":1}`, "3", wire.CodeInvalidRequest},
 	} {
-		j := &job{b: &batch{}}
+		j := &job{}
 		j.set(3, []byte(c.line))
-		j.read(context.Background())
+		(&batch{}).read(context.Background(), j)
 		if got := string(j.id); got != c.id {
 			t.Errorf("%s: id %s", c.line, got)
 		}
