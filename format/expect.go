@@ -25,20 +25,18 @@ type expectation struct {
 // expectationChecker checks the user's expectations, of each line and of the whole output.
 type expectationChecker struct {
 	expectations []expectation
-	o            Options
 	lines        int64
 	last         []byte // the last line, shortened, for the error of --expect-any
 	errorMet     bool
 }
 
-func (j *expectationChecker) compile(o Options) error {
-	j.o = o
+func (j *expectationChecker) compile(o *Options) error {
 	for _, group := range []struct {
 		flag    string
 		sources []string
 	}{{"--expect", o.Expect}, {"--expect-any", o.ExpectAny}, {"--expect-none", o.ExpectNone}} {
 		for _, source := range group.sources {
-			program, err := compileJQ(group.flag, source, o)
+			program, err := compileJQ(group.flag, source, *o)
 			if err != nil {
 				return err
 			}
@@ -49,9 +47,9 @@ func (j *expectationChecker) compile(o Options) error {
 }
 
 // line checks one line.
-func (j *expectationChecker) line(ctx context.Context, line []byte) error {
+func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) error {
 	j.lines++
-	if len(j.expectations) == 0 && j.o.ExpectError == "" {
+	if len(j.expectations) == 0 && o.ExpectError == "" {
 		return nil
 	}
 	j.last = append(j.last[:0], line[:min(len(line), shown+1)]...)
@@ -87,40 +85,37 @@ func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 }
 
 // rpcError checks the error that ended a call.
-func (j *expectationChecker) rpcError(e *wire.Error) error {
+func (j *expectationChecker) rpcError(o *Options, e *wire.Error) error {
 	code := strings.Trim(string(e.Code), `"`)
-	if j.o.ExpectError == code || j.o.ExpectError == e.Kind || j.o.ExpectError == anyError {
+	if o.ExpectError == code || o.ExpectError == e.Kind || o.ExpectError == anyError {
 		j.errorMet = true
 		return nil
 	}
-	err := unmet("--expect-error", j.o.ExpectError, "the error is "+excerpt(e.JSON()))
+	err := unmet("--expect-error", o.ExpectError, "the error is "+excerpt(e.JSON()))
 	err.RPC = e
 	return err
 }
 
 // whole checks the expectations that can only be decided at the end.
-func (j *expectationChecker) whole(items int64) error {
+func (j *expectationChecker) whole(o *Options, items int64) error {
 	for _, e := range j.expectations {
 		if e.flag == "--expect-any" && !e.met {
 			return unmet(e.flag, e.source, j.lastLine())
 		}
-		if e.flag == "--expect" && j.lines == 0 && !j.errorMet && !j.wantsNone() {
+		if e.flag == "--expect" && j.lines == 0 && !j.errorMet && (o.ExpectCount == nil || *o.ExpectCount != 0) {
 			f := unmet(e.flag, e.source, "no value came")
 			f.Hint = "--expect-count 0 says that none is wanted"
 			return f
 		}
 	}
-	if n := j.o.ExpectCount; n != nil && *n != items {
+	if n := o.ExpectCount; n != nil && *n != items {
 		return unmet("--expect-count", fmt.Sprint(*n), fmt.Sprintf("the count is %d", items))
 	}
-	if j.o.ExpectError != "" && !j.errorMet {
-		return unmet("--expect-error", j.o.ExpectError, j.lastLine())
+	if o.ExpectError != "" && !j.errorMet {
+		return unmet("--expect-error", o.ExpectError, j.lastLine())
 	}
 	return nil
 }
-
-// wantsNone reports whether --expect-count 0 is given.
-func (j *expectationChecker) wantsNone() bool { return j.o.ExpectCount != nil && *j.o.ExpectCount == 0 }
 
 func (j *expectationChecker) lastLine() string {
 	switch j.lines {

@@ -26,7 +26,6 @@ type Pipeline struct {
 	mu      sync.Mutex
 	o       Options
 	out     output
-	look    style
 	sel     *jq.Program
 	until   *jq.Program
 	filter  *jq.Program
@@ -35,7 +34,6 @@ type Pipeline struct {
 	quick   jq.Scratch
 	backlog *backlog // nil: no messages are filtered ahead
 	scratch []byte   // reused for lines that have to be built
-	text    []byte   // reused for the text of a line
 	stats   Stats
 	stopped bool
 }
@@ -49,7 +47,7 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Strings == AsText && o.Template != "" {
 		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)
 	}
-	p := &Pipeline{o: o, look: style{indent: o.Pretty && !o.Raw, color: o.Color && !o.Raw, escape: o.Terminal}}
+	p := &Pipeline{o: o}
 	if err := p.compile(); err != nil {
 		return nil, err
 	}
@@ -93,7 +91,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 			return true, named("--until", err)
 		}
 	}
-	if err := p.judge.line(ctx, line); err != nil {
+	if err := p.judge.line(ctx, &p.o, line); err != nil {
 		return true, err
 	}
 	lines, err := p.emit(ctx, line, ev.ContentType)
@@ -139,16 +137,19 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 			text = Clean(text)
 		}
 		p.out.text(text)
-	case p.look != (style{}):
-		p.text = p.look.append(p.text[:0], val)
-		p.out.bytes(p.text)
+	case p.style() != (style{}):
+		p.out.bytes(p.style().append(p.out.buf.AvailableBuffer(), val))
 	case !p.o.Raw && hasBreak(val):
-		p.text = scan.Compact(p.text[:0], val)
-		p.out.bytes(p.text)
+		p.out.bytes(scan.Compact(p.out.buf.AvailableBuffer(), val))
 	default:
 		p.out.bytes(val)
 	}
 	return p.end()
+}
+
+// style returns how values look on a terminal, or with --pretty.
+func (p *Pipeline) style() style {
+	return style{indent: p.o.Pretty && !p.o.Raw, color: p.o.Color && !p.o.Raw, escape: p.o.Terminal}
 }
 
 // writeDecoded writes the bytes that a string encodes in base64, of the usual
@@ -171,9 +172,9 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 	return p.out.fault()
 }
 
-// end ends a line, and frees the buffers after a huge one.
+// end ends a line, and frees the buffer after a huge one.
 func (p *Pipeline) end() error {
-	p.text, p.scratch = small(p.text), small(p.scratch)
+	p.scratch = small(p.scratch)
 	if p.o.Null {
 		return p.out.end(0)
 	}
@@ -185,15 +186,14 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	if p.o.Terminal {
 		clean = Clean
 	}
-	text, err := p.render.Execute(ctx, p.text[:0], contentType, val, clean)
+	text, err := p.render.Execute(ctx, p.out.buf.AvailableBuffer(), contentType, val, clean)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		return wire.NewFault(wire.Helper, "--template: "+err.Error(), err)
 	}
-	p.text = bytes.TrimSuffix(text, []byte("\n"))
-	p.out.bytes(p.text)
+	p.out.bytes(bytes.TrimSuffix(text, []byte("\n")))
 	return p.end()
 }
 
@@ -211,7 +211,7 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	if p.out.err != nil {
 		return false, p.out.fault()
 	}
-	if err := p.judge.rpcError(e); err != nil || p.o.Events || p.o.Raw {
+	if err := p.judge.rpcError(&p.o, e); err != nil || p.o.Events || p.o.Raw {
 		return err == nil, err
 	}
 	lines, err := p.emit(ctx, e.JSON(), "")
@@ -230,7 +230,7 @@ func (p *Pipeline) Finish() error {
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()
 	}
-	return p.judge.whole(p.stats.Items)
+	return p.judge.whole(&p.o, p.stats.Items)
 }
 
 // Flush writes what is buffered.

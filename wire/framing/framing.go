@@ -117,39 +117,31 @@ type conn struct {
 }
 
 // halfConn is a conn whose sending side can be ended by itself.
-type halfConn struct {
-	*conn
-	closeWrite func() error
-}
+type halfConn struct{ *conn }
 
 // goneConn is a halfConn that can tell, after Recv has returned io.EOF, when
 // the far side does not read any more either.
-type goneConn struct {
-	*halfConn
-	gone func() <-chan struct{}
-}
+type goneConn struct{ halfConn }
 
 // blankConn is a goneConn between whose messages a blank may stand.
-type blankConn struct{ *goneConn }
+type blankConn struct{ goneConn }
 
 // Probe sends a blank, unless a message is on its way.
-func (c *blankConn) Probe() error { return c.blank() }
+func (c blankConn) Probe() error { return c.blank() }
 
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w, seen: in.seen}}
-	half, ok := rwc.(wire.WriteCloser)
-	if !ok {
+	_, half := rwc.(wire.WriteCloser)
+	_, gone := rwc.(wire.PeerWatcher)
+	switch {
+	case !half:
 		return c
+	case !gone:
+		return halfConn{c}
+	case !w.blanks:
+		return goneConn{halfConn{c}}
 	}
-	h := &halfConn{conn: c, closeWrite: half.CloseWrite}
-	if g, ok := rwc.(wire.PeerWatcher); ok {
-		gone := &goneConn{halfConn: h, gone: g.Gone}
-		if w.blanks {
-			return &blankConn{gone}
-		}
-		return gone
-	}
-	return h
+	return blankConn{goneConn{halfConn{c}}}
 }
 
 // Recv implements wire.Conn.
@@ -192,15 +184,15 @@ func (c *conn) Close() error {
 }
 
 // CloseSend implements wire.HalfCloser.
-func (c *halfConn) CloseSend() error {
+func (c halfConn) CloseSend() error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	return closeError(c.closeWrite())
+	return closeError(c.rwc.(wire.WriteCloser).CloseWrite())
 }
 
 // Remote returns the address of the far side; "" if it has none.
-func (c *goneConn) Remote() string {
+func (c goneConn) Remote() string {
 	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()
 	}
@@ -208,7 +200,7 @@ func (c *goneConn) Remote() string {
 }
 
 // CloseRead has Recv return io.EOF when it has returned what has come so far.
-func (c *goneConn) CloseRead() error {
+func (c goneConn) CloseRead() error {
 	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
 	}
@@ -217,7 +209,7 @@ func (c *goneConn) CloseRead() error {
 
 // FarEnd reports, without reading, whether the far side has ended its direction,
 // and whether it is gone in both.
-func (c *goneConn) FarEnd() (silent, gone bool) {
+func (c goneConn) FarEnd() (silent, gone bool) {
 	if r, ok := c.rwc.(wire.PeerState); ok {
 		return r.FarEnd()
 	}
@@ -226,7 +218,7 @@ func (c *goneConn) FarEnd() (silent, gone bool) {
 
 // Gone returns a channel that is closed when the far side reads no more, as far
 // as the system tells.
-func (c *goneConn) Gone() <-chan struct{} { return c.gone() }
+func (c goneConn) Gone() <-chan struct{} { return c.rwc.(wire.PeerWatcher).Gone() }
 
 // closeError makes of an error of the bytes below what a Conn may return.
 func closeError(err error) error {

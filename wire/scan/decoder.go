@@ -17,7 +17,7 @@ type Decoder struct {
 type state uint8
 
 const (
-	wantValue state = iota
+	wantValue state = iota // 0: no state of a number
 	wantElement
 	wantFirstElement
 	wantFirstKey
@@ -243,30 +243,43 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
+// numbers says, for each state in a number, to which a byte leads: 0, to none.
+var numbers = [...]struct {
+	zero, digit, point, e, sign state
+	open                        bool // the number may not end here
+}{
+	afterMinus: {zero: afterZero, digit: inInteger, open: true},
+	afterZero:  {point: afterPoint, e: afterE},
+	inInteger:  {zero: inInteger, digit: inInteger, point: afterPoint, e: afterE},
+	afterPoint: {zero: inFraction, digit: inFraction, open: true},
+	inFraction: {zero: inFraction, digit: inFraction, e: afterE},
+	afterE:     {zero: inExponent, digit: inExponent, sign: afterESign, open: true},
+	afterESign: {zero: inExponent, digit: inExponent, open: true},
+	inExponent: {zero: inExponent, digit: inExponent},
+}
+
 // number handles c inside a number or behind it.
 func (d *Decoder) number(c byte) (took bool, bad fault) {
-	digit := class[c]&isDigit != 0
-	switch {
-	case d.state == afterMinus && c == '0':
-		d.state = afterZero
-	case d.state == afterMinus && digit:
-		d.state = inInteger
-	case (d.state == afterPoint) && digit:
-		d.state = inFraction
-	case (d.state == afterE || d.state == afterESign) && digit:
-		d.state = inExponent
-	case d.state == afterE && (c == '+' || c == '-'):
-		d.state = afterESign
-	case d.state == afterMinus, d.state == afterPoint, d.state == afterE, d.state == afterESign:
-		return true, badNumber
-	case digit && d.state != afterZero:
-	case c == '.' && (d.state == afterZero || d.state == inInteger):
-		d.state = afterPoint
-	case c|0x20 == 'e' && d.state != inExponent:
-		d.state = afterE
-	default:
-		d.ended()
-		return false, none
+	step, next := &numbers[d.state], wantValue
+	switch c {
+	case '0':
+		next = step.zero
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		next = step.digit
+	case '.':
+		next = step.point
+	case 'e', 'E':
+		next = step.e
+	case '+', '-':
+		next = step.sign
 	}
-	return true, none
+	switch {
+	case next != wantValue:
+		d.state = next
+		return true, none
+	case step.open:
+		return true, badNumber
+	}
+	d.ended()
+	return false, none
 }
