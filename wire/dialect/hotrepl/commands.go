@@ -89,7 +89,7 @@ func (s *server) unknown(name string) envelope {
 // listed is no job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
-	r := s.newRunning(t)
+	r := newRunning(t)
 	_, ok := t.h.r.Kind(name)
 	m := s.b.Catalog().Method(name)
 	switch {
@@ -99,12 +99,10 @@ func (s *server) command(t task) {
 	case m != nil && isJob(m):
 		s.start(r, m)
 	default:
-		s.mu.Lock()
-		s.calls = append(s.calls, r)
-		s.mu.Unlock()
+		s.queue.run(r)
 		s.wg.Go(func() {
 			output, files, err := s.run(r, name, string(r.msg.ID), false, nil)
-			s.over(r)
+			s.queue.over(r)
 			s.commandDone(r, name, output, files, err)
 		})
 	}

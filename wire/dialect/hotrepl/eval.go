@@ -159,10 +159,7 @@ func cancelledEval(r *running) envelope { return evalError(r.ctx, r.ctx.Err(), 0
 // before the evaluator's state is dropped and the answer is sent.
 func (s *server) reset(t task) {
 	begun := time.Now()
-	s.mu.Lock()
-	evals, watches := s.evals, s.watches
-	s.evals, s.watches = nil, nil
-	s.mu.Unlock()
+	evals, watches := s.queue.reset()
 	for _, r := range evals {
 		r.cancel(errReset)
 		s.evalFailed(r, cancelledEval(r))

@@ -3,7 +3,6 @@ package hotrepl
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,29 +32,12 @@ type server struct {
 	wg     sync.WaitGroup
 	accept sync.Mutex // serializes Accept, so that clients evict each other in order
 
-	mu      sync.Mutex // for all below
-	closed  bool
-	client  *handler      // nil: none is connected
-	wake    chan struct{} // holds one: there is something to do
-	tasks   []task        // wait for the next frame, in order
-	evals   []*running    // wait, one frame each, in order
-	calls   []*running    // evals and commands that run
-	watches []*watch      // subscriptions, in order of arrival
-	jobs    map[string]*job
-}
+	queue *queue
 
-// A task is a message of a client that waits for a frame.
-type task struct {
-	h   *handler
-	msg wire.Message
-}
-
-// running is an eval or command that can be cancelled by the id of its message.
-type running struct {
-	task
-	begun  time.Time
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	mu     sync.Mutex // for all below
+	closed bool
+	client *handler // nil: none is connected
+	jobs   map[string]*job
 }
 
 // NewServer returns a host of what b offers and evaluates. Without a catalog b
@@ -73,11 +55,12 @@ func NewServer(b dialect.Backend) dialect.Server {
 
 func newHost(b dialect.Backend) *server {
 	host := b.Host()
-	s := &server{b: b, runtime: host.Runtime, wake: make(chan struct{}, 1), jobs: map[string]*job{}}
+	s := &server{b: b, runtime: host.Runtime, jobs: map[string]*job{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.cfg = newConfig(b.Catalog(), s.runtime, host.HostOptions)
 	s.files.dir = host.Artifacts
-	s.wg.Go(s.frames)
+	s.queue = newQueue(&s.cfg)
+	s.wg.Go(func() { s.queue.frames(s.ctx, s.frame) })
 	return s
 }
 
@@ -86,7 +69,7 @@ func newHost(b dialect.Backend) *server {
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	s.accept.Lock()
 	defer s.accept.Unlock()
-	h := &handler{server: s, caller: c, r: s.b.Bind(c)}
+	h := &handler{server: s, queue: s.queue, caller: c, r: s.b.Bind(c)}
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
 	s.mu.Lock()
 	old := s.client
@@ -131,6 +114,7 @@ func (s *server) Reload() {
 // A handler is one client's connection.
 type handler struct {
 	server *server
+	queue  *queue
 	caller dialect.Caller
 	r      dialect.Responder
 	ctx    context.Context // ends when the client disconnects or is evicted
@@ -152,12 +136,7 @@ func (h *handler) Close() error {
 
 // drop removes the client's messages from the queues and cancels what runs.
 func (h *handler) drop() {
-	s := h.server
-	s.mu.Lock()
-	s.tasks = slices.DeleteFunc(s.tasks, func(t task) bool { return t.h == h })
-	s.evals = slices.DeleteFunc(s.evals, func(e *running) bool { return e.h == h })
-	s.watches = slices.DeleteFunc(s.watches, func(w *watch) bool { return w.h == h })
-	s.mu.Unlock()
+	h.queue.drop(h)
 	h.cancel()
 }
 
@@ -194,7 +173,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		h.server.cancelByID(scan.Get(m.Raw, "targetId"))
 		return nil, nil
 	}
-	if !h.server.enqueue(task{h, m}) {
+	if !h.queue.add(task{h, m}) {
 		h.send(errorMessage(m.ID, envelope{kindBusy, "commandQueueFull", "Too many messages wait for a frame.", true, nil}))
 	}
 	return nil, nil

@@ -380,10 +380,10 @@ func TestSubscriptionsEndWithTheirClient(t *testing.T) {
 		if r.n != ran {
 			t.Errorf("it ran %d times more", r.n-ran)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.watches) > 0 {
-			t.Errorf("%d subscriptions are left", len(s.watches))
+		s.queue.mu.Lock()
+		defer s.queue.mu.Unlock()
+		if len(s.queue.watches) > 0 {
+			t.Errorf("%d subscriptions are left", len(s.queue.watches))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package hotrepl
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -45,41 +44,9 @@ func (s *server) subscribe(t task) {
 	}
 	w.code, _ = scan.Text(scan.Get(raw, "code"))
 	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
-	s.mu.Lock()
-	s.watches = slices.DeleteFunc(s.watches, func(o *watch) bool {
-		same := o.h == t.h && string(o.msg.ID) == string(t.msg.ID)
-		if same {
-			o.cancel()
-		}
-		return same
-	})
-	full := len(s.watches) >= maxWatches
-	if !full {
-		s.watches = append(s.watches, w)
-	}
-	s.mu.Unlock()
-	if full {
+	if !s.queue.watch(w) {
 		w.cancel()
 		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(maxWatches) + " subscriptions, which is the most.", true, nil}, true)
-	}
-}
-
-// tick evaluates the watches that are due in this frame.
-func (s *server) tick() {
-	s.mu.Lock()
-	due := slices.Clone(s.watches)
-	s.mu.Unlock()
-	for _, w := range due {
-		if w.wait--; w.wait > 0 || w.ctx.Err() != nil {
-			continue
-		}
-		w.wait = w.every
-		if s.step(w) {
-			s.mu.Lock()
-			s.watches = slices.DeleteFunc(s.watches, func(o *watch) bool { return o == w })
-			s.mu.Unlock()
-			w.cancel()
-		}
 	}
 }
 

@@ -8,20 +8,11 @@ import (
 
 // An arrival is what other goroutines hand over to the engine's.
 type arrival struct {
-	kind arrivalKind
-	conn *conn
-	msg  []byte
-	err  error // the connection is over, or the POST failed
+	conn  *conn
+	joins bool // the connection becomes part of the conversation; else a message came
+	msg   []byte
+	err   error // the connection is over, or the POST failed
 }
-
-// An arrivalKind is the kind of an arrival.
-type arrivalKind byte
-
-const (
-	came   arrivalKind = iota // a message, or the end of a connection
-	joins                     // a connection becomes part of the conversation
-	posted                    // the POST that had to be awaited is over
-)
 
 // A conn is one live connection.
 type conn struct {

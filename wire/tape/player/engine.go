@@ -35,10 +35,10 @@ type engine struct {
 	cursors []*cursor
 	asked   map[string]asked // our requests, by the id with which they were sent
 	retired retired
-	busy    int         // the POSTs that are awaited before anything else may be sent
-	posts   *posts      // that are awaited
-	timer   *time.Timer // wakes run
-	batch   *batch      // the batch of the message that is being handled; nil: none
+	posted  chan error // a POST has ended that is awaited before anything else may be sent
+	posting int        // those POSTs
+	ignored int        // of those, the ones that took too long
+	batch   *batch     // the batch of the message that is being handled; nil: none
 	policy  policy
 	lively  time.Time // when a message last came (to play the client: one that the tape has) or was sent
 	failure error     // what ended the conversation, unless that was regular
@@ -74,7 +74,7 @@ type cursor struct {
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
-		arrived: make(chan arrival), done: make(chan struct{}), posts: newPosts(), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
+		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lively: time.Now(),
 	}
 }
 
@@ -103,16 +103,13 @@ func (e *engine) greet() {
 
 // run plays until the end of the conversation or of ctx.
 func (e *engine) run(ctx context.Context) error {
-	e.timer = time.NewTimer(time.Hour)
-	defer e.timer.Stop()
-	defer e.posts.end()
 	defer close(e.done)
 	for e.failure == nil {
 		wait, over := e.proceed()
 		if over {
 			return nil
 		}
-		if a, ok := e.next(ctx, wait); ok && e.take(a) {
+		if e.next(ctx, wait) {
 			break
 		}
 		if ctx.Err() != nil {
@@ -122,34 +119,42 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next returns what comes within wait; with 0, only what has come already.
-func (e *engine) next(ctx context.Context, wait time.Duration) (a arrival, ok bool) {
+// next handles what comes within wait; with 0, only what has come already. While too many POSTs
+// are awaited, nothing that the server says is read.
+func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
+	arrived := e.arrived
+	if e.posting >= maxPosts {
+		arrived = nil
+	}
 	if wait == 0 {
 		select {
-		case a = <-e.arrived:
-			return a, true
+		case a := <-arrived:
+			return e.take(a)
+		case err := <-e.posted:
+			return e.postEnded(err)
 		default:
-			return a, false
+			return false
 		}
 	}
-	e.timer.Reset(wait)
 	select {
-	case a = <-e.arrived:
-		return a, true
-	case <-e.timer.C:
+	case a := <-arrived:
+		return e.take(a)
+	case err := <-e.posted:
+		return e.postEnded(err)
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
-	return a, false
+	return false
 }
 
 // proceed sends one message, if one can be sent now. wait is the time for which
 // nothing has to be done unless something comes; 0: there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
-	if e.busy > 0 {
+	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {
 			return left, false
 		}
-		e.busy = 0 // a server that does not end a POST is one that says nothing
+		e.ignored = e.posting // a server that does not end a POST is one that says nothing
 	}
 	if e.sendHeld() {
 		return 0, false
@@ -170,14 +175,9 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 
 // take handles an arrival, mostly a message.
 func (e *engine) take(a arrival) (over bool) {
-	switch a.kind {
-	case joins:
+	if a.joins {
 		e.join(a.conn)
 		return false
-	case posted:
-		e.busy = max(e.busy-1, 0)
-		e.failure = a.err
-		return a.err != nil
 	}
 	if a.err != nil {
 		a.conn.ended = true

@@ -91,7 +91,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	e := s.shared
 	s.mu.Unlock()
 	k := &conn{Conn: c, oneShot: true}
-	if !e.hand(arrival{kind: joins, conn: k}) {
+	if !e.hand(arrival{conn: k, joins: true}) {
 		return c.Close()
 	}
 	for {

@@ -1,0 +1,237 @@
+package hotrepl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A task is a message of a client that waits for a frame.
+type task struct {
+	h   *handler
+	msg wire.Message
+}
+
+// running is an eval or command that can be cancelled by the id of its message.
+type running struct {
+	task
+	begun  time.Time
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newRunning(t task) *running {
+	r := &running{task: t, begun: time.Now()}
+	r.ctx, r.cancel = context.WithCancelCause(t.h.ctx)
+	return r
+}
+
+// The causes with which a running evaluation or command is cancelled.
+var (
+	errByClient = errors.New("cancelled by the client")
+	errReset    = errors.New("reset in progress")
+)
+
+// A queue holds what waits for a frame and what runs: in all at most maxQueuedCommands messages,
+// and maxWatches subscriptions.
+type queue struct {
+	cfg  *config
+	wake chan struct{} // holds one: there is something to do
+
+	mu      sync.Mutex
+	tasks   []task     // wait for the next frame, in order
+	evals   []*running // wait, one frame each, in order
+	calls   []*running // evals and commands that run
+	watches []*watch   // subscriptions, in order of arrival
+}
+
+func newQueue(cfg *config) *queue { return &queue{cfg: cfg, wake: make(chan struct{}, 1)} }
+
+// frames runs a frame per tick of the clock, and sleeps while there is nothing to do.
+func (q *queue) frames(ctx context.Context, frame func()) {
+	defer wire.Guard()
+	clock := time.NewTimer(q.cfg.frame)
+	defer clock.Stop()
+	for {
+		for q.idle() {
+			select {
+			case <-q.wake:
+			case <-ctx.Done():
+				return
+			}
+			clock.Reset(q.cfg.frame)
+		}
+		select {
+		case <-clock.C:
+		case <-ctx.Done():
+			return
+		}
+		clock.Reset(q.cfg.frame)
+		frame()
+	}
+}
+
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.tasks)+len(q.evals)+len(q.watches) == 0
+}
+
+// add queues a message for the next frame. It returns false if as many wait or run as may.
+func (q *queue) add(t task) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.tasks)+len(q.evals)+len(q.calls) >= q.cfg.limits.MaxQueuedCommands {
+		return false
+	}
+	if t.msg.Method == typeEval {
+		q.evals = append(q.evals, newRunning(t))
+	} else {
+		q.tasks = append(q.tasks, t)
+	}
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// len returns how many messages wait, evals left out.
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.tasks)
+}
+
+// next takes the oldest message; false if none waits.
+func (q *queue) next() (t task, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.tasks) == 0 {
+		return t, false
+	}
+	t, q.tasks = q.tasks[0], q.tasks[1:]
+	return t, true
+}
+
+// nextEval returns the oldest eval, which now runs; nil if none waits.
+func (q *queue) nextEval() *running {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.evals) == 0 {
+		return nil
+	}
+	eval := q.evals[0]
+	q.evals, q.calls = q.evals[1:], append(q.calls, eval)
+	return eval
+}
+
+// run notes that r runs.
+func (q *queue) run(r *running) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calls = append(q.calls, r)
+}
+
+// over removes r from the evals and commands that run.
+func (q *queue) over(r *running) {
+	r.cancel(nil)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
+}
+
+// watch adds a subscription, which replaces an older one of that client and id. It returns false
+// if there are maxWatches already.
+func (q *queue) watch(w *watch) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.endWatches(func(o *watch) bool { return o.h == w.h && string(o.msg.ID) == string(w.msg.ID) })
+	if len(q.watches) >= maxWatches {
+		return false
+	}
+	q.watches = append(q.watches, w)
+	return true
+}
+
+// due returns the subscriptions whose code is evaluated in this frame.
+func (q *queue) due() (due []*watch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range q.watches {
+		if w.wait--; w.wait <= 0 {
+			w.wait = w.every
+			due = append(due, w)
+		}
+	}
+	return due
+}
+
+// endWatch removes a subscription.
+func (q *queue) endWatch(w *watch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.endWatches(func(o *watch) bool { return o == w })
+}
+
+// endWatches removes the subscriptions that end. The lock is held.
+func (q *queue) endWatches(ends func(*watch) bool) {
+	q.watches = slices.DeleteFunc(q.watches, func(w *watch) bool {
+		if !ends(w) {
+			return false
+		}
+		w.cancel()
+		return true
+	})
+}
+
+// reset removes and returns the evals that wait and the subscriptions.
+func (q *queue) reset() (evals []*running, watches []*watch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	evals, watches = q.evals, q.watches
+	q.evals, q.watches = nil, nil
+	return evals, watches
+}
+
+// drop removes what waits for a client.
+func (q *queue) drop(h *handler) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.tasks = slices.DeleteFunc(q.tasks, func(t task) bool { return t.h == h })
+	q.evals = slices.DeleteFunc(q.evals, func(e *running) bool { return e.h == h })
+	q.endWatches(func(w *watch) bool { return w.h == h })
+}
+
+// cancel ends the subscriptions with that id and cancels what runs. It returns the commands and
+// evals with that id that have not begun.
+func (q *queue) cancel(id []byte) (calls []task, evals []*running) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
+	q.evals = slices.DeleteFunc(q.evals, func(r *running) bool {
+		if same(r.msg) {
+			evals = append(evals, r)
+			return true
+		}
+		return false
+	})
+	q.tasks = slices.DeleteFunc(q.tasks, func(t task) bool {
+		if t.msg.Method == typeCall && same(t.msg) {
+			calls = append(calls, t)
+			return true
+		}
+		return t.msg.Method == typeSubscribe && same(t.msg)
+	})
+	for _, r := range q.calls {
+		if same(r.msg) {
+			r.cancel(errByClient)
+		}
+	}
+	q.endWatches(func(w *watch) bool { return same(w.msg) })
+	return calls, evals
+}
