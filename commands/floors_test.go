@@ -81,6 +81,7 @@ var floors = []floor{
 	{"wire/validate/probes", []string{"wire", "wire/scan", "wire/toml", "wire/jq", "wire/dialect", "wire/dialect/all", "wire/tape/match", "wire/validate/rules", "wire/validate"}, nil},
 	{"wire/session", []string{"wire", "wire/*"}, nil},
 	{"wire/session/bridge", []string{"wire", "wire/*"}, nil},
+	{"wire/session/daemon/inbox", []string{"wire", "wire/scan", "wire/dialect", "wire/session/relay"}, nil},
 	{"wire/session/daemon", []string{"wire", "wire/*"}, nil},
 	{"format", []string{"wire", "wire/scan", "wire/syserr", "wire/redact", "wire/jq", "wire/jq/ahead", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan"}, nil},

@@ -17,19 +17,11 @@ const (
 var largeStructs = map[string]exception{
 	"commands/env.Env":             {28, older},
 	"commands/options.Connection":  {22, record},
-	"format.Pipeline":              {23, older},
 	"format/tapeview.Row":          {21, record},
-	"wire/dialect/hotrepl.server":  {30, rebuilt},
 	"wire/dialect/page/load.Serve": {22, record},
-	"wire/framing.blankConn":       {21, older},
-	"wire/framing.goneConn":        {21, older},
 	"wire/session.Direct":          {26, rebuilt},
 	"wire/session/daemon.Status":   {21, record},
-	"wire/session/daemon.host":     {31, rebuilt},
-	"wire/tape/player.engine":      {23, rebuilt},
 	"wire/transport.Config":        {29, record},
 }
 
-var branchyFunctions = map[string]exception{
-	"wire/scan.Decoder.number": {21, older},
-}
+var branchyFunctions = map[string]exception{}

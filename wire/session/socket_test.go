@@ -206,7 +206,8 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	}
 	l := &scarce{Listener: inner}
 	l.fails.Store(2)
-	s := relay.Serve(&relay.Functions{}, relay.ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
+	s := relay.New(&relay.Functions{}, relay.ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
+	s.Serve()
 	defer s.Close()
 	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.Path}, Options{})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
+	"rpcx/wire/session/daemon/inbox"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
 )
@@ -127,30 +128,30 @@ func (c *Control) End(ctx context.Context) error {
 // waits for one. show gets it as a line; when it fails, or this process ends
 // before it has returned, the call is given back, and else after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
-	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inboxRequest{Method: method}))
+	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
 		return err
 	}
-	var call inboxRequest
+	var call inbox.Request
 	if err := json.Unmarshal(line, &call); err != nil {
 		return wire.NewFault(wire.Protocol, "the session gave what is no call", err)
 	}
 	if err := show(line); err != nil {
 		return err
 	}
-	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", scan.JSON(inboxRequest{ID: call.ID, Lease: lease}))
+	_, err = c.ask(context.WithoutCancel(ctx), "inbox.took", scan.JSON(inbox.Request{ID: call.ID, Lease: lease}))
 	return err
 }
 
 // Reply answers a parked call with value.
 func (c *Control) Reply(ctx context.Context, id int64, value json.RawMessage) error {
-	_, err := c.ask(ctx, "inbox.reply", scan.JSON(inboxRequest{ID: id, Value: value}))
+	_, err := c.ask(ctx, "inbox.reply", scan.JSON(inbox.Request{ID: id, Value: value}))
 	return err
 }
 
 // Reject answers a parked call with an error.
 func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
-	_, err := c.ask(ctx, "inbox.reject", scan.JSON(inboxRequest{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
+	_, err := c.ask(ctx, "inbox.reject", scan.JSON(inbox.Request{ID: id, Code: e.Code, Message: e.Message, Value: e.Data}))
 	return err
 }
 

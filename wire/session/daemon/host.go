@@ -6,6 +6,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
+	"rpcx/wire/session/daemon/inbox"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/session/rundir"
 )
@@ -43,32 +45,23 @@ type host struct {
 	options HostOptions
 	e       endpoint.Endpoint
 	hooks   []string // the names that hooks answer
-	conv    *session.Direct
-	path    string // of its socket
+	path    string   // of its socket
 	sock    *relay.Socket
-	serving chan struct{} // closed when sock is there; see socket
 	ring    *ring
-	inbox   *inbox
+	inbox   *inbox.Inbox
+	traffic traffic
 	started time.Time
+	lastErr atomic.Pointer[string] // the last failure, for its status; nil: none
 
-	traffic
-	lifetime
+	life  context.Context            // ends with the caller's, and when the session is closed (errClosed)
+	end   context.CancelCauseFunc    // ends life
+	ended atomic.Pointer[wire.Fault] // what those hear who still wait for something; nil: it has not ended
+
+	live          chan struct{} // closed when the opening is over, also when it failed
+	failed        error         // why it never came to life; read after live
+	conv          *session.Direct
 	subscriptions []dialect.Stream // its own, which fill the ring
 	subs          sync.WaitGroup   // what reads them
-
-	mu      sync.Mutex
-	lastErr string // the last failure, for its status
-}
-
-// lifetime is the stage of a session's life: it is opened, live, and over.
-type lifetime struct {
-	abandon context.CancelCauseFunc // ends the opening
-	live    chan struct{}           // closed when the opening is over, also when it failed
-	failed  error                   // why it never came to life; read after live
-	closing chan struct{}           // closed when session close asks for the end
-	once    sync.Once               // closes closing
-	why     error                   // why it ended; read after ended, nil: it was closed
-	ended   atomic.Bool
 }
 
 // Host opens a session and keeps it until it is closed, ctx ends, no command has
@@ -77,9 +70,8 @@ type lifetime struct {
 // commands that ask for the session later are told that, too.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
-		options: k, e: e, ring: newRing(), started: time.Now(), serving: make(chan struct{}),
-		inbox:    &inbox{timeout: k.InboxTimeout, defaultAnswer: k.InboxDefault},
-		lifetime: lifetime{live: make(chan struct{}), closing: make(chan struct{})},
+		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
+		started: time.Now(), live: make(chan struct{}),
 	}
 	l, path, err := rundir.Claim(k.Name)
 	if err != nil {
@@ -90,22 +82,25 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 		_ = l.Close()
 		return err
 	}
-	opening, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	h.abandon = cancel
+	h.life, h.end = context.WithCancelCause(ctx)
+	defer h.end(nil)
 	h.path = path
 	for _, hook := range o.Hooks {
 		h.hooks = append(h.hooks, hook.Pattern)
 	}
-	h.sock = relay.Serve(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
-	close(h.serving)
-	defer h.shutdown(file)
-	if err = h.open(opening, o); err == nil {
-		err = h.probation(opening)
+	h.sock = relay.New(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
+	h.sock.Serve()
+	var why error
+	defer func() { h.shutdown(file, why) }()
+	if err = h.open(h.life, o); err == nil {
+		err = h.probation(h.life)
 	}
 	if err != nil {
-		if cause := wire.AsFault(context.Cause(opening)); cause != nil {
-			err = cause
+		cause := context.Cause(h.life)
+		if errors.Is(cause, errClosed) {
+			err = wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", k.Name), nil)
+		} else if f := wire.AsFault(cause); f != nil {
+			err = f
 		}
 		h.failed = err
 		close(h.live)
@@ -116,23 +111,20 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	if k.Live != nil {
 		k.Live()
 	}
-	if h.why = h.watch(ctx, file); h.why != nil {
-		rundir.RecordExit(path, h.why.Error())
+	if why = h.watch(file); errors.Is(why, errClosed) {
+		why = nil
 	}
-	return h.why
-}
-
-// socket returns what serves those who ask: the first of them may do so before Host has it.
-func (h *host) socket() *relay.Socket {
-	<-h.serving
-	return h.sock
+	if why != nil {
+		rundir.RecordExit(path, why.Error())
+	}
+	return why
 }
 
 // open connects, and subscribes.
 func (h *host) open(ctx context.Context, o session.Options) error {
-	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.reserve, Functions: h.sock.Functions}
-	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.park, h.sock.Working
-	o.Messages = h.count
+	o.Shared = &session.Shared{Notified: h.ring.add, Reserve: h.inbox.Reserve, Functions: h.sock.Functions}
+	o.Hook.Session, o.Hook.Park, o.Hook.Working = h.options.Name, h.inbox.Park, h.sock.Working
+	o.Messages = h.traffic.count
 	failure := o.Hook.OnFailure
 	o.Hook.OnFailure = func(method string, err error) {
 		h.noteError(err)
@@ -158,17 +150,7 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 	return nil
 }
 
-func (h *host) noteError(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lastErr = err.Error()
-}
-
-func (h *host) lastError() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.lastErr
-}
+func (h *host) noteError(err error) { h.lastErr.Store(new(err.Error())) }
 
 // lost is told why a connection ended that is to be made again: nothing came over
 // the next one yet, so here is where the ring has its gap.
@@ -247,7 +229,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 		h.noteError(err)
 		end = &wire.Event{Kind: wire.Failure, Err: wire.NewError(wire.CodeServer, err.Error())}
 	}
-	if !told.Load() && !h.ended.Load() {
+	if !told.Load() && h.ended.Load() == nil {
 		h.ring.add(wire.Message{Kind: wire.Item, Method: method, Event: end})
 	}
 }

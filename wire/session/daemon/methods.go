@@ -20,14 +20,11 @@ import (
 // has.
 func (h *host) methods() map[string]relay.Method {
 	all := map[string]relay.Method{
-		"hello":        h.hello,
-		"status":       h.status,
-		"close":        h.close,
-		"inbox.next":   h.inboxNext,
-		"inbox.took":   h.inboxTook,
-		"inbox.reply":  h.inboxReply,
-		"inbox.reject": h.inboxReject,
+		"hello":  h.hello,
+		"status": h.status,
+		"close":  h.close,
 	}
+	maps.Copy(all, h.inbox.Methods(func(err error) error { return h.sock.Meaning(err) }))
 	maps.Copy(all, relay.RawMethods(h.raw))
 	return all
 }
@@ -42,18 +39,15 @@ func (h *host) SuspendHook(string) func() { return func() {} }
 func (h *host) Answers(string) wire.ID { return nil }
 
 // ClientGone gives back the calls that a process has claimed and not shown.
-func (h *host) ClientGone(s *relay.Process) { h.inbox.release(s) }
+func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
 
 // EndReason returns what those hear who still wait for something when the session
 // ends; nil: it does not.
 func (h *host) EndReason() error {
-	switch {
-	case !h.ended.Load():
-		return nil
-	case h.why == nil:
-		return wire.NewFault(wire.Closed, "the session was closed", nil)
+	if why := h.ended.Load(); why != nil {
+		return why
 	}
-	return wire.NewFault(wire.Closed, "the session has ended: "+h.why.Error(), h.why)
+	return nil
 }
 
 // StreamFailed keeps the failure as the last error of the session's status.
@@ -125,10 +119,8 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case <-h.closing:
+	if h.life.Err() != nil {
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
-	default:
 	}
 	return scan.JSON(relay.Hello{
 		Version: h.options.Version, Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
@@ -202,8 +194,9 @@ func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound
 	s := Status{
 		Name: h.options.Name, Endpoint: h.e.String(), Dialect: h.e.Spec().Name, PID: os.Getpid(), State: "connecting",
 		Started: h.started.UTC().Format(time.RFC3339), Age: time.Since(h.started).Round(time.Millisecond).Seconds(),
-		Clients: h.socket().Attached(asks),
-		Traffic: trafficStatus{h.sent.status(), h.received.status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
+		Clients: h.sock.Attached(asks),
+		Traffic: trafficStatus{h.traffic[wire.Send].status(), h.traffic[wire.Recv].status()}, Hooks: append([]string{}, h.hooks...), Subscriptions: []string{},
+		LastError: h.lastErr.Load(),
 	}
 	for _, op := range h.options.Subscribe {
 		s.Subscriptions = append(s.Subscriptions, op.Method)
@@ -220,10 +213,7 @@ func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound
 	default:
 	}
 	s.Events.First, s.Events.Last, s.Events.Bytes = h.ring.bounds()
-	s.Inbox.Waiting, s.Inbox.Claimed = h.inbox.counts()
-	if last := h.lastError(); last != "" {
-		s.LastError = &last
-	}
+	s.Inbox.Waiting, s.Inbox.Claimed = h.inbox.Counts()
 	if h.options.Log != nil {
 		s.Log = h.options.Log()
 	}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,17 @@ import (
 )
 
 // How a session ends.
+
+// errClosed is the cause of the end of a session's life when it is closed.
+var errClosed = errors.New("the session was closed")
+
+// endReason returns what those hear who still wait for something when the session ends.
+func endReason(why error) *wire.Fault {
+	if why == nil {
+		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
+	}
+	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
+}
 
 // farEnded returns why the far side has gone; nil: it has not, as far as is known.
 func (h *host) farEnded() error {
@@ -34,7 +46,7 @@ func (h *host) farEnded() error {
 // probation waits up to 100 ms for a child that has sent nothing: most that cannot
 // start exit at once. It returns why the connection ended, or nil.
 func (h *host) probation(ctx context.Context) error {
-	if len(h.e.Address.Command) > 0 && h.received.messages.Load() == 0 {
+	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
 		case <-h.conv.Done():
 		case <-time.After(probation):
@@ -47,15 +59,13 @@ func (h *host) probation(ctx context.Context) error {
 const probation = 100 * time.Millisecond
 
 // watch waits for the end.
-func (h *host) watch(ctx context.Context, file os.FileInfo) error {
+func (h *host) watch(file os.FileInfo) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-h.closing:
-			return nil
+		case <-h.life.Done():
+			return context.Cause(h.life)
 		case <-h.conv.Done():
 			return h.farEnded()
 		case <-tick.C:
@@ -72,10 +82,10 @@ func (h *host) watch(ctx context.Context, file os.FileInfo) error {
 // watchEvery is the interval at which a session checks whether it is still wanted.
 const watchEvery = 200 * time.Millisecond
 
-// shutdown ends the session: it can be found no more, the far side is told, and then
+// shutdown ends the session, for the reason why: it can be found no more, the far side is told, and then
 // those who are attached.
-func (h *host) shutdown(file os.FileInfo) {
-	h.ended.Store(true)
+func (h *host) shutdown(file os.FileInfo, why error) {
+	h.ended.Store(endReason(why))
 	_ = rundir.Locked(filepath.Dir(h.path), func() error {
 		if now, err := os.Lstat(h.path); err == nil && os.SameFile(now, file) {
 			return os.Remove(h.path)
@@ -117,8 +127,7 @@ func (h *host) unsubscribe() {
 // connection end.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
-	h.once.Do(func() { close(h.closing) })
-	h.abandon(wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", h.options.Name), nil))
+	h.end(errClosed)
 	return running, nil
 }
 

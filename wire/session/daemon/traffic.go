@@ -7,17 +7,14 @@ import (
 )
 
 // traffic counts what went over the connection, for the session's status.
-type traffic struct{ sent, received way }
+type traffic [2]way // by direction
 
 // way is one direction.
 type way struct{ messages, bytes atomic.Int64 }
 
 // count counts messages; it is a wire.Record.
 func (t *traffic) count(d wire.Direction, msg []byte, more ...[]byte) {
-	w := &t.sent
-	if d == wire.Recv {
-		w = &t.received
-	}
+	w := &t[d]
 	size := len(msg)
 	for _, msg := range more {
 		size += len(msg)

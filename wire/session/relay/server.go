@@ -87,15 +87,18 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	if err != nil {
 		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
 	}
-	return Serve(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true}), nil
+	s := New(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true})
+	s.Serve()
+	return s, nil
+}
+
+// New returns a Socket that accepts processes from Serve on.
+func New(funcs *Functions, o ServerOptions) *Socket {
+	return &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 }
 
 // Serve begins to accept processes.
-func Serve(funcs *Functions, o ServerOptions) *Socket {
-	s := &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
-	s.wg.Go(s.serve)
-	return s
-}
+func (s *Socket) Serve() { s.wg.Go(s.serve) }
 
 // StopAccepting makes the socket accept no further process.
 func (s *Socket) StopAccepting() { _ = s.Listener.Close() }

@@ -1,4 +1,4 @@
-package daemon
+package inbox
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 )
 
 // parking parks a call, and gives its answer when there is one.
-func parking(ctx context.Context, b *inbox, method string) <-chan string {
+func parking(ctx context.Context, b *Inbox, method string) <-chan string {
 	answer := make(chan string, 1)
 	go func() {
-		out, err := b.park(ctx, dialect.Request{Method: method, Params: json.RawMessage(`[1]`)})
+		out, err := b.Park(ctx, dialect.Request{Method: method, Params: json.RawMessage(`[1]`)})
 		switch {
 		case err == nil:
 			answer <- string(out)
@@ -30,7 +30,7 @@ func parking(ctx context.Context, b *inbox, method string) <-chan string {
 	return answer
 }
 
-func claimed(t *testing.T, b *inbox, h *relay.Process, method string) int64 {
+func claimed(t *testing.T, b *Inbox, h *relay.Process, method string) int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -41,9 +41,9 @@ func claimed(t *testing.T, b *inbox, h *relay.Process, method string) int64 {
 	return p.id
 }
 
-func counted(t *testing.T, b *inbox, waiting, claimed int) {
+func counted(t *testing.T, b *Inbox, waiting, claimed int) {
 	t.Helper()
-	if w, c := b.counts(); w != waiting || c != claimed {
+	if w, c := b.Counts(); w != waiting || c != claimed {
 		t.Errorf("%d wait and %d are claimed, want %d and %d", w, c, waiting, claimed)
 	}
 }
@@ -59,7 +59,7 @@ func isCall(t *testing.T, what string, got, want int64) {
 // as its lease, and what it did not show is free when it goes.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, one, two := &inbox{}, &relay.Process{}, &relay.Process{}
+		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
 		first := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		second := parking(t.Context(), b, "other")
@@ -76,7 +76,7 @@ func TestInboxClaims(t *testing.T) {
 		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		b.release(one) // call 2, which it has not shown
+		b.Release(one) // call 2, which it has not shown
 		isCall(t, "given back", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
 		begun := time.Now()
@@ -103,12 +103,12 @@ func TestInboxClaims(t *testing.T) {
 // Who waits for a call hears of one that is given back, at once.
 func TestInboxWakesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, one, two := &inbox{}, &relay.Process{}, &relay.Process{}
+		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
 		answer := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		isCall(t, "claimed", claimed(t, b, one, ""), 1)
 		begun := time.Now()
-		time.AfterFunc(time.Second, func() { b.release(one) })
+		time.AfterFunc(time.Second, func() { b.Release(one) })
 		isCall(t, "given back", claimed(t, b, two, ""), 1)
 		if waited := time.Since(begun); waited != time.Second {
 			t.Errorf("it was given on after %v", waited)
@@ -124,7 +124,7 @@ func TestInboxWakesWhoWaits(t *testing.T) {
 // nothing behind, such as a lease.
 func TestInboxCallsThatEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{timeout: time.Minute}, &relay.Process{}
+		b, h := &Inbox{timeout: time.Minute}, &relay.Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := parking(ctx, b, "ask")
 		synctest.Wait()
@@ -151,14 +151,14 @@ func TestInboxCallsThatEnd(t *testing.T) {
 // The order of calls is that in which they came, whichever is parked first.
 func TestInboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := &inbox{}, &relay.Process{}
+		b, h := &Inbox{}, &relay.Process{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ids := []string{`"a"`, `2`, `"c"`}
 		for _, id := range ids {
-			b.reserve(wire.ID(id))
+			b.Reserve(wire.ID(id))
 		}
 		for _, id := range []string{ids[2], `"nobody told"`, ids[0], ids[1]} {
-			go b.park(ctx, dialect.Request{Method: id, ID: wire.ID(id)})
+			go b.Park(ctx, dialect.Request{Method: id, ID: wire.ID(id)})
 			synctest.Wait()
 		}
 		for n, id := range append(ids, `"nobody told"`) {
@@ -177,7 +177,7 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 // are too many are refused at once.
 func TestInboxIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &inbox{}
+		b := &Inbox{}
 		got := make(chan int64)
 		for range 2 {
 			go func() { got <- claimed(t, b, &relay.Process{}, "") }()

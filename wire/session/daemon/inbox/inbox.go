@@ -1,4 +1,5 @@
-package daemon
+// Package inbox keeps the calls of a session that another process answers.
+package inbox
 
 import (
 	"cmp"
@@ -15,9 +16,9 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
+// An Inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
 // until another process answers them, or their time is over.
-type inbox struct {
+type Inbox struct {
 	timeout       time.Duration   // 0: none
 	defaultAnswer json.RawMessage // the answer of who got none; nil: an error
 
@@ -26,6 +27,12 @@ type inbox struct {
 	reserved map[string]int64 // the numbers of calls that are about to be parked, by their ids
 	parked   []*parked        // the oldest first
 	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
+}
+
+// New returns an Inbox whose calls wait for at most timeout (0: for as long as the far side does).
+// Those that got no answer in time are answered with value; nil: with an error.
+func New(timeout time.Duration, value json.RawMessage) *Inbox {
+	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
 
 // maxParked bounds the calls that are parked at once.
@@ -47,8 +54,8 @@ type parkedAnswer struct {
 	err    error
 }
 
-// park waits for the answer to r.
-func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
+// Park waits for the answer to r.
+func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	if r.Notification {
 		return nil, nil // it is in the ring
 	}
@@ -80,7 +87,7 @@ func (b *inbox) park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 }
 
 // withdraw takes a call back, unless it is answered.
-func (b *inbox) withdraw(p *parked) *parkedAnswer {
+func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.find(p.id) == nil {
@@ -91,9 +98,9 @@ func (b *inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// reserve numbers a call that is about to be parked: calls are handled side by
+// Reserve numbers a call that is about to be parked: calls are handled side by
 // side, and which of them comes here first says nothing of their order.
-func (b *inbox) reserve(id wire.ID) {
+func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.reserved == nil || len(b.reserved) > maxParked { // what was refused before it came here
@@ -104,7 +111,7 @@ func (b *inbox) reserve(id wire.ID) {
 }
 
 // number returns that of a call that is parked now. The lock is held.
-func (b *inbox) number(id wire.ID) int64 {
+func (b *Inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
 		b.last++
@@ -114,7 +121,7 @@ func (b *inbox) number(id wire.ID) int64 {
 	return n
 }
 
-func (b *inbox) add(r dialect.Request) (*parked, error) {
+func (b *Inbox) add(r dialect.Request) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.parked) >= maxParked {
@@ -127,7 +134,7 @@ func (b *inbox) add(r dialect.Request) (*parked, error) {
 	return p, nil
 }
 
-func (b *inbox) wake() {
+func (b *Inbox) wake() {
 	if b.more != nil {
 		close(b.more)
 		b.more = nil
@@ -135,7 +142,7 @@ func (b *inbox) wake() {
 }
 
 // remove takes a call out. The lock is held.
-func (b *inbox) remove(p *parked) {
+func (b *Inbox) remove(p *parked) {
 	p.release()
 	b.parked = slices.DeleteFunc(b.parked, func(q *parked) bool { return q == p })
 }
@@ -153,7 +160,7 @@ func (p *parked) release() {
 // process has claimed, and gives the oldest to the process of h. The claim ends
 // when that process goes before it has shown the call (took), later when the lease
 // is over.
-func (b *inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
+func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	for {
 		b.mu.Lock()
 		for _, p := range b.parked {
@@ -178,7 +185,7 @@ func (b *inbox) claim(ctx context.Context, h *relay.Process, method string) (*pa
 
 // acknowledge notes that the process of h has shown the call with that id: the
 // claim now lasts for lease.
-func (b *inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
+func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.find(id)
@@ -195,8 +202,8 @@ func (b *inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) err
 	return nil
 }
 
-// release lets others claim what the process of h has claimed and not shown.
-func (b *inbox) release(h *relay.Process) {
+// Release lets others claim what the process of h has claimed and not shown.
+func (b *Inbox) Release(h *relay.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.parked {
@@ -208,7 +215,7 @@ func (b *inbox) release(h *relay.Process) {
 }
 
 // reply answers the call with that id, whichever process has claimed it.
-func (b *inbox) reply(id int64, a parkedAnswer) error {
+func (b *Inbox) reply(id int64, a parkedAnswer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.find(id)
@@ -221,7 +228,7 @@ func (b *inbox) reply(id int64, a parkedAnswer) error {
 }
 
 // find returns the call with that id. The lock is held.
-func (b *inbox) find(id int64) *parked {
+func (b *Inbox) find(id int64) *parked {
 	for _, p := range b.parked {
 		if p.id == id {
 			return p
@@ -234,8 +241,8 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("no call %d waits in the inbox: it was answered, given up, or out of time", id), nil)
 }
 
-// counts returns how many calls are waiting to be claimed and how many are claimed.
-func (b *inbox) counts() (waiting, claimed int) {
+// Counts returns how many calls are waiting to be claimed and how many are claimed.
+func (b *Inbox) Counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.parked {

@@ -1,0 +1,59 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/session/relay"
+)
+
+// A Request holds the params of the inbox's methods.
+type Request struct {
+	ID      int64           `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Lease   time.Duration   `json:"lease,omitempty"` // nanoseconds
+	Value   json.RawMessage `json:"value,omitempty"`
+	Code    json.RawMessage `json:"code,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+// Methods returns the methods of a session's socket for its inbox. meaning returns what to report
+// for an error of the session's end.
+func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
+	return map[string]relay.Method{
+		"inbox.next": method(func(ctx context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
+			p, err := b.claim(ctx, h, r.Method)
+			if err != nil {
+				return nil, meaning(err)
+			}
+			if ctx.Err() != nil { // the process went while it got the call
+				b.Release(h)
+				return nil, ctx.Err()
+			}
+			return p.line(), nil
+		}),
+		"inbox.took": method(func(_ context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
+			return nil, b.acknowledge(h, r.ID, r.Lease)
+		}),
+		"inbox.reply": method(func(_ context.Context, _ *relay.Process, r Request) (json.RawMessage, error) {
+			return nil, b.reply(r.ID, parkedAnswer{result: r.Value})
+		}),
+		"inbox.reject": method(func(_ context.Context, _ *relay.Process, r Request) (json.RawMessage, error) {
+			return nil, b.reply(r.ID, parkedAnswer{err: &wire.Error{Code: r.Code, Message: r.Message, Data: r.Value}})
+		}),
+	}
+}
+
+// method returns the method that reads its params as a Request.
+func method(do func(context.Context, *relay.Process, Request) (json.RawMessage, error)) relay.Method {
+	return func(ctx context.Context, h *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
+		var r Request
+		if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
+			return nil, wire.Usagef("the inbox does not understand: %v", err)
+		}
+		return do(ctx, h, r)
+	}
+}
