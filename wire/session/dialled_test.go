@@ -42,7 +42,7 @@ func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) 
 		t.Fatal(err)
 	}
 	c.d, d.dial = d, c.dial
-	d.jitter = func(most time.Duration) time.Duration { return most }
+	d.redialer.jitter = func(most time.Duration) time.Duration { return most }
 	if err := d.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) 
 	return c
 }
 
-func (c *dialled) dial(ctx context.Context) (wire.Conn, []func() error, error) {
+func (c *dialled) dial(ctx context.Context, _ recording) (wire.Conn, []func() error, error) {
 	c.attempts = append(c.attempts, time.Since(c.began))
 	if c.refuse != nil {
 		if err := c.refuse(ctx, len(c.attempts)); err != nil {

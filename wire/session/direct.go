@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"sync"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -16,23 +15,17 @@ import (
 // peer as long as the conversation lasts. With Options.Reconnect a new link takes the place of one
 // that is lost.
 type Direct struct {
-	recording recording // of the connection that is being made
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
 	hub       *rawHub  // of raw traffic; nil: nobody wants it
 	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
-	dial      func(ctx context.Context) (wire.Conn, []func() error, error)
-	session   string                                 // the id that the peer gave to our session, for the next greeting
-	jitter    func(most time.Duration) time.Duration // of the pauses between attempts
-	ctx       context.Context                        // of dialling again: ends with Close
-	cancel    context.CancelFunc
-	redialing sync.WaitGroup // what dials again
-	done      chan struct{}  // closed when all is over; with Options.Reconnect alone
-	once      sync.Once
-
-	awaiting awaiting // of a peer that connects to us
+	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
+	session   string    // the id that the peer gave to our session, for the next greeting
+	redialer  *redialer // nil: a connection that is lost is not made again
+	awaiting  awaiting  // of a peer that connects to us
+	once      sync.Once // closes
 
 	links
 }
@@ -41,14 +34,13 @@ type Direct struct {
 func (d *Direct) start(ctx context.Context) error {
 	l, err := d.newLink(ctx)
 	if err != nil {
-		d.cancel()
 		d.awaiting.end()
 		_ = d.responder.Close()
 		return err
 	}
 	d.link, d.codec = l, l.codec
-	if d.o.Reconnect != nil {
-		d.redialing.Go(func() { d.redialLoop(l) })
+	if d.redialer != nil {
+		d.redialer.start(l)
 	}
 	return nil
 }
@@ -58,11 +50,11 @@ func (d *Direct) start(ctx context.Context) error {
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.o.Reconnect == nil {
+	if d.redialer == nil {
 		return d.link, nil
 	}
 	for d.link == nil || d.link == old {
-		if d.over || d.closed {
+		if d.over {
 			return nil, d.ended()
 		}
 		if err := d.await(ctx); err != nil {
@@ -82,12 +74,12 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 			return nil, err
 		}
 		return l.backend().Open(ctx, op)
-	case d.o.Reconnect == nil && d.o.First != nil:
+	case d.redialer == nil && d.o.First != nil:
 		if st := d.takePreopened(d.link, op); st != nil {
 			return st, nil
 		}
 		return d.link.p.Open(ctx, op)
-	case d.o.Reconnect == nil:
+	case d.redialer == nil:
 		return d.link.p.Open(ctx, op)
 	case op.Kind == dialect.Subscribe || op.Kind == dialect.Watch:
 		return d.openResubscribed(ctx, op)
@@ -104,7 +96,7 @@ type Pipeliner interface {
 // Pipeline implements Pipeliner. It returns nil if the connection may be replaced by another one
 // (Options.Reconnect), or if messages other than answers to calls are wanted.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
-	if d.o.Reconnect != nil || d.o.First != nil || d.hub != nil {
+	if d.redialer != nil || d.o.First != nil || d.hub != nil {
 		return nil
 	}
 	return d.link.p.Pipeline(most, ready)
@@ -136,7 +128,7 @@ func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, e
 		}
 		st, err := l.p.Open(ctx, op)
 		switch {
-		case d.o.Reconnect == nil:
+		case d.redialer == nil:
 			return st, err
 		case st != nil:
 			return linkStream{st, l}, err
@@ -193,7 +185,7 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 // Event decodes m with the codec of the current link. A message of an earlier link carries its
 // event already (withEvent).
 func (d *Direct) Event(m *wire.Message, ev *wire.Event) error {
-	if d.o.Reconnect == nil && m.Event == nil {
+	if d.redialer == nil && m.Event == nil {
 		return d.codec.Event(m, ev)
 	}
 	d.mu.Lock()
@@ -223,10 +215,10 @@ func (d *Direct) Settle(ctx context.Context) {
 // Done is closed when the conversation has ended for good: the connection is
 // lost, or was and could not be made again, or Close was called.
 func (d *Direct) Done() <-chan struct{} {
-	if d.o.Reconnect == nil {
+	if d.redialer == nil {
 		return d.link.p.Done()
 	}
-	return d.done
+	return d.redialer.done
 }
 
 // Pending returns how many calls of ours and how many requests of the far side are
@@ -247,7 +239,7 @@ func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }
 
 func (d *Direct) Err() error {
-	if d.o.Reconnect == nil {
+	if d.redialer == nil {
 		return d.link.p.Err()
 	}
 	d.mu.Lock()
@@ -262,15 +254,19 @@ func (d *Direct) Close() error {
 			d.hub.stop()
 		}
 		d.mu.Lock()
-		d.closed = true // set before redialling is cancelled, which must not count as a failure then
+		d.over = true // set before redialling is cancelled, which must not count as a failure then
 		l := d.link
 		d.changed()
 		d.mu.Unlock()
-		d.cancel()
+		if d.redialer != nil {
+			d.redialer.cancel()
+		}
 		if l != nil {
 			err = l.close()
 		}
-		d.redialing.Wait()
+		if d.redialer != nil {
+			<-d.redialer.done
+		}
 		d.awaiting.end()
 		_ = d.responder.Close()
 	})

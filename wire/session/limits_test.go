@@ -23,7 +23,7 @@ func TestGreetingIsBounded(t *testing.T) {
 		d.newCodec = func() dialect.Codec { return greeter{codec()} }
 		here, silent := transport.Pair()
 		defer silent.Close()
-		d.dial = func(context.Context) (wire.Conn, []func() error, error) { return here, nil, nil }
+		d.dial = func(context.Context, recording) (wire.Conn, []func() error, error) { return here, nil, nil }
 		began := time.Now()
 		err = d.start(t.Context())
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout {

@@ -39,8 +39,7 @@ type link struct {
 // newLink dials and greets.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
-	d.recording = rec
-	conn, ends, err := d.dial(ctx)
+	conn, ends, err := d.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
 		return nil, err
@@ -60,7 +59,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
-	if d.o.Reconnect != nil {
+	if d.redialer != nil {
 		po.Record = inTurn(l.noteReceived, po.Record)
 	}
 	po.Record = inTurn(rec.messages(), po.Record)

@@ -14,13 +14,12 @@ import (
 type links struct {
 	mu         sync.Mutex // for all below
 	change     chan struct{}
-	link       *link         // nil while there is none
-	codec      dialect.Codec // of the last link
-	reconnects int           // how often there was a new one
-	over       bool          // there will be no other link
-	err        error         // why it is over
-	giveUpErr  error         // err, if it is why no other link could be made
-	closed     bool
+	link       *link             // nil while there is none
+	codec      dialect.Codec     // of the last link
+	reconnects int               // how often there was a new one
+	over       bool              // there will be no other link, or Close was called
+	err        error             // why it is over
+	giveUpErr  error             // err, if it is why no other link could be made
 	streams    []*resubscription // in the order in which they were opened
 }
 
@@ -43,10 +42,10 @@ func (c *links) Reconnects() int {
 func (c *links) finish(err, giveUpErr error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.link, c.over = nil, true
-	if !c.closed {
+	if !c.over {
 		c.err, c.giveUpErr = err, giveUpErr
 	}
+	c.link, c.over = nil, true
 	c.changed()
 }
 

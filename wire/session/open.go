@@ -63,10 +63,12 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Direct{endpoint: e, o: o, responder: s, done: make(chan struct{})}
+	d := &Direct{endpoint: e, o: o, responder: s}
 	d.newCodec = d.codecForLink
-	d.dial, d.jitter = d.connect, fullJitter
-	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.dial = d.connect
+	if o.Reconnect != nil {
+		d.redialer = newRedialer(d)
+	}
 	switch {
 	case o.Shared != nil:
 		d.hub = &rawHub{d: d, lossy: true, notified: o.Shared.Notified, reserve: o.Shared.Reserve}
@@ -133,7 +135,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 
 // connect dials e, or starts an embedded server. For that, ends holds further functions that close
 // it.
-func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error) {
+func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " is played in this process"})
 	}
@@ -150,7 +152,7 @@ func (d *Direct) connect(ctx context.Context) (wire.Conn, []func() error, error)
 	if d.codec != nil { // a later link: the handshake options are known already
 		cfg.Warn = nil
 	}
-	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = d.recording.exchanged(), d.recording.noise(cfg.Noise), true, d.o.Hurry
+	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(), rec.noise(cfg.Noise), true, d.o.Hurry
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
 		if r, ok := conn.(wire.Remote); ok && d.endpoint.Reversed != "" {

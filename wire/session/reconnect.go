@@ -54,37 +54,54 @@ func redialled(e endpoint.Endpoint) error {
 // come back at the same moment.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// redialLoop makes the connection again whenever it ends, until that fails for good or
-// the conversation is closed.
-func (d *Direct) redialLoop(l *link) {
-	defer wire.Guard()
-	defer close(d.done)
-	k := &redialer{d: d}
-	for {
-		select {
-		case <-l.p.Done():
-		case <-d.ctx.Done():
-		}
-		_ = l.close()
-		why := l.p.Err()
-		if d.ctx.Err() != nil || !transient(why) {
-			d.finish(why, nil)
-			return
-		}
-		next, err := k.redial(l, why)
-		if err != nil {
-			d.finish(err, err)
-			return
-		}
-		l = next
-	}
+// A redialer makes the connection of a conversation again, and knows how long there has been no
+// usable one.
+type redialer struct {
+	d      *Direct
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	jitter func(most time.Duration) time.Duration // of the pauses between attempts
+	done   chan struct{}                          // closed when all is over
+	since  time.Time
+	most   time.Duration // of the last pause: it doubles
 }
 
-// A redialer holds how long there has been no usable connection.
-type redialer struct {
-	d     *Direct
-	since time.Time
-	most  time.Duration // of the last pause: it doubles
+func newRedialer(d *Direct) *redialer {
+	k := &redialer{d: d, jitter: fullJitter, done: make(chan struct{})}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	return k
+}
+
+// start makes the connection again whenever it ends, until that fails for good or
+// the conversation is closed. l is the first link.
+func (k *redialer) start(l *link) {
+	go func() {
+		defer wire.Guard()
+		defer close(k.done)
+		defer k.cancel()
+		for l != nil {
+			l = k.next(l)
+		}
+	}()
+}
+
+// next returns the link after l, which it waits for; nil when there is none.
+func (k *redialer) next(l *link) *link {
+	select {
+	case <-l.p.Done():
+	case <-k.ctx.Done():
+	}
+	_ = l.close()
+	why := l.p.Err()
+	if k.ctx.Err() != nil || !transient(why) {
+		k.d.finish(why, nil)
+		return nil
+	}
+	next, err := k.redial(l, why)
+	if err != nil {
+		k.d.finish(err, err)
+	}
+	return next
 }
 
 // pause returns the time until the next attempt. It is none if the peer connects to us: then we
@@ -94,7 +111,7 @@ func (k *redialer) pause() time.Duration {
 		return 0
 	}
 	k.most = min(max(2*k.most, firstPause), longestPause)
-	return k.d.jitter(k.most)
+	return k.jitter(k.most)
 }
 
 // redial makes the link that follows l and reopens the streams on it. A connection on which nothing
@@ -132,7 +149,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 
 // dial tries until there is a link, or the time of Reconnect.For is over.
 func (k *redialer) dial(why error) (*link, error) {
-	d, ctx := k.d, k.d.ctx
+	d, ctx := k.d, k.ctx
 	limit := d.o.Reconnect.For
 	if limit == 0 {
 		limit = defaultReconnect
@@ -162,7 +179,7 @@ func (k *redialer) dial(why error) (*link, error) {
 			last = err
 		}
 	}
-	if d.ctx.Err() != nil {
+	if k.ctx.Err() != nil {
 		return nil, wire.NewFault(wire.Closed, "the conversation was closed", nil)
 	}
 	return nil, gaveUp(limit, why, last)

@@ -112,18 +112,18 @@ func (s *resubscription) reopen(l *link) {
 	}
 	st, err := l.watches[s], error(nil)
 	if st == nil {
-		st, err = l.p.Open(d.ctx, s.op)
+		st, err = l.p.Open(d.redialer.ctx, s.op)
 	}
 	d.mu.Lock()
 	switch {
 	case err == nil:
 		s.next, s.on = st, l
-	case !isLost(err) && d.ctx.Err() == nil:
+	case !isLost(err) && d.redialer.ctx.Err() == nil:
 		s.err = err
 	}
 	d.mu.Unlock()
 	if err == nil && (s.cancelled.Load() || s.finished.Load()) { // Cancel or Finish did not see it
-		ctx, cancel := context.WithTimeout(d.ctx, dialect.CancelTimeout)
+		ctx, cancel := context.WithTimeout(d.redialer.ctx, dialect.CancelTimeout)
 		defer cancel()
 		_ = st.Cancel(ctx)
 	}
@@ -199,7 +199,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 			return s.err
 		case d.giveUpErr != nil:
 			return d.giveUpErr
-		case d.over || d.closed:
+		case d.over:
 			return why
 		}
 		if err := d.await(ctx); err != nil {
