@@ -7,19 +7,12 @@ type exception struct {
 	why   string
 }
 
-const (
-	rebuilt = "being rebuilt"
-	record  = "no state: a field for each thing that can be said"
-	flat    = "a flat table: each branch is a row"
-	older   = "older than the bound"
-)
+const record = "no state: a field for each thing that can be said"
 
 var largeStructs = map[string]exception{
-	"commands/env.Env":             {28, older},
 	"commands/options.Connection":  {22, record},
 	"format/tapeview.Row":          {21, record},
 	"wire/dialect/page/load.Serve": {22, record},
-	"wire/session.Direct":          {26, rebuilt},
 	"wire/session/daemon.Status":   {21, record},
 	"wire/transport.Config":        {29, record},
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rpcx/commands/cmdline"
+	"rpcx/commands/env/output"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/profile"
@@ -38,7 +39,7 @@ type Env struct {
 	OnMessage func()                                          // called for each message that comes; may be nil
 	Unhandled atomic.Pointer[string]                          // the method of the first notification that no hook handled; nil: none
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
-	Out       terminalOut
+	Out       output.Streams
 	Stdout    format.Screen               // the terminal, if any, of stdout
 	Stderr    format.Screen               // the terminal, if any, of stderr
 	Fail      context.CancelCauseFunc     // ends the run with an error, as a signal does
@@ -98,9 +99,8 @@ func (run *Env) Detect(args []string) {
 	color := flagBeforeParsing(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)
 	run.Stderr = format.Detect(os.Stderr, color, os.Getenv)
-	run.Out.stdout.init(os.Stdout)
-	run.Out.stderr.init(os.Stderr)
-	run.Console = format.NewConsole(&run.Out.stderr, format.ConsoleOptions{Screen: run.Stderr, JSON: JSONErrors(args)})
+	run.Out.Init()
+	run.Console = format.NewConsole(run.Out.Stderr(), format.ConsoleOptions{Screen: run.Stderr, JSON: JSONErrors(args)})
 }
 
 // JSONErrors reports whether failures are printed as JSON, by --errors or

@@ -1,7 +1,9 @@
 package env
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -9,6 +11,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 )
 
 // selfSignalTimeout is how long we wait for a signal that we sent to ourselves, which may take a while on a busy machine. A
@@ -54,6 +57,17 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 		return syscall.SIGPIPE, true
 	}
 	return 0, false
+}
+
+// A stdout that was closed (>&-) cannot be told from one that leads to /dev/null: before
+// any of our code runs, Go's runtime opens /dev/null for reading and writing in its place,
+// just as others do who start a program whose output they do not want (subprocess.DEVNULL
+// of Python, "ignore" of Node). An error here would make all of these fail, so the output is lost silently.
+
+// brokenStdout reports whether err says that stdout is a pipe without a reader.
+func brokenStdout(err error) bool {
+	var path *fs.PathError
+	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
 // OwnFault returns the Fault for a panic of our own code, whose value is what. With -v it

@@ -119,6 +119,15 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
+// BoundOutput gives up writes to stdout and stderr that are still blocked a
+// moment after ctx has ended. stop undoes that, before ctx ends.
+func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		why := context.Cause(ctx)
+		time.AfterFunc(hurriedPrint, func() { run.Out.GiveUp(why) })
+	})
+}
+
 // WithFarewell returns a context that ends a moment after ctx, for printing
 // messages that have come by then.
 func WithFarewell(ctx context.Context) (context.Context, func()) {

@@ -1,26 +1,41 @@
-package env
+// Package output writes to stdout and stderr without blocking the end of the program.
+package output
 
 import (
-	"context"
-	"errors"
-	"io/fs"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"rpcx/format"
-	"rpcx/wire/syserr"
 )
 
-// terminalOut writes data to stdout; while there is a prompt, above its line.
-type terminalOut struct {
+// Streams are stdout, to which Write writes data, and stderr. While there is a prompt, data stands
+// above its line.
+type Streams struct {
 	Prompt atomic.Pointer[format.Prompt]
 	stdout boundedWriter
 	stderr boundedWriter
 }
 
-func (s *terminalOut) Write(b []byte) (int, error) {
+// Init begins to use the streams of the process.
+func (s *Streams) Init() {
+	s.stdout.init(os.Stdout)
+	s.stderr.init(os.Stderr)
+}
+
+// Stderr returns the writer to stderr.
+func (s *Streams) Stderr() io.Writer { return &s.stderr }
+
+// GiveUp gives up the writes that are blocked, and all that would block later, because of why.
+func (s *Streams) GiveUp(why error) {
+	s.stdout.giveUp(why)
+	s.stderr.giveUp(why)
+}
+
+// Write implements io.Writer.
+func (s *Streams) Write(b []byte) (int, error) {
 	if p := s.Prompt.Load(); p != nil {
 		return p.Write(b)
 	}
@@ -55,7 +70,7 @@ func isNull(info os.FileInfo) bool {
 
 // NeverWaits reports whether a write to stdout cannot block: it is a regular file, or
 // the null device.
-func (s *terminalOut) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
+func (s *Streams) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
 // Write implements io.Writer. A write that is given up goes on in its goroutine and still uses b.
 func (p *boundedWriter) Write(b []byte) (int, error) {
@@ -93,31 +108,8 @@ func (p *boundedWriter) giveUp(why error) {
 	})
 }
 
-// BoundOutput gives up writes to stdout and stderr that are still blocked a
-// moment after ctx has ended. stop undoes that, before ctx ends.
-func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		why := context.Cause(ctx)
-		time.AfterFunc(hurriedPrint, func() {
-			run.Out.stdout.giveUp(why)
-			run.Out.stderr.giveUp(why)
-		})
-	})
-}
-
-// A stdout that was closed (>&-) cannot be told from one that leads to /dev/null: before
-// any of our code runs, Go's runtime opens /dev/null for reading and writing in its place,
-// just as others do who start a program whose output they do not want (subprocess.DEVNULL
-// of Python, "ignore" of Node). An error here would make all of these fail, so the output is lost silently.
-
-// brokenStdout reports whether err says that stdout is a pipe without a reader.
-func brokenStdout(err error) bool {
-	var path *fs.PathError
-	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
-}
-
 // Restore restores the terminal's modes that the prompt has changed.
-func (s *terminalOut) Restore() {
+func (s *Streams) Restore() {
 	if p := s.Prompt.Load(); p != nil {
 		p.Restore()
 	}
