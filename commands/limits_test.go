@@ -78,7 +78,7 @@ var limitTests = map[string]string{
 	"sessions of scomp that nobody is connected to":                                   "wire/dialect/scomp TestIdleSessionsAreBounded",
 	"functions of the peer that are remembered (scomp)":                               "wire/dialect/scomp TestFunctionsOfTheirs",
 	"jobs that a connection remembers (ro)":                                           "wire/dialect/ro TestJobsAreForgotten",
-	"calls in a session's inbox":                                                      "wire/session/daemon TestInboxIsBounded",
+	"calls in a session's inbox":                                                      "wire/session/daemon/inbox TestInboxIsBounded",
 	"what a session keeps of what came unasked":                                       "wire/session/daemon TestRingKeepsTheNewest",
 	"lines of a child that are no messages":                                           "frame-line",
 	"different warnings about one peer":                                               "commands/options TestWarningsAboutAPeerAreBounded",

@@ -124,7 +124,7 @@ func signalFault(s os.Signal) *wire.Fault {
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
-		time.AfterFunc(hurriedPrint, func() { run.Out.GiveUp(why) })
+		time.AfterFunc(hurriedPrint, func() { run.Out.Abandon(why) })
 	})
 }
 

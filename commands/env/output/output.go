@@ -28,8 +28,8 @@ func (s *Streams) Init() {
 // Stderr returns the writer to stderr.
 func (s *Streams) Stderr() io.Writer { return &s.stderr }
 
-// GiveUp gives up the writes that are blocked, and all that would block later, because of why.
-func (s *Streams) GiveUp(why error) {
+// Abandon makes the writes that are blocked, and those that would block later, fail with why.
+func (s *Streams) Abandon(why error) {
 	s.stdout.giveUp(why)
 	s.stderr.giveUp(why)
 }

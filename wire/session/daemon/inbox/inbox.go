@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An Inbox holds the far side's calls that hooks have parked (`--on NAME=inbox`)
+// An Inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`)
 // until another process answers them, or their time is over.
 type Inbox struct {
 	timeout       time.Duration   // 0: none
@@ -29,7 +29,7 @@ type Inbox struct {
 	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
 }
 
-// New returns an Inbox whose calls wait for at most timeout (0: for as long as the far side does).
+// New returns an Inbox whose calls wait for at most timeout (0: for as long as the peer does).
 // Those that got no answer in time are answered with value; nil: with an error.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
