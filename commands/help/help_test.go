@@ -38,6 +38,19 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
+// TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens; agent is one page of a model's context.
+func TestTopicsAreShort(t *testing.T) {
+	for _, topic := range help.Topics() {
+		most := 60
+		if topic.Name == "agent" {
+			most = 100
+		}
+		if n := strings.Count(help.Prose(topic.Brief), "\n"); n > most {
+			t.Errorf("rpcx help %s has %d lines, at most %d are wanted: {{manual}} begins the reference", topic.Name, n, most)
+		}
+	}
+}
+
 func narrow(t *testing.T, name, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
