@@ -2,8 +2,10 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -26,14 +28,15 @@ type describeOptions struct {
 	json bool
 	form string
 
-	probe bool // to find out the dialect, methods that begin a session may be called, too
+	probe  bool            // to find out what the peer speaks, whatever its endpoint says
+	probed json.RawMessage // what that has shown, an object; nil: it was not done
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		cmdline.Bool("", "probe", "", "if no dialect is named, also send requests that begin a session (initialize)", &o.probe),
+		cmdline.Bool("", "probe", "", "find out dialect, framing and transport by trying (10s at most, --timeout), report what was tried, print the endpoint to use", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
@@ -56,10 +59,16 @@ const describeDescription = `Prints a table on a terminal, else the catalog as J
 reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), servers of
 introspect for their modules; their answers are kept below $XDG_CACHE_HOME. Servers of ro
 are asked with rpc.describe; those of scomp describe themselves in the handshake. If no
-dialect is named and rpc.discover is not answered, rpcx finds out which dialect and
-framing the peer speaks: by what the peer sends unasked, by lists that servers are known
-for, in another framing. It says on stderr what it found, and keeps it. Without an
-endpoint, --dialect NAME shows the page of that dialect.`
+dialect is named and the server does not answer rpc.discover, rpcx looks at what the
+server sends first, requests lists that servers are known for, and tries the framing
+header. It prints the endpoint to use on stderr. Without an endpoint, --dialect NAME
+prints the file of that dialect.
+
+--probe tries everything, whatever the endpoint names: it listens, then tries each framing
+that the transport can have, and in each what the dialects send first (also those of your
+dialect files), the least intrusive first. A command is started six times at most. stderr
+shows what was tried and what came back; JSON output has it in the member probe, with the
+endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
@@ -127,6 +136,11 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 		c = part
 	}
 	if o.forPeople(run) {
+		if at := scan.String(scan.Get(o.probed, "endpoint")); at != "" {
+			if err := cmdline.Print(os.Stdout, "endpoint: "+format.CleanLine(at)+"\n\n"); err != nil {
+				return err
+			}
+		}
 		if modules := dialects.CatalogModules().List(c); modules != nil && part == nil {
 			return cmdline.Print(os.Stdout, format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
 		}
@@ -135,6 +149,9 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 	b, err := describeAs(o.form, c)
 	if err != nil {
 		return err
+	}
+	if o.probed != nil && slices.Contains([]string{"", describeForms[0]}, o.form) {
+		b = scan.Splice(b, "probe", o.probed)
 	}
 	return request.PrintJSON(ctx, print, b)
 }
@@ -149,7 +166,7 @@ func (o *describeOptions) showMethod(ctx context.Context, run *env.Env, print *f
 	m := dialects.MethodOf(c, name)
 	if m == nil {
 		f := request.NoMethod(run, c, name)
-		if f.Fix == nil {
+		if f.Fix == nil && f.Kind == wire.Usage {
 			f.Fix = run.Line.WithArgs(run.Line.Args[:1])
 		}
 		return f

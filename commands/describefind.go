@@ -11,7 +11,6 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/wire"
-	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
@@ -38,25 +37,15 @@ type search struct {
 // out, with four connections at most, of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
-	if !finding.Applies(e, s.typed, o.Conn.Dialect) {
-		return s.ask(ctx, e, o.Client)
+	switch {
+	case o.probe && finding.Reaches(e):
+		return s.probeAll(ctx)
+	case !finding.Applies(e, s.typed, o.Conn.Dialect):
+		return s.ask(ctx, e, s.bounded())
 	}
 	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout is about all of it
-	over := func() bool { return ctx.Err() != nil || whole > 0 && time.Since(began) >= whole }
-	if known, ok := s.known(); ok {
-		c, err := s.ask(ctx, known, o.Client)
-		if err == nil {
-			s.found(known)
-		}
-		if err == nil || over() {
-			return c, err
-		}
-	}
 	c, failed := s.askAsTyped(ctx)
-	if failed == nil && !o.Conn.NoCache { // what was found before was of another peer
-		cache.ForgetFinding(e)
-	}
-	if failed == nil || over() {
+	if failed == nil || ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
 		return c, failed
 	}
 	if whole > 0 {
@@ -71,37 +60,35 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	return s.catalogOf(ctx, f, failed)
 }
 
-// known returns what an earlier command has found, if that may be used.
-func (s *search) known() (e endpoint.Endpoint, ok bool) {
-	if s.Conn.Refresh || s.Conn.NoCache {
-		return e, false
-	}
-	return finding.Known(s.endpoint)
-}
-
 // ask asks the peer at e for its catalog.
 func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client) (*catalog.Catalog, error) {
 	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
 }
 
-// askAsTyped asks a peer that may speak another dialect: it may speak first, and is soon taken for silent.
-func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
+// bounded returns the options of a peer that is soon taken for silent, if it has no handshake: there is one request, which
+// it answers or not.
+func (s *search) bounded() options.Client {
 	o := s.Client
-	if !s.run.Line.Has("idle") {
+	if spec := s.endpoint.Spec(); !s.run.Line.Has("idle") && spec.Discovery == nil && !spec.Handshake.Introduces && !spec.Handshake.ServerFirst && finding.Reaches(s.endpoint) {
 		o.Time.Idle = cmdline.Duration(findTimeout)
 	}
+	return o
+}
+
+// askAsTyped asks a peer that may speak another dialect: it may speak first.
+func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
+	o := s.bounded()
 	if !s.endpoint.Address.IsHTTP() { // where nobody speaks first
 		o.Listen = listens
 	}
 	return s.ask(ctx, s.endpoint, o)
 }
 
-// catalogOf returns the catalog of the peer that f has found, and keeps f; failed is why the peer did not
+// catalogOf returns the catalog of the peer that f has found; failed is why the peer did not
 // answer as it was typed.
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
 	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command was started twice
-		f.Keep(s.endpoint)
-		g := wire.NewFault(wire.RPCError, "the peer is spoken with as "+f.Endpoint.String(), nil)
+		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
 		g.Fix = s.run.Line.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, s.run.Line.Args[1:]...))
 		return nil, g
 	}
@@ -115,10 +102,10 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 			return nil, failed
 		}
 	}
-	if !s.Conn.NoCache {
-		f.Keep(s.endpoint)
+	if better := f.Endpoint.Over(s.typed); better != s.typed {
+		s.run.Console.Note("the endpoint to use is " + better)
+		s.run.Line.Args[0] = better
 	}
-	s.found(f.Endpoint)
 	return f.Catalog, nil
 }
 
@@ -132,13 +119,5 @@ func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOpt
 		}
 		return &finding.Finding{Endpoint: better, Starts: 1}
 	}
-	return finding.Look(ctx, run, e, &o.Client, o.probe, failed)
-}
-
-// found tells the user how to address the peer.
-func (s *search) found(e endpoint.Endpoint) {
-	if better := e.Over(s.typed); better != s.typed {
-		s.run.Console.Note("it is spoken with as " + better)
-		s.run.Line.Args[0] = better
-	}
+	return finding.Look(ctx, run, e, &o.Client, failed)
 }

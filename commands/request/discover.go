@@ -18,10 +18,17 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod returns the usage Fault for a method or a module that c does not
-// have.
+// NoMethod returns the Fault for a method or a module that c does not have: of
+// kind Usage if c lists all of them.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
+	why := c.WhyPartial()
+	if d := all.Named(c.Dialect).Detection; why == "" && d != nil && d.Probe != nil && len(d.Probe.Hooks) > 0 {
+		why = "the peer may offer more to clients with the hooks " + strings.Join(d.Probe.Hooks, ", ") + " (--on)"
+	}
+	if why != "" {
+		f.Kind, f.Message = wire.RPCError, fmt.Sprintf("%q is not listed, but may exist: %s", format.CleanLine(name), format.CleanLine(why))
+	}
 	SuggestName(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.CatalogModules().Names(c), c.Names()...))
 	return f
 }

@@ -3,7 +3,6 @@ package cache
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -94,38 +93,4 @@ func names(all []Outline) (list []string) {
 		list = append(list, o.Method)
 	}
 	return list
-}
-
-// What was found of a peer is kept, and forgotten.
-func TestFound(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	e := parse(t, "tcp://h:1")
-	if f, ok := Found(e); ok {
-		t.Errorf("%+v", f)
-	}
-	for _, f := range []Finding{{Dialect: "qmp"}, {Framing: "nul"}, {Dialect: "qmp", Framing: "nul"}} {
-		KeepFinding(e, f)
-		if got, ok := Found(e); !ok || got != f {
-			t.Errorf("%+v, %v, want %+v", got, ok, f)
-		}
-	}
-	if _, ok := Found(parse(t, "tcp://h:2")); ok {
-		t.Error("it is found of another peer")
-	}
-	KeepFinding(e, Finding{})
-	if _, ok := Found(e); ok {
-		t.Error("nothing is a finding")
-	}
-	KeepFinding(e, Finding{Dialect: "qmp"})
-	ForgetFinding(e)
-	if _, ok := Found(e); ok {
-		t.Error("it was not forgotten")
-	}
-	ForgetFinding(e)
-	if err := os.WriteFile(findingFile(e), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := Found(e); ok {
-		t.Error("a broken file is a finding")
-	}
 }

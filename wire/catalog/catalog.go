@@ -3,7 +3,11 @@
 // completes such descriptions, and makes examples from them.
 package catalog
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"rpcx/wire/scan"
+)
 
 // A Kind says how a method answers.
 type Kind string
@@ -67,3 +71,14 @@ var StreamIDs = []string{"hex", "integer", "string"}
 // Incomplete is the member of a catalog's Extra that says what of it is missing:
 // an object of the names of methods that could not be described, and why.
 const Incomplete = "incomplete"
+
+// Partial is the member of a catalog's Extra that says, as a clause, why the peer may have methods that are not listed.
+const Partial = "partial"
+
+// SetPartial stores why the peer may have methods that c does not list.
+func (c *Catalog) SetPartial(why string) {
+	c.Extra = scan.Splice(c.Extra, Partial, scan.AppendQuoted(nil, why))
+}
+
+// WhyPartial returns why the peer may have methods that c does not list; "" if c lists all.
+func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }

@@ -62,7 +62,7 @@ type Detection struct {
 	Unless  string   // a pattern that does not match them; "": none
 	Instead []string // the dialects that it may be taken for; nil: any
 	Refusal *Refusal // how its servers refuse what is asked before their handshake; nil: not known
-	Probe   *Probe   // what only its servers answer; nil: nothing is known
+	Probe   *Probe   // how its servers are recognised by asking; nil: they cannot be
 }
 
 // A Refusal is an error of a server which is asked in plain JSON-RPC, before its handshake.
@@ -72,13 +72,14 @@ type Refusal struct {
 	Hint   string // what is missing, for people
 }
 
-// A Probe is a cheap question that ends nothing.
+// A Probe is a message by which servers of a dialect are recognised. Send and Is are jq programs.
 type Probe struct {
-	Method   string
-	Params   string                            // JSON; "": none
-	Session  bool                              // it begins a session
-	Lists    bool                              // the answer is a list of methods
-	Expected func(result json.RawMessage) bool // reports whether result is what such a server answers; nil: any is
+	Send    string   // the whole message, made of $id; "": the server sends first
+	Is      string   // holds on a message of such a server, and of no other; $request is the message that it answers
+	Session bool     // the message begins a session, or changes something at the server
+	Weak    bool     // other dialects look alike: it counts only if no other is recognised
+	Lists   bool     // the result lists the methods
+	Hooks   []string // to a client that has these hooks a server may offer more
 }
 
 // Discovery says how a peer describes itself, beside its codec's Describe.

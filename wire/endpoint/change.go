@@ -46,7 +46,7 @@ func (c Change) Rewrite(typed string) string {
 			rest, e.Framing = rest+"/", ""
 		}
 	}
-	if e.Framing == (Endpoint{Dialect: e.Dialect}).framing() {
+	if e.Framing == (Endpoint{Dialect: e.Dialect}).FramingName() {
 		e.Framing = ""
 	}
 	if e.Dialect == all.Default() {

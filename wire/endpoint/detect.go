@@ -105,10 +105,10 @@ func (s *signature) fits(e Endpoint) bool {
 	switch {
 	case s.to.Dialect != "":
 		return s.to.Dialect != e.Dialect && (s.instead == nil || slices.Contains(s.instead, e.Dialect))
-	case s.to.Framing == "line" && e.framing() == "concat": // concat reads lines as well
+	case s.to.Framing == "line" && e.FramingName() == "concat": // concat reads lines as well
 		return false
 	case s.to.Framing != "":
-		return e.IsBytes() && s.to.Framing != e.framing()
+		return e.IsBytes() && s.to.Framing != e.FramingName()
 	}
 	return e.Address.Scheme == "tcp"
 }
@@ -125,18 +125,18 @@ func (e Endpoint) LooksExpected(said []byte) bool {
 	if len(said) == 0 || !e.IsBytes() {
 		return true
 	}
-	usual, known := begins[e.framing()]
-	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.framing() == "nul")
+	usual, known := begins[e.FramingName()]
+	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.FramingName() == "nul")
 }
 
 // TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests,
 // or in the header lines before each message.
 func (e Endpoint) TakesHeaders() bool {
-	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.framing())
+	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.FramingName())
 }
 
-// framing returns the name of e's framing, also if that is the default.
-func (e Endpoint) framing() string {
+// FramingName returns the name of e's framing, also if that is the default.
+func (e Endpoint) FramingName() string {
 	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
 		if name != "" {
 			return name

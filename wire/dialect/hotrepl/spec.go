@@ -30,7 +30,10 @@ func Spec() dialect.Spec {
 		Validation: dialect.Validation{Rules: rules, Probes: probes, Schemas: schemas},
 		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
 		Handshake:  dialect.Handshake{ServerFirst: true, OneClient: true},
-		Detection:  &dialect.Detection{First: []string{`^\s*\{"type":\s*"handshake"`}},
+		Detection: &dialect.Detection{
+			First: []string{`^\s*\{"type":\s*"handshake"`},
+			Probe: &dialect.Probe{Is: `.type == "handshake" and has("protocolVersion") and has("host")`},
+		},
 		Jobs:       &dialect.Jobs{Journal: true},
 		Evaluation: &dialect.Evaluation{Runtime: true, Live: true},
 		Files:      &dialect.Files{Local: true},

@@ -2,11 +2,9 @@ package introspect
 
 import (
 	_ "embed" // the rules and the probes
-	"encoding/json"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 )
 
 // What rpcx validate compares a peer with, and what it asks the peer.
@@ -30,7 +28,10 @@ func Spec() dialect.Spec {
 		Catalog:       catalog.Conventions{CallsStream: true, WrappedParams: true, RunnableExamples: true},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
-		Detection:     &dialect.Detection{Probe: &dialect.Probe{Method: schemaMethod, Expected: isSubscription}},
+		Detection: &dialect.Detection{Probe: &dialect.Probe{
+			Send: `{jsonrpc: "2.0", id: $id, method: "` + schemaMethod + `"}`,
+			Is:   `(.params | objects | has("subscription") and (.result | objects | has("service_hash") and has("provenance"))) // false`,
+		}},
 		Discovery: &dialect.Discovery{
 			Answers: []string{schemaMethod, moduleSchemaMethod, hashMethod},
 			Missing: "no service_schema",
@@ -39,9 +40,6 @@ func Spec() dialect.Spec {
 		},
 	}
 }
-
-// isSubscription reports whether a result is the id of a subscription, with which each call is answered.
-func isSubscription(result json.RawMessage) bool { return scan.Type(result) == 's' }
 
 // moduleOf returns the module of a method's name on the wire.
 func moduleOf(method string) string {

@@ -23,6 +23,10 @@ func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
 	s.JSONRPCMember = true
 	s.Validation = dialect.Validation{Rules: rules, Probes: probes}
+	s.Detection = &dialect.Detection{Probe: &dialect.Probe{
+		Send: `{jsonrpc: "2.0", id: $id, method: "rpc.discover"}`,
+		Is:   `.jsonrpc == "2.0" and (has("result") or has("error") or has("method"))`, Weak: true,
+	}}
 	return s
 }
 
@@ -30,7 +34,13 @@ func Spec() dialect.Spec {
 func Spec1() dialect.Spec {
 	s := spec("jsonrpc1", V1)
 	s.Validation = dialect.Validation{Rules: rules1, Probes: probes1}
-	s.Detection = &dialect.Detection{First: []string{`has property other than 'id', 'method'`}, Instead: []string{"cdp"}}
+	s.Detection = &dialect.Detection{
+		First: []string{`has property other than 'id', 'method'`}, Instead: []string{"cdp"},
+		Probe: &dialect.Probe{
+			Send: `{id: $id, method: "rpc.discover", params: []}`,
+			Is:   `(has("jsonrpc") | not) and has("id") and has("result") and has("error")`, Weak: true,
+		},
+	}
 	return s
 }
 

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
-	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/toml"
 )
@@ -48,8 +46,8 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""
 	}
-	if p.Detect != nil {
-		spec.Detection = detection(p.Detect)
+	if p.Detect != nil || p.Probe != nil {
+		spec.Detection = detection(p)
 	}
 	if p.Eval != nil {
 		spec.Evaluation = &dialect.Evaluation{}
@@ -58,18 +56,18 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 }
 
 // detection returns by what servers of a page are detected.
-func detection(d *load.Detect) *dialect.Detection {
-	out := &dialect.Detection{First: d.First, Unless: d.Unless, Instead: d.Instead}
-	if r := d.Refusal; r != nil {
-		out.Refusal = &dialect.Refusal{Method: r.Method, Error: r.Error, Hint: r.Hint}
+func detection(p *load.Page) *dialect.Detection {
+	out := &dialect.Detection{}
+	if d := p.Detect; d != nil {
+		out.First, out.Unless, out.Instead = d.First, d.Unless, d.Instead
+		if r := d.Refusal; r != nil {
+			out.Refusal = &dialect.Refusal{Method: r.Method, Error: r.Error, Hint: r.Hint}
+		}
 	}
-	if p := d.Probe; p != nil {
-		out.Probe = &dialect.Probe{Method: p.Call, Params: p.Params, Session: p.Session, Lists: p.Lists}
-		if p.Result != nil {
-			out.Probe.Expected = func(result json.RawMessage) bool {
-				holds, err := p.Result.Holds(result, (&program.Scope{}).Value)
-				return holds && err == nil
-			}
+	if pr := p.Probe; pr != nil {
+		out.Probe = &dialect.Probe{Is: pr.Is.Text(), Session: pr.Session, Lists: pr.Lists, Hooks: pr.Hooks}
+		if pr.Send != nil {
+			out.Probe.Send = pr.Send.Text()
 		}
 	}
 	return out

@@ -2,7 +2,6 @@ package ro
 
 import (
 	_ "embed" // the rules and the probes
-	"encoding/json"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -42,21 +41,19 @@ func Spec() dialect.Spec {
 			Wire:     Method,
 			Spelling: &dialect.Spelling{User: Respell, Hook: Name, Wire: WireName, Covers: subresources},
 		},
-		Params:      dialect.Params{Settings: settings},
-		Catalog:     catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
-		Validation:  dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:      dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
-		Detection:   &dialect.Detection{Probe: &dialect.Probe{Method: describe, Expected: isDescription}},
+		Params:     dialect.Params{Settings: settings},
+		Catalog:    catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
+		Validation: dialect.Validation{Rules: rules, Probes: probes},
+		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
+		Detection: &dialect.Detection{Probe: &dialect.Probe{
+			Send: `{jsonrpc: "2.0", id: $id, method: "` + describe + `"}`,
+			Is:   `$request.method? == "` + describe + `" and ((.result | objects | has("ro-jrpc") or has("resources")) // false)`,
+		}},
 		Discovery:   &dialect.Discovery{Missing: "it has no rpc.describe"},
 		Jobs:        &dialect.Jobs{},
 		Streams:     dialect.Streams{NoCancel: true, Deferred: true, Follows: Follows},
 		AnswerCache: &dialect.AnswerCache{Key: CacheKey, MaxAge: MaxAge},
 	}
-}
-
-// isDescription reports whether a result is that of rpc.describe.
-func isDescription(result json.RawMessage) bool {
-	return scan.Get(result, "ro-jrpc") != nil || scan.Get(result, "resources") != nil
 }
 
 // subresources returns the further patterns that RESOURCE:* in a policy covers: all

@@ -34,8 +34,16 @@ func Spec() dialect.Spec {
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{NoStreams: true},
 		Handshake:     dialect.Handshake{Introduces: true, Resumes: true},
-		Detection:     &dialect.Detection{First: []string{`"kind": *"HandshakeError"`}},
-		Evaluation:    &dialect.Evaluation{Runtime: true},
-		Streams:       dialect.Streams{NoCancel: true},
+		Detection: &dialect.Detection{
+			First: []string{`"kind": *"HandshakeError"`},
+			Probe: &dialect.Probe{
+				Send: `{jsonrpc: "2.0", id: $id, method: "` + handshake + `", params: {protocol: "` + protocol + `", bindings: []}}`,
+				Is: `((.error | objects | .data | objects | .kind == "HandshakeError") // false)
+					or $request.method? == "` + handshake + `" and ((.result | objects | has("protocol") and has("bindings")) // false)`,
+				Session: true,
+			},
+		},
+		Evaluation: &dialect.Evaluation{Runtime: true},
+		Streams:    dialect.Streams{NoCancel: true},
 	}
 }

@@ -27,5 +27,10 @@ func Spec() dialect.Spec {
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, Plain: plainParams, NoStreams: true},
 		Handshake:     dialect.Handshake{Plugin: true},
+		Detection: &dialect.Detection{Probe: &dialect.Probe{
+			Send:    `{jsonrpc: "2.0", id: $id, method: "` + methodHandshake + `", params: ` + string(helloParams()) + `}`,
+			Is:      `$request.method? == "` + methodHandshake + `" and ((.result | objects | has("library") and has("protocol")) // false)`,
+			Session: true,
+		}},
 	}
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 		if err := c.part(ctx, caller, rule, &found); err != nil {
 			return nil, err
 		}
+		found.partial = cmp.Or(found.partial, rule.Partial)
 		if _, ok := found.at[method]; ok {
 			break
 		}
@@ -59,6 +61,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	o.Add("methods", scan.ArrayOf(found.methods...))
 	if found.defs != nil {
 		o.Add("$defs", found.defs)
+	}
+	if found.partial != "" {
+		o.Add("extra", scan.Pair(catalog.Partial, scan.AppendQuoted(nil, found.partial)))
 	}
 	cat, err := catalog.Parse(o.End())
 	if err != nil {
@@ -74,6 +79,7 @@ type found struct {
 	at      map[string]int  // the index of each method by its name
 	info    json.RawMessage // who the peer is, an object; nil: no part says so
 	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
+	partial string          // why the peer may have more methods; "": all are listed
 }
 
 // part asks for one list, page by page, and adds its methods. Several of

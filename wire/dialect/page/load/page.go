@@ -37,6 +37,7 @@ type Page struct {
 	Describe  []Describe                 `toml:"describe" says:"how a peer is asked what it offers: its parts in order. Without call, methods sees the greeting's kept values"`
 	Serve     Serve                      `toml:"serve" says:"the server's side"`
 	Detect    *Detect                    `toml:"detect" says:"by what a server shows that it speaks this dialect, where an endpoint names another"`
+	Probe     *Probe                     `toml:"probe" says:"how a server is recognised by what it answers: rpcx describe --probe"`
 	Bridge    Bridge                     `toml:"bridge" says:"how methods of another dialect are offered in this one (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"what rpcx validate holds conversations against, beside the rules of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
@@ -232,7 +233,6 @@ type Detect struct {
 	Unless  string   `toml:"unless" says:"a regular expression that does not match them"`
 	Instead Texts    `toml:"instead" says:"the dialects that it may be taken for (any)"`
 	Refusal *Refusal `toml:"refusal" says:"how it refuses what is asked in plain JSON-RPC before the greeting"`
-	Probe   *Probe   `toml:"probe" says:"a call that no other server answers, in plain JSON-RPC and without a greeting"`
 }
 
 // Refusal is an error of a server that was not greeted.
@@ -242,13 +242,13 @@ type Refusal struct {
 	Hint   string `toml:"hint" says:"what is missing, for people"`
 }
 
-// Probe is a call by which a server is detected.
+// Probe says how a server of the dialect is recognised by asking.
 type Probe struct {
-	Call    string `toml:"call" says:"the method"`
-	Params  string `toml:"params" says:"its params, as JSON"`
-	Result  Prog   `toml:"result" says:"holds on the result of such a server"`
-	Lists   bool   `toml:"lists" says:"the result is a list of methods"`
-	Session bool   `toml:"session" says:"it begins a session: rpcx describe --probe alone asks it"`
+	Send    Prog  `toml:"send" says:"the whole message that is sent, made of $id; without it the server sends first"`
+	Is      Prog  `toml:"is" says:"holds on a message of such a server, and of no other; $request is the message that it answers (null: none)"`
+	Session bool  `toml:"session" says:"the message begins a session: only rpcx describe --probe sends it"`
+	Lists   bool  `toml:"lists" says:"the result is a list of methods"`
+	Hooks   Texts `toml:"hooks" says:"to a client with these hooks a server may offer more: rpcx describe --probe compares"`
 }
 
 // HTTP says what makes HTTP exchanges one session.
@@ -280,6 +280,7 @@ type Describe struct {
 	Info     Prog   `toml:"info" says:"who the peer is: {name, version, description, extra} of the catalog, made of the answer. What an earlier part has said stays"`
 	Optional bool   `toml:"optional" says:"an answer that is an error says that there is none of it"`
 	Defs     Prog   `toml:"defs" says:"schemas that the methods refer to, an object: #/$defs/NAME"`
+	Partial  string `toml:"partial" says:"why the peer may have methods that this does not list, a clause"`
 }
 
 // Next says how the next page of a list is asked for.

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -125,10 +124,7 @@ func isPattern(member, text string) rule {
 }
 
 func (p Probe) rules(*Page) []rule {
-	return []rule{
-		{"", p.Call == "" || p.Result == nil && !p.Lists, "expected call, and result or lists"},
-		{"params", p.Params != "" && !json.Valid([]byte(p.Params)), "expected JSON"},
-	}
+	return []rule{{"", p.Is == nil, "expected is: what holds on a message of such a server"}}
 }
 
 func (a After) rules(*Page) []rule {

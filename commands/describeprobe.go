@@ -1,0 +1,192 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/finding"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+)
+
+// probeTimeout bounds --probe as a whole, if --timeout does not.
+const probeTimeout = 10 * time.Second
+
+// probeAll finds out what the peer speaks by trying, reports that, and returns its catalog.
+func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
+	limit := s.Time.Timeout.Or(probeTimeout)
+	cl := env.NewDeadline(ctx, limit, 0)
+	defer cl.Stop()
+	p, err := finding.New(cl.Ctx, s.run, s.endpoint, &s.Client)
+	if err != nil {
+		return nil, err
+	}
+	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the catalog takes time, too
+	defer cancel()
+	r := p.Run(trying)
+	for _, t := range r.Tried {
+		s.note(t)
+	}
+	if err := env.Cause(cl.Ctx, cl.Ctx.Err()); err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(limit - limit*3/4)
+	if d, ok := trying.Deadline(); ok {
+		end = d.Add(limit - limit*3/4)
+	}
+	c := r.Catalog
+	if r.Endpoint == nil || r.Weak && c == nil {
+		c = s.askDialectFiles(cl.Ctx, r, end)
+	}
+	if r.Endpoint == nil {
+		return nil, s.unknown(ctx, r)
+	}
+	return s.probed(cl.Ctx, r, c, end)
+}
+
+// askDialectFiles asks the peer for its catalog in the user's own dialects that do not say how they are recognised. It
+// returns the catalog of the first that has methods, and stores the endpoint.
+func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end time.Time) *catalog.Catalog {
+	for _, name := range all.OwnNames() {
+		spec := all.Named(name)
+		if spec.Name == "" || spec.Detection != nil && spec.Detection.Probe != nil {
+			continue
+		}
+		if time.Until(end) < time.Second || len(s.endpoint.Address.Command) > 0 && len(r.Tried) > maxStarts {
+			return nil
+		}
+		e := s.endpoint
+		e.Dialect, e.Framing = name, ""
+		t := &finding.Try{Endpoint: e.String(), Sent: []string{name}, Outcome: name}
+		c, err := s.askUntil(ctx, e, time.Now().Add(time.Second))
+		if err != nil || len(c.Methods) == 0 {
+			t.Outcome = "not recognised"
+		}
+		r.Tried = append(r.Tried, t)
+		s.note(t)
+		if t.Outcome == name {
+			r.Endpoint, r.Weak = &e, false
+			return c
+		}
+	}
+	return nil
+}
+
+// note shows an attempt to people; others have it in the JSON.
+func (s *search) note(t *finding.Try) {
+	if s.forPeople(s.run) {
+		s.run.Console.Note(t.Line())
+	}
+}
+
+// maxStarts bounds how often the user's command is started to find out what it speaks.
+const maxStarts = 5
+
+// askUntil asks the peer at e for its catalog, and leaves it at that when end has come.
+func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Time) (*catalog.Catalog, error) {
+	o := s.Client
+	o.Time.Timeout = cmdline.Duration(max(time.Until(end), 100*time.Millisecond))
+	return s.ask(ctx, e, o)
+}
+
+// unknown prints what was tried, if that is not for people, and returns why the peer is not known.
+func (s *search) unknown(ctx context.Context, r *finding.Report) error {
+	if !s.forPeople(s.run) {
+		var o scan.Object
+		o.Add("probe", scan.JSON(report{Tried: r.Tried}))
+		if err := cmdline.Print(os.Stdout, string(o.End())+"\n"); err != nil {
+			return err
+		}
+	}
+	if r.Fault != nil {
+		return r.Fault
+	}
+	const page = "a dialect file can describe its protocol: rpcx help dialect-file, rpcx-dialect-file(5)"
+	if first := r.Heard(); first != "" {
+		return &wire.Fault{Kind: wire.Protocol, Message: "the peer's protocol is not recognised; its first bytes are: " + first, Hint: page}
+	}
+	return &wire.Fault{Kind: wire.Timeout, Message: fmt.Sprintf("the peer sent nothing in any of %d attempts", len(r.Tried)), Hint: page}
+}
+
+// A report is what --probe has shown, as JSON.
+type report struct {
+	Endpoint string         `json:"endpoint,omitempty"`
+	More     []string       `json:"more,omitempty"` // methods that the peer offers only to clients with certain hooks
+	Tried    []*finding.Try `json:"tried"`
+}
+
+// probed returns the catalog of the peer that was recognised, and stores the report.
+func (s *search) probed(ctx context.Context, r *finding.Report, c *catalog.Catalog, end time.Time) (*catalog.Catalog, error) {
+	e := *r.Endpoint
+	typed := s.typed
+	if r.Change != nil {
+		typed = r.Change.Rewrite(typed)
+	}
+	at := e.Over(typed)
+	if e.Profile != nil {
+		at = e.String()
+	}
+	out := report{Endpoint: at, Tried: r.Tried}
+	s.run.Console.Note("the endpoint to use is " + at)
+	if r.At != nil {
+		e = *r.At
+	}
+	if c == nil {
+		var err error
+		if c, err = s.askUntil(ctx, e, end); err != nil {
+			why := cmdline.ToFault(err).Message
+			s.run.Console.Note("there is no catalog: " + why)
+			c = &catalog.Catalog{Catalog: 1, Dialect: e.Dialect, Methods: []catalog.Method{}}
+			c.SetPartial(why)
+		} else if out.More = s.more(ctx, e, c, end); out.More != nil {
+			s.run.Console.Note("only clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER) are offered: " + format.CleanLine(strings.Join(out.More, ", ")))
+		}
+	}
+	if e.Profile == nil {
+		s.run.Line.Args[0] = at
+	}
+	s.describeOptions.probed = scan.JSON(out)
+	return c, nil
+}
+
+// probeHooks are the hooks for which a server of e's dialect may offer more.
+func probeHooks(e endpoint.Endpoint) []string {
+	if d := e.Spec().Detection; d != nil && d.Probe != nil {
+		return d.Probe.Hooks
+	}
+	return nil
+}
+
+// more returns the methods that the peer offers only to a client with the hooks of its dialect.
+func (s *search) more(ctx context.Context, e endpoint.Endpoint, c *catalog.Catalog, end time.Time) (names []string) {
+	hooks := probeHooks(e)
+	if len(hooks) == 0 || len(s.Hooks.On)+len(s.Hooks.Files) > 0 || time.Until(end) < time.Second {
+		return nil
+	}
+	with := *s
+	own := *s.describeOptions
+	with.describeOptions = &own
+	for _, name := range hooks {
+		own.Hooks.On = append(own.Hooks.On, name+"=deny")
+	}
+	all, err := with.askUntil(ctx, e, end)
+	if err != nil {
+		return nil
+	}
+	for _, name := range all.Names() {
+		if !slices.Contains(c.Names(), name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,349 @@
+package finding
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport/schemes"
+)
+
+// A Try is one attempt to exchange messages, for the report.
+type Try struct {
+	Endpoint string   `json:"endpoint"`
+	Sent     []string `json:"sent"`               // whose messages were sent: dialects, and methods that list methods
+	Received string   `json:"received,omitempty"` // the first bytes
+	Outcome  string   `json:"outcome"`
+
+	heard []byte
+	fault *wire.Fault // of the transport; nil: none
+}
+
+// A verdict is what an attempt has shown.
+type verdict struct {
+	dialect string
+	framing string // in which the peer answers; "": its transport has none
+	weak    bool   // no dialect of its own was recognised
+	catalog *catalog.Catalog
+}
+
+// An attempt exchanges messages over one connection after another, in one framing.
+type attempt struct {
+	p      *Prober
+	at     endpoint.Endpoint
+	steps  []*step
+	try    *Try
+	paces  paces
+	dials  int // how many connections may be made
+	offers []string
+	// listened is called once, when the peer has had its time to speak first; framed when it has answered in the framing of
+	// the attempt. Each may be nil.
+	listened, framed func()
+
+	conn      wire.Conn
+	events    chan heard
+	over      chan struct{} // closed when the attempt has no more use for conn
+	sent      []*step
+	family    family
+	weak      *verdict
+	described bool // rpc.discover was answered with an object
+	foreign   bool // the peer answered in another framing
+}
+
+// A heard is what came on a connection: bytes of a stream, or a message; or an end.
+type heard struct {
+	b    []byte
+	err  error
+	done bool // an HTTP exchange is over
+}
+
+// The paces of an attempt: how long the peer may speak first, how long it may take for the first answer and for each
+// further one.
+type paces struct{ listen, first, next time.Duration }
+
+// run makes the attempt; nil: nothing was recognised.
+func (a *attempt) run(ctx context.Context) (v *verdict) {
+	defer func() { a.closeConn(); a.conclude(v) }()
+	if v := a.listen(ctx); v != nil {
+		return v
+	}
+	for _, s := range a.steps {
+		if a.skips(s) {
+			continue
+		}
+		if a.foreign || ctx.Err() != nil || !a.send(ctx, s) {
+			break
+		}
+		if v := a.await(ctx, s, a.pace()); v != nil {
+			return v
+		}
+	}
+	if a.conn != nil && a.weak == nil { // what was asked before the peer was ready may be answered yet
+		if v := a.await(ctx, nil, a.paces.first); v != nil {
+			return v
+		}
+	}
+	return a.weak
+}
+
+// listen connects, and waits for what the peer sends first.
+func (a *attempt) listen(ctx context.Context) *verdict {
+	if a.listened != nil {
+		defer a.listened()
+	}
+	if a.listened == nil && len(a.at.Address.Command) == 0 || !a.connect(ctx) {
+		return nil
+	}
+	return a.await(ctx, nil, a.paces.listen)
+}
+
+// pace is how long the next answer is awaited.
+func (a *attempt) pace() time.Duration {
+	if len(a.try.heard) == 0 && len(a.sent) == 1 {
+		return a.paces.first
+	}
+	return a.paces.next
+}
+
+// skips reports whether the message of s cannot tell more of the peer.
+func (a *attempt) skips(s *step) bool {
+	switch {
+	case s.msg == nil:
+		return true
+	case s.weak:
+		return a.weak != nil
+	case s.listing != nil:
+		return a.weak == nil || a.described || a.weak.catalog != nil
+	}
+	return a.family != anyFamily && familyOf(s.msg) != a.family
+}
+
+// connect makes a connection, if there is none; false if that is not possible.
+func (a *attempt) connect(ctx context.Context) bool {
+	if a.conn != nil {
+		return true
+	}
+	if a.dials == 0 || ctx.Err() != nil {
+		return false
+	}
+	a.dials--
+	cfg := a.p.Transport
+	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
+	cfg.CloseTimeout, cfg.First = closeTimeout, nil
+	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
+	if err != nil {
+		a.try.fault = wire.AsFault(err)
+		a.try.Outcome = err.Error()
+		a.dials = 0
+		return false
+	}
+	a.conn, a.events, a.over = conn, make(chan heard, 16), make(chan struct{})
+	go receive(conn, a.events, a.over)
+	return true
+}
+
+// closeTimeout bounds each step of closing a connection; a child is killed after it.
+const closeTimeout = 300 * time.Millisecond
+
+// receive passes on what comes until the connection or the attempt is over.
+func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
+	for {
+		b, err := conn.Recv()
+		select {
+		case to <- heard{b: bytes.Clone(b), err: err}:
+		case <-over:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// closeConn ends the connection.
+func (a *attempt) closeConn() {
+	if a.conn != nil {
+		close(a.over)
+		_ = a.conn.Close()
+		a.conn = nil
+	}
+}
+
+// send sends the message of s; false: there is no connection. What becomes of it is an event.
+func (a *attempt) send(ctx context.Context, s *step) bool {
+	if !a.connect(ctx) {
+		return false
+	}
+	a.sent = append(a.sent, s)
+	a.try.Sent = append(a.try.Sent, s.name)
+	out := []byte(s.msg)
+	if a.at.IsBytes() {
+		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
+	}
+	go func(conn wire.Conn, events chan<- heard, over <-chan struct{}) {
+		err := conn.Send(out)
+		if err == nil && !a.at.Address.IsHTTP() {
+			return
+		}
+		select {
+		case events <- heard{err: err, done: true}:
+		case <-over:
+		}
+	}(a.conn, a.events, a.over)
+	return true
+}
+
+// await reads what comes until an answer to s is there, the connection or the pace is over; s nil: until the pace is over.
+func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
+	timer := time.NewTimer(pace)
+	defer timer.Stop()
+	seen := 0
+	for a.conn != nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+			return nil
+		case h := <-a.events:
+			if h.err != nil {
+				a.ended(h.err)
+				a.closeConn()
+			}
+			if h.err != nil || h.done {
+				return nil
+			}
+			msgs := a.take(h.b)
+			for _, msg := range msgs[min(seen, len(msgs)):] {
+				answers, v := a.judge(msg)
+				if v != nil {
+					return v
+				}
+				if s != nil && answers == s && !opensStream(msg) {
+					return nil
+				}
+			}
+			if a.at.IsBytes() {
+				seen = len(msgs)
+			}
+		}
+	}
+	return nil
+}
+
+// opensStream reports whether the result of a response may be the id of a stream, whose items show what the peer speaks.
+func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "result")) == 's' }
+
+// ended keeps how a connection ended.
+func (a *attempt) ended(err error) {
+	if f := wire.AsFault(err); f != nil {
+		a.try.fault = f
+	}
+	if a.try.Outcome = "the peer closed the connection"; err != io.EOF && len(a.at.Address.Command) > 0 {
+		a.try.Outcome = "the command ended: " + err.Error()
+	}
+}
+
+// take keeps what came, and returns the messages of the connection.
+func (a *attempt) take(b []byte) [][]byte {
+	if len(a.try.heard)+len(b) <= maxHeard {
+		a.try.heard = append(a.try.heard, b...)
+	}
+	if !a.at.IsBytes() {
+		return [][]byte{b}
+	}
+	_, msgs := unframed(a.try.heard, a.p.Transport.NoiseLimit)
+	return msgs
+}
+
+// judge returns the step that msg answers, nil if none, and what it shows if that is one dialect of its own.
+func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
+	var request json.RawMessage
+	for _, s := range a.sent {
+		if s.answeredBy(msg) {
+			answers, request = s, s.msg
+		}
+	}
+	framing := a.at.Framing
+	if a.at.IsBytes() {
+		framing, _ = unframed(a.try.heard, a.p.Transport.NoiseLimit)
+		a.foreign = framing != a.at.Framing && !(framing == "concat" && a.at.Framing == "line")
+	}
+	if f := familyOf(msg); f != anyFamily {
+		a.family = f
+	}
+	var own []*step
+	for _, s := range a.p.all {
+		switch {
+		case !s.recognises(msg, request):
+		case !s.weak:
+			own = append(own, s)
+		case a.weak == nil && !a.foreign:
+			a.weak = &verdict{dialect: s.dialect, framing: framing, weak: true}
+			if a.framed != nil {
+				a.framed()
+			}
+		}
+	}
+	if len(own) == 1 {
+		v := &verdict{dialect: own[0].dialect, framing: framing}
+		if answers == own[0] && answers.lists {
+			v.catalog = listed(bytes.Clone(scan.Get(msg, "result")))
+		}
+		return answers, v
+	}
+	if result := scan.Get(msg, "result"); answers != nil && a.weak != nil {
+		a.described = a.described || answers.weak && scan.Type(result) == 'o'
+		if answers.listing != nil {
+			a.weak.catalog = answers.listing.reads(bytes.Clone(result))
+		}
+	}
+	return answers, nil
+}
+
+// conclude completes the report of the attempt.
+func (a *attempt) conclude(v *verdict) {
+	t := a.try
+	t.Received = strings.ToValidUTF8(string(t.heard[:min(len(t.heard), maxShown)]), "\uFFFD")
+	switch {
+	case v != nil:
+		t.Outcome = v.dialect
+		if v.framing != "" {
+			t.Outcome = v.framing + ", " + v.dialect
+		}
+	case t.Outcome != "":
+	case len(t.heard) == 0:
+		t.Outcome = "no response"
+	case a.foreign:
+		t.Outcome = "the response has another framing"
+	default:
+		t.Outcome = "not recognised"
+	}
+}
+
+// maxShown bounds the first bytes that a report shows.
+const maxShown = 160
+
+// Line says what was sent and what came back, for people.
+func (t *Try) Line() string {
+	var b strings.Builder
+	b.WriteString("tried " + t.Endpoint)
+	if len(t.Sent) > 0 {
+		b.WriteString(" (" + strings.Join(t.Sent, ", ") + ")")
+	}
+	b.WriteString(": " + t.Outcome)
+	if t.Received != "" {
+		fmt.Fprintf(&b, ": %+q", t.Received)
+	}
+	if n := len(t.heard); n > maxShown {
+		fmt.Fprintf(&b, "… (%d bytes)", n)
+	}
+	return b.String()
+}

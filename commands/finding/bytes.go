@@ -1,0 +1,93 @@
+package finding
+
+import (
+	"bytes"
+	"io"
+
+	"rpcx/wire"
+	"rpcx/wire/framing"
+	"rpcx/wire/scan"
+)
+
+// maxHeard bounds the bytes of one connection that are kept.
+const maxHeard = 4 << 20
+
+// pieces is a wire.Framing whose messages are the bytes as they come, and whose Send writes bytes as they are:
+// in which framing the peer answers is not known yet.
+func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
+	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
+}
+
+type piecesConn struct {
+	rwc io.ReadWriteCloser
+	buf []byte
+}
+
+func (c *piecesConn) Recv() ([]byte, error) {
+	n, err := c.rwc.Read(c.buf)
+	if n > 0 {
+		return c.buf[:n], nil
+	}
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return nil, err
+}
+
+func (c *piecesConn) Send(b []byte) error {
+	_, err := c.rwc.Write(b)
+	return err
+}
+
+func (c *piecesConn) Close() error { return c.rwc.Close() }
+
+// stream is a stream of bytes in memory.
+type stream struct {
+	io.Reader
+	io.Writer
+}
+
+func (stream) Close() error { return nil }
+
+// framed returns msg as it is written in the framing of that name.
+func framed(name string, msg, head []byte) []byte {
+	f, _ := framing.ByName(name)
+	var b bytes.Buffer
+	conn := f(stream{bytes.NewReader(nil), &b}, wire.Options{Head: head}.WithDefaults())
+	_ = conn.Send(msg)
+	return b.Bytes()
+}
+
+// unframed returns the messages in what a peer has sent, and the name of the framing in which they are; none if it is
+// in no framing. noise is how many other lines may stand between messages.
+func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
+	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
+		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]
+		if needed && !bytes.Contains(heard, []byte(end)) {
+			continue
+		}
+		if msgs := messages(name, heard, noise); len(msgs) > 0 {
+			return name, msgs
+		}
+	}
+	return "", nil
+}
+
+// messages returns the messages in heard, in that framing; none if one of them is no JSON object or array.
+func messages(name string, heard []byte, noise int) (msgs [][]byte) {
+	f, _ := framing.ByName(name)
+	if name == "line" {
+		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel, as QEMU's guest agent has it
+	}
+	conn := f(stream{bytes.NewReader(heard), io.Discard}, wire.Options{NoiseLimit: noise, Whole: true}.WithDefaults())
+	for {
+		msg, err := conn.Recv()
+		if err != nil {
+			return msgs
+		}
+		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+			return nil
+		}
+		msgs = append(msgs, bytes.Clone(msg))
+	}
+}

@@ -1,0 +1,184 @@
+package finding
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
+)
+
+// A listing is a method by which servers in no dialect of their own describe themselves.
+type listing struct {
+	method string
+	reads  func(result json.RawMessage) *catalog.Catalog // nil result: it is no such description
+}
+
+// listings is in the order in which they are asked for: those that tell most come first, and those whose names other
+// servers may use for something else come last.
+var listings = []listing{
+	{"core.describe", described},           // Mopidy
+	{"rpc.serverInfo", listed},             // jrpc2
+	{"rpc_methods", listed},                // Substrate, smoldot
+	{"system.listMethods", listed},         // XML-RPC's introspection
+	{"system.describe", procedures},        // JSON-RPC 1.1
+	{"rpc_modules", modules},               // Ethereum nodes
+	{"listMethods", listed},                //
+	{"help", helped}, {"commands", helped}, // bitcoind, Electrum
+}
+
+// message returns the request of a listing.
+func (l *listing) message(id json.RawMessage) json.RawMessage {
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Add("id", id)
+	o.Text("method", l.method)
+	return o.End()
+}
+
+// listed reads a list of names, or of objects with names, as it is or as the member methods.
+func listed(result json.RawMessage) *catalog.Catalog {
+	if scan.Type(result) == 'o' {
+		result = scan.Get(result, "methods")
+	}
+	if scan.Type(result) != 'a' {
+		return nil
+	}
+	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
+	for v := range scan.Elements(result) {
+		m := catalog.Method{}
+		if name, ok := scan.Text(v); ok {
+			m.Name = name
+		} else if m.Name, ok = scan.Text(scan.Get(v, "name")); ok {
+			m.Description, _ = scan.Text(scan.Get(v, "description"))
+		}
+		if m.Name != "" {
+			c.Methods = append(c.Methods, m)
+		}
+	}
+	if len(c.Methods) == 0 {
+		return nil
+	}
+	return received(c)
+}
+
+// described reads an object of methods, each with a description and a list of params.
+func described(result json.RawMessage) *catalog.Catalog {
+	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
+	for name, val := range scan.Named(result) {
+		if scan.Type(val) != 'o' {
+			return nil
+		}
+		m := catalog.Method{Name: name}
+		m.Description, _ = scan.Text(scan.Get(val, "description"))
+		if list := scan.Get(val, "params"); scan.Type(list) == 'a' {
+			m.Params = paramsOf(list)
+		}
+		c.Methods = append(c.Methods, m)
+	}
+	if len(c.Methods) == 0 {
+		return nil
+	}
+	return received(c)
+}
+
+// paramsOf returns the schema of params of which the names are listed; those with a default are optional.
+func paramsOf(list json.RawMessage) json.RawMessage {
+	var properties, schema scan.Object
+	required := scan.AppendArray(nil)
+	for v := range scan.Elements(list) {
+		name, ok := scan.Text(scan.Get(v, "name"))
+		if !ok || scan.Get(v, "kwargs") != nil || scan.Get(v, "varargs") != nil {
+			continue
+		}
+		val := scan.Get(v, "default")
+		if val == nil {
+			required.Text(name)
+			properties.Add(name, []byte("{}"))
+			continue
+		}
+		properties.Add(name, scan.Pair("default", val))
+	}
+	schema.Text("type", "object")
+	schema.Add("properties", properties.End())
+	schema.Add("required", required.End())
+	return schema.End()
+}
+
+// modules reads an object of modules with their versions, whose methods are not listed.
+func modules(result json.RawMessage) *catalog.Catalog {
+	if scan.Type(result) != 'o' {
+		return nil
+	}
+	c := received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)})
+	if c != nil {
+		c.SetPartial("the server lists its modules, and not their methods")
+	}
+	return c
+}
+
+// procedures reads the description of JSON-RPC 1.1, in which procs have names and params.
+func procedures(result json.RawMessage) *catalog.Catalog {
+	c := listed(scan.Get(result, "procs"))
+	if c == nil {
+		return nil
+	}
+	c.Info.Name, _ = scan.Text(scan.Get(result, "name"))
+	c.Info.Version, _ = scan.Text(scan.Get(result, "version"))
+	c.Info.Description, _ = scan.Text(scan.Get(result, "summary"))
+	return c
+}
+
+// isName matches the names of methods in a text of help.
+var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
+
+// helped reads a text: a line for each method that begins with its name, under headings (bitcoind), or names only.
+func helped(result json.RawMessage) *catalog.Catalog {
+	text, ok := scan.Text(result)
+	if !ok {
+		return listed(result)
+	}
+	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
+	add := func(name, usage string) bool {
+		if isName().MatchString(name) {
+			c.Methods = append(c.Methods, catalog.Method{Name: name, Description: usage})
+			return true
+		}
+		return false
+	}
+	headings := strings.HasPrefix(text, "== ")
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, _, _ := strings.Cut(line, " ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "== "):
+		case headings:
+			usage := line
+			if usage == name {
+				usage = ""
+			}
+			add(name, usage)
+		default: // names alone
+			for name := range strings.FieldsSeq(line) {
+				if !add(name, "") {
+					return nil
+				}
+			}
+		}
+	}
+	if len(c.Methods) < 2 { // a word is no list
+		return nil
+	}
+	return received(c)
+}
+
+// received returns an answer as a catalog that has nothing else.
+func received(c *catalog.Catalog) *catalog.Catalog {
+	c, err := catalog.Received(c, nil)
+	if err != nil {
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,262 @@
+package finding
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// serve listens at a listen address with one hook until the test ends, and returns where.
+func serve(t *testing.T, at string) string {
+	t.Helper()
+	e, err := endpoint.Parse(at, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := hook.ParseAnswer("json:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Listen(t.Context(), e, session.Options{
+		Hooks: []hook.Entry{{Pattern: "a_b", Answer: answer}}, Catalog: &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{{Name: "a_b"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve() }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+	return s.Endpoint()
+}
+
+// probe finds out what is at an endpoint.
+func probe(t *testing.T, at string, limit time.Duration) *Report {
+	t.Helper()
+	e, err := endpoint.Parse(at, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	p := &Prober{Endpoint: e, Transport: transport.Config{}}
+	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
+		return session.ResolvedEndpoint(ctx, e, session.Options{})
+	}
+	return p.Run(ctx)
+}
+
+// address returns an endpoint without the words for the dialect and the framing.
+func address(at string) string {
+	scheme, rest, _ := strings.Cut(at, ":")
+	return scheme[strings.LastIndexByte(scheme, '+')+1:] + ":" + rest
+}
+
+// Each dialect of a server of ours is recognised, over each transport, and with it the framing.
+func TestEveryDialectIsRecognised(t *testing.T) {
+	names := all.Names()
+	if len(names) < 17 {
+		t.Fatalf("%d dialects", len(names))
+	}
+	for _, name := range names {
+		listens := []string{"tcp://127.0.0.1:0", "ws://127.0.0.1:0/", "http://127.0.0.1:0/"}
+		if runtime.GOOS != "windows" {
+			listens = append(listens, "unix:"+filepath.Join(t.TempDir(), "s"))
+		}
+		for _, listen := range listens {
+			if strings.HasPrefix(listen, "http") && all.Named(name).Transport.Duplex {
+				continue
+			}
+			recognised(t, name, "", listen)
+		}
+	}
+	for _, framing := range []string{"line", "header", "nul", "netstring", "varint", "seq", "concat"} {
+		for _, name := range []string{"jsonrpc", "mcp", "jsonrpc1", "ro"} {
+			want := framing
+			if framing == "line" || framing == "concat" { // concat writes lines
+				want = ""
+			}
+			recognised(t, name, want, framing+"+tcp://127.0.0.1:0")
+		}
+	}
+}
+
+// recognised checks that a server is recognised by its address alone.
+func recognised(t *testing.T, name, framing, listen string) {
+	t.Run(name+"+"+strings.SplitN(listen, ":", 2)[0], func(t *testing.T) {
+		t.Parallel()
+		r := probe(t, address(serve(t, name+"+"+listen)), 10*time.Second)
+		if e := r.Endpoint; e == nil || e.Dialect != name || e.Framing != framing {
+			t.Errorf("found %v, want %s in framing %q", e, name, framing)
+			for _, try := range r.Tried {
+				t.Log(try.Line())
+			}
+		}
+	})
+}
+
+// What is typed in front of an address is not believed.
+func TestAWrongPrefixIsOverruled(t *testing.T) {
+	at := address(serve(t, "lsp+tcp://127.0.0.1:0"))
+	for _, typed := range []string{"mcp+", "nul+", "dap+", "line+"} {
+		if r := probe(t, typed+at, 10*time.Second); r.Endpoint == nil || r.Endpoint.String() != "lsp+"+at {
+			t.Errorf("%s: found %v", typed, r.Endpoint)
+		}
+	}
+}
+
+// raw listens on a port and has talk speak on each connection.
+func raw(t *testing.T, talk func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { defer c.Close(); talk(c) }()
+		}
+	}()
+	return "tcp://" + l.Addr().String()
+}
+
+// A protocol that is not known has no dialect, whatever it says: the report ends in time and has the first bytes.
+func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
+	for what, talk := range map[string]func(net.Conn){
+		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+		"text":   func(c net.Conn) { _, _ = io.WriteString(c, "220 ready\r\n"); _, _ = io.Copy(io.Discard, c) },
+		"echo":   func(c net.Conn) { _, _ = io.Copy(c, c) },
+		"other JSON": func(c net.Conn) {
+			b := make([]byte, 1<<16)
+			for {
+				if _, err := c.Read(b); err != nil {
+					return
+				}
+				_, _ = io.WriteString(c, "{\"ok\":true}\n")
+			}
+		},
+		"endless": func(c net.Conn) {
+			for {
+				if _, err := c.Write(make([]byte, 1<<16)); err != nil {
+					return
+				}
+			}
+		},
+		"hangs up": func(net.Conn) {},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			r := probe(t, raw(t, talk), 8*time.Second)
+			if took := time.Since(began); took > 11*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if r.Endpoint != nil && !r.Weak {
+				t.Errorf("it is taken for %v", r.Endpoint)
+			}
+			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.Heard() == "") {
+				t.Errorf("found %v, heard %s", r.Endpoint, r.Heard())
+			}
+		})
+	}
+}
+
+// A message of one dialect's server is not recognised as one of another's.
+func TestMessagesAreRecognisedOnce(t *testing.T) {
+	list := steps(true)
+	for _, c := range []struct{ asked, msg, want string }{
+		{"jsonrpc", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"method not found"}}`, ""},
+		{"jsonrpc", `{"jsonrpc":"2.0","id":ID,"result":"text"}`, ""},
+		{"introspect", `{"jsonrpc":"2.0","id":ID,"result":"0x1"}`, ""},
+		{"mcp", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, "mcp"},
+		{"mcp", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":false},"authMethods":[]}}`, "acp"},
+		{"mcp", `{"jsonrpc":"2.0","id":ID,"result":{"capabilities":{"hoverProvider":true},"serverInfo":{"name":"gopls"}}}`, "lsp"},
+		{"acp", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{}}}`, "mcp"},
+		{"lsp", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"Invalid params"}}`, ""},
+		{"dap", `{"seq":0,"type":"response","request_seq":ID,"success":true,"command":"initialize","body":{}}`, "dap"},
+		{"jsonrpc", `{"seq":0,"type":"response","request_seq":0,"success":false,"command":"","message":"Internal Error"}`, "dap"},
+		{"cdp", `{"error":{"code":-32601,"message":"'Browser.getVersion' wasn't found"},"id":ID}`, "cdp"},
+		{"jsonrpc", `{"error":{"code":-32600,"message":"Message has property other than 'id', 'method', 'sessionId', 'params'"},"id":ID}`, "cdp"},
+		{"bidi", `{"type":"success","id":ID,"result":{"ready":false,"message":"Session already started"}}`, "bidi"},
+		{"ovsdb", `{"id":ID,"error":null,"result":["Open_vSwitch","_Server"]}`, "ovsdb"},
+		{"jsonrpc1", `{"id":ID,"error":{"error":"unknown method"},"result":null}`, ""},
+		{"", `{"id":"echo","method":"echo","params":[]}`, "ovsdb"},
+		{"jsonrpc1", `{"id":ID,"result":null,"error":"rpc: can't find service rpc.discover"}`, "netrpc"},
+		{"jsonrpc1", `{"id":ID,"result":null,"error":"unknown method"}`, ""},
+		{"qmp", `{"return":ID}`, "qmp"},
+		{"", `{"QMP":{"version":{},"capabilities":[]}}`, "qmp"},
+		{"jsonrpc", `{"error":{"class":"GenericError","desc":"QMP input member 'id' is unexpected"}}`, "qmp"},
+		{"rpcws", `{"jsonrpc":"2.0","id":ID,"result":["a","b"]}`, "rpcws"},
+		{"rpcws", `{"jsonrpc":"2.0","id":ID,"result":{"a":1}}`, ""},
+		{"ro", `{"jsonrpc":"2.0","id":ID,"result":{"ro-jrpc":"1.0","resources":{}}}`, "ro"},
+		{"jsonrpc", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"no","data":{"kind":"HandshakeError"}}}`, "scomp"},
+		{"", `{"type":"handshake","protocolVersion":2,"host":{"name":"x"}}`, "hotrepl"},
+		{"", `{"type":"handshake"}`, ""},
+		{"scriptling", `{"jsonrpc":"2.0","id":ID,"result":{"protocol":"1.0","library":"x","schema":{}}}`, "scriptling"},
+		{"", `[1,2]`, ""}, {"", `7`, ""}, {"", `{}`, ""}, {"", `{"jsonrpc":{},"error":[],"result":7,"params":"x","type":1}`, ""},
+	} {
+		var asked *step
+		for _, s := range list {
+			if s.name == c.asked {
+				asked = s
+			}
+		}
+		var request json.RawMessage
+		msg := []byte(c.msg)
+		if asked != nil {
+			msg = []byte(strings.ReplaceAll(c.msg, "ID", string(asked.id)))
+			if asked.answeredBy(msg) {
+				request = asked.msg
+			}
+		}
+		var got []string
+		for _, s := range list {
+			if !s.weak && s.recognises(msg, request) {
+				got = append(got, s.dialect)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s after %s: recognised as %q, want %q", msg, c.asked, got, c.want)
+		}
+	}
+}
+
+// Each framing is told from the others by what came, also with less than a whole message.
+func TestUnframed(t *testing.T) {
+	msg := []byte(`{"jsonrpc":"2.0","id":1,"result":"{\n[\u0000"}`)
+	for _, name := range []string{"line", "header", "nul", "netstring", "varint", "seq"} {
+		b := framed(name, msg, nil)
+		if got, msgs := unframed(append(b, b...), 0); got != name || len(msgs) != 2 || string(msgs[1]) != string(msg) {
+			t.Errorf("%s: %q, %q", name, got, msgs)
+		}
+		for n := range len(b) - 2 {
+			if got, _ := unframed(b[:n], 0); got != "" {
+				t.Errorf("%s: %q of %q", name, got, b[:n])
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		`{"a":1}{"b":2}`: "concat", "{\n \"a\": 1\n}\n": "concat", "HTTP/1.1 400 Bad Request\r\n\r\n": "", "hello\n": "", "\xff{\"return\":1}\n": "line",
+	} {
+		if got, _ := unframed([]byte(text), 0); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

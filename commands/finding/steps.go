@@ -1,0 +1,121 @@
+package finding
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/dialect/page/program"
+	"rpcx/wire/scan"
+)
+
+// A step is one message that is sent to find out what a peer speaks.
+type step struct {
+	name    string // of the dialect, or of the method of a listing: what the report says of it
+	dialect string // "": a listing
+	id      json.RawMessage
+	msg     json.RawMessage // nil: nothing is sent, as the server sends first
+	is      *program.Program
+	session bool
+	weak    bool
+	lists   bool
+	framing string   // the dialect's own
+	offers  []string // WebSocket subprotocols
+	listing *listing
+}
+
+// firstID is the id of the first step's message. Ids of steps are not those that a peer would choose itself.
+const firstID = 70101
+
+// steps returns the steps in the order in which they are taken: what anybody may be asked, what only shows something, the
+// listings of servers without a dialect of their own, and what begins a session.
+func steps(sessions bool) (list []*step) {
+	for _, s := range all.Detected() {
+		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
+			list = append(list, newStep(s, p))
+		}
+	}
+	for i := range listings {
+		list = append(list, &step{name: listings[i].method, listing: &listings[i]})
+	}
+	slices.SortStableFunc(list, func(a, b *step) int { return cmp.Compare(a.rank(), b.rank()) })
+	for i, s := range list {
+		s.id = strconv.AppendInt(nil, firstID+int64(i), 10)
+		switch {
+		case s.listing != nil:
+			s.msg = s.listing.message(s.id)
+		case s.msg != nil:
+			s.msg, _ = program.New(string(s.msg)).First(nil, (&program.Scope{ID: s.id}).Value)
+		}
+	}
+	return list
+}
+
+func newStep(s dialect.Spec, p *dialect.Probe) *step {
+	st := &step{
+		name: s.Name, dialect: s.Name, is: program.New(p.Is), session: p.Session, weak: p.Weak, lists: p.Lists,
+		framing: cmp.Or(s.Transport.Framing, "line"), offers: s.Transport.Subprotocols,
+	}
+	if p.Send != "" {
+		st.msg = []byte(p.Send)
+	}
+	return st
+}
+
+// rank orders steps: the least intrusive come first.
+func (s *step) rank() int {
+	switch {
+	case s.weak:
+		return 0
+	case s.listing != nil:
+		return 2
+	case s.session:
+		return 3
+	}
+	return 1
+}
+
+// family says which messages a peer understands, by whether a message has the member "jsonrpc".
+type family byte
+
+const (
+	anyFamily family = iota
+	tagged           // JSON-RPC 2.0
+	untagged
+)
+
+func familyOf(msg json.RawMessage) family {
+	switch {
+	case scan.Type(msg) != 'o':
+		return anyFamily
+	case scan.Get(msg, "jsonrpc") != nil:
+		return tagged
+	}
+	return untagged
+}
+
+// asks reports whether msg answers s: a member of it is the id of s.
+func (s *step) answeredBy(msg json.RawMessage) bool {
+	if s.msg == nil || scan.Type(msg) != 'o' {
+		return false
+	}
+	for _, val := range scan.Members(msg) {
+		if bytes.Equal(val, s.id) || bytes.Equal(bytes.Trim(val, `"`), s.id) {
+			return true
+		}
+	}
+	return false
+}
+
+// recognises reports whether msg is one of a server of the dialect of s; request is the message that it answers, nil: none.
+func (s *step) recognises(msg, request json.RawMessage) bool {
+	if s.is == nil || scan.Type(msg) != 'o' {
+		return false
+	}
+	holds, err := s.is.Holds(msg, (&program.Scope{Request: request}).Value)
+	return err == nil && holds
+}
