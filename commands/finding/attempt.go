@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -13,19 +12,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
-	"rpcx/wire/transport/schemes"
 )
-
-// A Try is one attempt to exchange messages, for the report.
-type Try struct {
-	Endpoint string   `json:"endpoint"`
-	Sent     []string `json:"sent"`               // whose messages were sent: dialects, and methods that list methods
-	Received string   `json:"received,omitempty"` // the first bytes
-	Outcome  string   `json:"outcome"`
-
-	heard []byte
-	fault *wire.Fault // of the transport; nil: none
-}
 
 // A verdict is what an attempt has shown.
 type verdict struct {
@@ -37,16 +24,15 @@ type verdict struct {
 
 // An attempt exchanges messages over one connection after another, in one framing.
 type attempt struct {
-	p      *Prober
-	at     endpoint.Endpoint
-	steps  []*step
-	try    *Try
-	paces  paces
-	dials  int // how many connections may be made
-	offers []string
-	// listened is called once, when the peer has had its time to speak first; framed when it has answered in the framing of
-	// the attempt. Each may be nil.
-	listened, framed func()
+	p        *Prober
+	at       endpoint.Endpoint
+	steps    []*step
+	try      *Try
+	paces    paces
+	dials    int // how many connections may be made
+	offers   []string
+	listened func() // called once, when the peer has had its time to speak first; nil: the attempt does not wait for that
+	framed   func() // called once, when the peer has answered in the framing of the attempt
 
 	conn      wire.Conn
 	events    chan heard
@@ -126,81 +112,6 @@ func (a *attempt) skips(s *step) bool {
 	return a.family != anyFamily && familyOf(s.msg) != a.family
 }
 
-// connect makes a connection, if there is none; false if that is not possible.
-func (a *attempt) connect(ctx context.Context) bool {
-	if a.conn != nil {
-		return true
-	}
-	if a.dials == 0 || ctx.Err() != nil {
-		return false
-	}
-	a.dials--
-	cfg := a.p.Transport
-	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
-	cfg.CloseTimeout, cfg.First = closeTimeout, nil
-	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
-	if err != nil {
-		a.try.fault = wire.AsFault(err)
-		a.try.Outcome = err.Error()
-		a.dials = 0
-		return false
-	}
-	a.conn, a.events, a.over = conn, make(chan heard, 16), make(chan struct{})
-	go receive(conn, a.events, a.over)
-	return true
-}
-
-// closeTimeout bounds each step of closing a connection; a child is killed after it.
-const closeTimeout = 300 * time.Millisecond
-
-// receive passes on what comes until the connection or the attempt is over.
-func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
-	for {
-		b, err := conn.Recv()
-		select {
-		case to <- heard{b: bytes.Clone(b), err: err}:
-		case <-over:
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// closeConn ends the connection.
-func (a *attempt) closeConn() {
-	if a.conn != nil {
-		close(a.over)
-		_ = a.conn.Close()
-		a.conn = nil
-	}
-}
-
-// send sends the message of s; false: there is no connection. What becomes of it is an event.
-func (a *attempt) send(ctx context.Context, s *step) bool {
-	if !a.connect(ctx) {
-		return false
-	}
-	a.sent = append(a.sent, s)
-	a.try.Sent = append(a.try.Sent, s.name)
-	out := []byte(s.msg)
-	if a.at.IsBytes() {
-		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
-	}
-	go func(conn wire.Conn, events chan<- heard, over <-chan struct{}) {
-		err := conn.Send(out)
-		if err == nil && !a.at.Address.IsHTTP() {
-			return
-		}
-		select {
-		case events <- heard{err: err, done: true}:
-		case <-over:
-		}
-	}(a.conn, a.events, a.over)
-	return true
-}
-
 // await reads what comes until an answer to s is there, the connection or the pace is over; s nil: until the pace is over.
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
@@ -271,14 +182,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 			answers, request = s, s.msg
 		}
 	}
-	framing := a.at.Framing
-	if a.at.IsBytes() {
-		framing, _ = unframed(a.try.heard, a.p.Transport.NoiseLimit)
-		a.foreign = framing != a.at.Framing && !(framing == "concat" && a.at.Framing == "line")
-	}
-	if f := familyOf(msg); f != anyFamily {
-		a.family = f
-	}
+	framing := a.notice(msg)
 	var own []*step
 	for _, s := range a.p.all {
 		switch {
@@ -287,25 +191,41 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 			own = append(own, s)
 		case a.weak == nil && !a.foreign:
 			a.weak = &verdict{dialect: s.dialect, framing: framing, weak: true}
-			if a.framed != nil {
-				a.framed()
-			}
+			a.framed()
 		}
 	}
+	list := a.list(answers, scan.Get(msg, "result"))
 	if len(own) == 1 {
-		v := &verdict{dialect: own[0].dialect, framing: framing}
-		if answers == own[0] && answers.lists {
-			v.catalog = listed(bytes.Clone(scan.Get(msg, "result")))
-		}
-		return answers, v
-	}
-	if result := scan.Get(msg, "result"); answers != nil && a.weak != nil {
-		a.described = a.described || answers.weak && scan.Type(result) == 'o'
-		if answers.listing != nil {
-			a.weak.catalog = answers.listing.reads(bytes.Clone(result))
-		}
+		return answers, &verdict{dialect: own[0].dialect, framing: framing, catalog: list}
 	}
 	return answers, nil
+}
+
+// notice stores which messages the peer sends, and returns the framing in which they are.
+func (a *attempt) notice(msg json.RawMessage) (framing string) {
+	if a.at.IsBytes() {
+		framing, _ = unframed(a.try.heard, a.p.Transport.NoiseLimit)
+		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
+	}
+	if f := familyOf(msg); f != anyFamily {
+		a.family = f
+	}
+	return framing
+}
+
+// list returns the catalog in the result of a step that lists methods, and stores that of a listing; nil: there is none.
+func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
+	switch {
+	case answers == nil:
+	case answers.lists:
+		return listed(bytes.Clone(result))
+	case a.weak == nil:
+	case answers.listing != nil:
+		a.weak.catalog = answers.listing.reads(bytes.Clone(result))
+	case answers.weak && scan.Type(result) == 'o':
+		a.described = true
+	}
+	return nil
 }
 
 // conclude completes the report of the attempt.
@@ -326,24 +246,4 @@ func (a *attempt) conclude(v *verdict) {
 	default:
 		t.Outcome = "not recognised"
 	}
-}
-
-// maxShown bounds the first bytes that a report shows.
-const maxShown = 160
-
-// Line says what was sent and what came back, for people.
-func (t *Try) Line() string {
-	var b strings.Builder
-	b.WriteString("tried " + t.Endpoint)
-	if len(t.Sent) > 0 {
-		b.WriteString(" (" + strings.Join(t.Sent, ", ") + ")")
-	}
-	b.WriteString(": " + t.Outcome)
-	if t.Received != "" {
-		fmt.Fprintf(&b, ": %+q", t.Received)
-	}
-	if n := len(t.heard); n > maxShown {
-		fmt.Fprintf(&b, "… (%d bytes)", n)
-	}
-	return b.String()
 }

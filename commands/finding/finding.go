@@ -64,13 +64,18 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	if f.HTTP != nil && e.Address.IsHTTP() && p.resolve(ctx, e) { // no JSON-RPC, but an HTTP server
 		return &Finding{Endpoint: *p.report.Endpoint, At: p.report.At, Starts: 2}
 	}
-	if f.Kind == wire.RPCError || f.Kind == wire.Protocol { // it has sent something
-		found := p.once(ctx, e, e.Framing)
-		if found != nil || f.Kind == wire.RPCError || len(e.Address.Command) > 0 {
+	switch f.Kind {
+	case wire.RPCError:
+		return p.once(ctx, e, e.Framing)
+	case wire.Protocol:
+		if found := p.once(ctx, e, e.Framing); found != nil || len(e.Address.Command) > 0 {
 			return found
 		}
+	case wire.Timeout, wire.Closed:
+	default:
+		return nil
 	}
-	if f.Kind != wire.Timeout && f.Kind != wire.Closed && f.Kind != wire.Protocol || !e.IsBytes() || e.Framing != "" {
+	if !e.IsBytes() || e.Framing != "" {
 		return nil
 	}
 	return p.once(ctx, e, "header") // a server that expects it sends nothing after a line, and waits for more of it

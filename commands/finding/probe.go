@@ -2,13 +2,11 @@ package finding
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
@@ -24,17 +22,6 @@ type Prober struct {
 	all    []*step
 	mu     sync.Mutex
 	report *Report
-}
-
-// A Report says what a Prober tried and what came of it.
-type Report struct {
-	Endpoint *endpoint.Endpoint // that leads to the peer; nil: not found out
-	At       *endpoint.Endpoint // where that is held, if an HTTP server told; else nil
-	Weak     bool               // no dialect of its own was recognised: the peer speaks JSON-RPC
-	Catalog  *catalog.Catalog   // from a listing; nil: the peer has to be asked for it
-	Tried    []*Try
-	Fault    *wire.Fault // why the peer was not reached; nil: it was
-	Change   *endpoint.Change
 }
 
 // maxStarts bounds how often the user's command is started; once more it is for its catalog.
@@ -225,7 +212,7 @@ func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace pa
 	slices.SortStableFunc(list, func(a, b *step) int {
 		return first(a, p.Endpoint.Dialect, framing) - first(b, p.Endpoint.Dialect, framing)
 	})
-	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials}
+	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials, framed: func() {}}
 }
 
 // first orders the steps of one rank: the dialect that the user named comes first, then those whose own framing this is.
@@ -303,16 +290,6 @@ func (p *Prober) fault() (f *wire.Fault) {
 		}
 	}
 	return f
-}
-
-// Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "": it sent none.
-func (r *Report) Heard() string {
-	for _, t := range r.Tried {
-		if t.Received != "" {
-			return fmt.Sprintf("%+q", t.Received)
-		}
-	}
-	return ""
 }
 
 // listens is how long a peer may speak first, before it is sent anything: a greeting shows what it speaks.

@@ -1,0 +1,85 @@
+package finding
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport/schemes"
+)
+
+// connect makes a connection, if there is none; false if that is not possible.
+func (a *attempt) connect(ctx context.Context) bool {
+	if a.conn != nil {
+		return true
+	}
+	if a.dials == 0 || ctx.Err() != nil {
+		return false
+	}
+	a.dials--
+	cfg := a.p.Transport
+	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
+	cfg.CloseTimeout, cfg.First = closeTimeout, nil
+	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
+	if err != nil {
+		a.try.fault = wire.AsFault(err)
+		a.try.Outcome = err.Error()
+		a.dials = 0
+		return false
+	}
+	a.conn, a.events, a.over = conn, make(chan heard, 16), make(chan struct{})
+	go receive(conn, a.events, a.over)
+	return true
+}
+
+// closeTimeout bounds each step of closing a connection; a child is killed after it.
+const closeTimeout = 300 * time.Millisecond
+
+// receive passes on what comes until the connection or the attempt is over.
+func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
+	for {
+		b, err := conn.Recv()
+		select {
+		case to <- heard{b: bytes.Clone(b), err: err}:
+		case <-over:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// closeConn ends the connection.
+func (a *attempt) closeConn() {
+	if a.conn != nil {
+		close(a.over)
+		_ = a.conn.Close()
+		a.conn = nil
+	}
+}
+
+// send sends the message of s; false: there is no connection. What becomes of it is an event.
+func (a *attempt) send(ctx context.Context, s *step) bool {
+	if !a.connect(ctx) {
+		return false
+	}
+	a.sent = append(a.sent, s)
+	a.try.Sent = append(a.try.Sent, s.name)
+	out := []byte(s.msg)
+	if a.at.IsBytes() {
+		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
+	}
+	go func(conn wire.Conn, events chan<- heard, over <-chan struct{}) {
+		err := conn.Send(out)
+		if err == nil && !a.at.Address.IsHTTP() {
+			return
+		}
+		select {
+		case events <- heard{err: err, done: true}:
+		case <-over:
+		}
+	}(a.conn, a.events, a.over)
+	return true
+}
