@@ -74,11 +74,11 @@ func kindOf(t reflect.Type) kind {
 	case reflect.Pointer:
 		return kindOf(t.Elem())
 	case reflect.String:
-		return kind{"a text", nil, is(toml.Text)}
+		return kind{"a string", nil, is(toml.Text)}
 	case reflect.Bool:
 		return kind{"true or false", nil, is(toml.Bool)}
 	case reflect.Int:
-		return kind{"a whole number", nil, is(toml.Number)}
+		return kind{"an integer", nil, is(toml.Number)}
 	case reflect.Struct:
 		return kind{"a table", t, is(toml.Table)}
 	case reflect.Slice:
@@ -88,7 +88,7 @@ func kindOf(t reflect.Type) kind {
 		case reflect.Interface:
 			return kind{"an array of values", nil, is(toml.Array)}
 		}
-		return kind{"a text or an array of texts", nil, func(k toml.Key) bool { return k.Kind == toml.Text || all(k, toml.Text) }}
+		return kind{"a string or an array of strings", nil, func(k toml.Key) bool { return k.Kind == toml.Text || all(k, toml.Text) }}
 	case reflect.Map:
 		each := kindOf(t.Elem())
 		if each.below == nil {
