@@ -101,7 +101,7 @@ func (t typer) Check(ctx context.Context, params json.RawMessage) error {
 	if err == nil || !t.wraps {
 		return err
 	}
-	if sole := scan.Sole(params); scan.Type(sole) == 'o' {
+	if sole := scan.Only(params); scan.Type(sole) == 'o' {
 		return t.Schema.Check(ctx, sole)
 	}
 	return err
@@ -110,7 +110,7 @@ func (t typer) Check(ctx context.Context, params json.RawMessage) error {
 // Undescribed implements Typer.
 func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
 	params = t.ByName(params)
-	if sole := scan.Sole(params); t.wraps && scan.Type(sole) == 'o' {
+	if sole := scan.Only(params); t.wraps && scan.Type(sole) == 'o' {
 		params = sole
 	}
 	return t.Schema.Undescribed(params)

@@ -271,7 +271,7 @@ func (s *step) replace(b, val []byte, pointer string, result func(name string) (
 		return append(b, val...), nil
 	}
 	return scan.Rebuild(b, val, wire.DefaultMaxDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
-		return s.replace(b, v, scan.Below(pointer, i, key), result)
+		return s.replace(b, v, scan.Descend(pointer, i, key), result)
 	})
 }
 

@@ -8,12 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat returns the framing of values that delimit themselves: several may stand
-// on a line, one may go over many. A line each is written. Garbage is noise up
-// to the end of its line. Where noise is not tolerated, a value that breaks is a
-// message up to there, for the dialect to refuse, and its rest is skipped; a value
-// that the input's end cuts off is a Protocol fault. A value that is nested too
-// deep is a message like any other: its end is known.
+// Concat returns the framing of values that delimit themselves: a line may hold several, and a value may span lines. Each
+// message is written as one line. Garbage is noise up to the end of its line. Where noise is not tolerated, the valid
+// beginning of a broken value is returned as a message, for the dialect to reject, and its rest is skipped. A value that the
+// end of the input cuts off is a Protocol fault. A value that is nested too deep is returned like any other message, since
+// its end is known.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -26,7 +25,7 @@ type concatSource struct {
 	finder
 	in      *input
 	begun   bool
-	skipper *skipper // skips the rest of a broken value; nil: there is none
+	skipper *skipper // skips the rest of a broken value; nil: the last value was valid
 }
 
 func (s *concatSource) next() ([]byte, error) {
@@ -60,7 +59,7 @@ func (s *concatSource) next() ([]byte, error) {
 	}
 }
 
-// value reads the value that the window begins with; nil when it was garbage.
+// value returns the value at the start of the window; nil if it was garbage.
 func (s *concatSource) value() ([]byte, error) {
 	for {
 		win := s.in.window()
@@ -69,7 +68,7 @@ func (s *concatSource) value() ([]byte, error) {
 		switch {
 		case max(end, s.seen) > s.in.max:
 			return nil, tooLong(s.in.max)
-		case bad != nil && bad.Deep: // as deep as a message may have bytes
+		case bad != nil && bad.Deep: // find allows as many levels as a message may have bytes
 			return nil, tooLong(s.in.max)
 		case bad != nil && s.tolerated():
 			return nil, s.garbage(bad.Offset)
@@ -94,9 +93,8 @@ func (s *concatSource) value() ([]byte, error) {
 	}
 }
 
-// garbage drops what is broken at the window's byte at: up to the end of that
-// line, or only up to its beginning if what breaks is the first byte of that
-// line, which may begin a value. It looks at no byte again but that one.
+// garbage drops the broken bytes up to the window's byte at: through the end of that line, or only up to its start if the
+// first byte of the line is where the value breaks, because that byte may begin a value. It reads no other byte twice.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
 	if at > s.in.max {
@@ -126,16 +124,16 @@ func (s *concatSource) garbage(at int) error {
 	}
 }
 
-// A skipper finds the end of a broken value: where its brackets are closed, whatever they are, the
-// end of a line, or an object that begins where no value can be nested. It looks at each byte once.
+// A skipper finds the end of a broken value: the bracket that closes it, the end of a line, or an object that begins where
+// no value can be nested. It reads each byte once.
 type skipper struct {
 	depth   int
 	text    bool // inside a string
-	escaped bool // behind a backslash in it
-	last    byte // that is not blank; 0: none
+	escaped bool // after a backslash in the string
+	last    byte // the last byte that is not blank; 0: none yet
 }
 
-// skip returns how many bytes of b belong to the broken value, and whether it is over behind them.
+// skip returns how many bytes of b belong to the broken value, and whether the value ends there.
 func (s *skipper) skip(b []byte) (n int, over bool) {
 	for i, c := range b {
 		switch {

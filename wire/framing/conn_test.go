@@ -213,7 +213,7 @@ func TestIdleBeforeEachWait(t *testing.T) {
 		}
 		log = append(log, string(msg))
 	}
-	// The mark at the beginning is looked for first.
+	// The byte order mark is looked for first.
 	if want := []string{"idle", a, a, "idle", a, "idle"}; !slices.Equal(log, want) {
 		t.Errorf("%q, want %q", log, want)
 	}
@@ -237,11 +237,11 @@ func TestHalfClose(t *testing.T) {
 		t.Errorf("%q, %v", h.ended, err)
 	}
 	if _, ok := Line(&stream{}, wire.Options{}).(wire.HalfCloser); ok {
-		t.Error("what cannot be half closed says that it can")
+		t.Error("a connection that cannot be half closed has CloseSend")
 	}
 }
 
-// cycle gives the same bytes again and again.
+// cycle repeats the same bytes.
 type cycle struct {
 	b []byte
 	i int
@@ -266,7 +266,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := framing(&stream{Reader: &cycle{b: sent.Bytes()}}, wire.Options{NoiseLimit: limit})
-			if n := testing.AllocsPerRun(10, func() { // it rounds down, so that each run is of many messages
+			if n := testing.AllocsPerRun(10, func() { // AllocsPerRun rounds down: each run needs many messages
 				for range 200 {
 					if _, err := in.Recv(); err != nil {
 						t.Fatal(err)
@@ -285,12 +285,12 @@ func TestNoAllocationPerMessage(t *testing.T) {
 
 var object240 = object(240)
 
-// void swallows all.
+// void discards all writes.
 type void struct{ stream }
 
 func (*void) Write(b []byte) (int, error) { return len(b), nil }
 
-// Only headers can stand before each message.
+// Only the header framing has lines before each message.
 func TestHasHead(t *testing.T) {
 	for _, name := range append(Names(), "none") {
 		if HasHead(name) != (name == "header") {
@@ -299,7 +299,7 @@ func TestHasHead(t *testing.T) {
 	}
 }
 
-// What is shown of a far side's bytes is their beginning.
+// Error messages quote only the beginning of the peer's bytes.
 func TestShown(t *testing.T) {
 	for n, want := range map[int]string{0: `""`, 80: `"` + strings.Repeat("x", 80) + `"`, 81: `"` + strings.Repeat("x", 80) + `"…`} {
 		if got := shown([]byte(noisy(n))); got != want {

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// To a client a message that the end cuts off is part of a lost connection, in every
-// framing; what is whole, or is no message, is judged as ever.
+// A client reports a message that the end of the input cuts off as a lost connection, in every framing. Whole messages and
+// noise are handled as before.
 func TestCutMessage(t *testing.T) {
 	cases := []struct {
 		framing, in string
@@ -21,7 +21,7 @@ func TestCutMessage(t *testing.T) {
 		{"line", `{"id":1,"resul`, 0, 0, true},
 		{"line", "{\"id\":1}\n[1,", 0, 1, true},
 		{"line", `{"id":1}`, 0, 1, false},
-		{"line", "{\"id\":1,\"resul\n", 0, 1, false}, // the line is whole, what stands on it is broken
+		{"line", "{\"id\":1,\"resul\n", 0, 1, false}, // the line is complete, its JSON is not
 		{"line", `{"id":1,"resul`, 100, 0, true},
 		{"line", "starting", 100, 0, false},
 		{"header", "Content-Length: 20\r\n\r\n{\"id\":1}", 0, 0, true},
@@ -30,7 +30,7 @@ func TestCutMessage(t *testing.T) {
 		{"header", "content-le", 0, 0, true},
 		{"header", "Content-Type", 0, 0, true},
 		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}Content-Len", 0, 1, true},
-		{"header", "Content-Le", 100, 0, false}, // a child may say anything
+		{"header", "Content-Le", 100, 0, false}, // a child may print anything
 		{"header", "Content-Length: 8\r\n\r\n{\"id\":1}", 0, 1, false},
 		{"nul", "{\"id\":1}\x00{\"id\":", 0, 1, true},
 		{"nul", `{"id":1}`, 0, 1, false},
@@ -75,8 +75,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// What cannot be a message is refused when there is enough of it to show, or at the end of its line,
-// whether more comes or not.
+// Garbage is rejected as soon as there is enough of it to quote, or at the end of its line, even if no more bytes arrive.
 func TestGarbageIsNotAwaited(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -1,5 +1,4 @@
-// Package framing makes connections out of streams of bytes: seven ways to tell
-// where a message ends.
+// Package framing splits streams of bytes into messages, in seven ways:
 //
 //	line    a message is a line (NDJSON)
 //	header  Content-Length headers, an empty line, the message
@@ -7,20 +6,16 @@
 //	seq     a message stands between RS and LF (RFC 7464)
 //	netstring  a length in digits, a colon, the message, a comma
 //	varint  a length as unsigned LEB128, the message
-//	concat  values that delimit themselves are read, a line each is written
+//	concat  reads values that delimit themselves, writes one per line
 //
-// A message is handed on without the blanks around it. Whether it is JSON is
-// mostly left to the dialect, which can answer what is broken; the framings
-// only tell messages from noise, the lines that a child prints beside them:
+// Messages are returned without the blanks around them. The dialect decides whether a message is valid JSON, because it can
+// answer broken ones. The framings only separate messages from noise, the lines that a child prints between them:
 //
-//   - What begins with neither { nor [ is noise.
-//   - Where noise is tolerated (wire.Options.NoiseLimit), so is a line that
-//     begins like a message and cannot be one: with [ when it is not valid JSON
-//     ("[info] listening"), with { when its first key and colon or its last
-//     bracket are not there ("{starting}"). That is a cheap look at both ends
-//     and no second scan of each message; what is broken in between goes on to
-//     the dialect, as does all that begins with { or [ where noise is not
-//     tolerated.
+//   - A line that begins with neither { nor [ is noise.
+//   - Where noise is tolerated (wire.Options.NoiseLimit), a line is also noise if it cannot be a message: it begins with [
+//     and is not valid JSON ("[info] listening"), or it begins with { and lacks the first key with its colon or the last
+//     bracket ("{starting}"). Only both ends of an object are checked, because scanning each message twice would be slow.
+//     Everything else that begins with { or [ is a message.
 //
 // The first noise line over the limit is a Protocol fault.
 package framing
@@ -33,11 +28,9 @@ import (
 	"rpcx/wire"
 )
 
-// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a
-// wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc,
-// which has to unblock its Read and Write; what SendBuffered holds back then is
-// lost. A read that ends with neither io.EOF nor a *wire.CloseError or
-// *wire.Fault, which are passed on as they are, ends in a *wire.CloseError.
+// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a wire.HalfCloser if rwc has a method
+// CloseWrite() error. Close closes rwc, which has to unblock its Read and Write, and discards what SendBuffered has queued.
+// Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged; it wraps any other read error in a *wire.CloseError.
 var (
 	_ wire.Framing = Line
 	_ wire.Framing = Header
@@ -48,11 +41,11 @@ var (
 	_ wire.Framing = Concat
 )
 
-// byName is in the order in which help lists them.
+// byName is in the order of the help.
 var byName = []struct {
 	name    string
 	framing wire.Framing
-	head    bool // lines can stand before each message (wire.Options.Head)
+	head    bool // the framing can write lines before each message (wire.Options.Head)
 }{
 	{"line", Line, false},
 	{"header", Header, true},
@@ -74,7 +67,7 @@ func HasHead(name string) bool {
 	return false
 }
 
-// Names lists the framings by the words of an endpoint.
+// Names returns the names of the framings, as endpoints spell them.
 func Names() []string {
 	names := make([]string, 0, len(byName))
 	for _, f := range byName {
@@ -83,7 +76,7 @@ func Names() []string {
 	return names
 }
 
-// ByName finds a framing.
+// ByName returns the framing with that name.
 func ByName(name string) (wire.Framing, bool) {
 	for _, f := range byName {
 		if f.name == name {
@@ -98,14 +91,13 @@ type source interface {
 	next() ([]byte, error)
 }
 
-// A bufferedSource is a source that can tell whether a message has come already.
+// A bufferedSource is a source that can return a message without reading.
 type bufferedSource interface {
-	// buffered returns the next message, if that has been read already. What is no plain
-	// message it leaves to next.
+	// buffered returns the next message if it has been read already. It leaves noise and broken messages to next.
 	buffered() (msg []byte, ok bool)
 }
 
-// conn is every framing's Conn: a source and an output over the same bytes.
+// conn is the Conn of every framing: a source and an output over the same bytes.
 type conn struct {
 	output
 	in     *input
@@ -116,17 +108,16 @@ type conn struct {
 	closed error
 }
 
-// halfConn is a conn whose sending side can be ended by itself.
+// halfConn is a conn whose sending side can be closed separately.
 type halfConn struct{ *conn }
 
-// goneConn is a halfConn that can tell, after Recv has returned io.EOF, when
-// the far side does not read any more either.
+// goneConn is a halfConn that detects, after Recv has returned io.EOF, when the peer stops reading as well.
 type goneConn struct{ halfConn }
 
-// blankConn is a goneConn between whose messages a blank may stand.
+// blankConn is a goneConn whose framing allows blanks between messages.
 type blankConn struct{ goneConn }
 
-// Probe sends a blank, unless a message is on its way.
+// Probe sends a blank, unless a message is being sent.
 func (c blankConn) Probe() error { return c.blank() }
 
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
@@ -155,8 +146,8 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Unread returns what has been read and belongs to no message that Recv has returned: where
-// Recv has failed, what had come of the message that it failed at.
+// Unread returns the bytes that were read after the last message that Recv returned: if Recv failed, the beginning of the
+// message that it failed at.
 func (c *conn) Unread() []byte { return c.in.window() }
 
 // Buffered implements wire.Buffered.
@@ -191,7 +182,7 @@ func (c halfConn) CloseSend() error {
 	return closeError(c.rwc.(wire.WriteCloser).CloseWrite())
 }
 
-// Remote returns the address of the far side; "" if it has none.
+// Remote returns the address of the peer; "" if it has none.
 func (c goneConn) Remote() string {
 	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()
@@ -199,7 +190,7 @@ func (c goneConn) Remote() string {
 	return ""
 }
 
-// CloseRead has Recv return io.EOF when it has returned what has come so far.
+// CloseRead makes Recv return io.EOF after the messages that have arrived.
 func (c goneConn) CloseRead() error {
 	if r, ok := c.rwc.(wire.ReadCloser); ok {
 		return r.CloseRead()
@@ -207,8 +198,7 @@ func (c goneConn) CloseRead() error {
 	return errors.ErrUnsupported
 }
 
-// FarEnd reports, without reading, whether the far side has ended its direction,
-// and whether it is gone in both.
+// FarEnd reports, without reading, whether the peer has closed its sending direction, and whether it has closed both.
 func (c goneConn) FarEnd() (silent, gone bool) {
 	if r, ok := c.rwc.(wire.PeerState); ok {
 		return r.FarEnd()
@@ -216,11 +206,10 @@ func (c goneConn) FarEnd() (silent, gone bool) {
 	return false, false
 }
 
-// Gone returns a channel that is closed when the far side reads no more, as far
-// as the system tells.
+// Gone returns a channel that is closed when the peer stops reading, as far as the system reports it.
 func (c goneConn) Gone() <-chan struct{} { return c.rwc.(wire.PeerWatcher).Gone() }
 
-// closeError makes of an error of the bytes below what a Conn may return.
+// closeError converts an error of the underlying stream into one that a Conn may return.
 func closeError(err error) error {
 	if err == nil || err == io.EOF {
 		return err

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire"
 )
 
-// A stream is bytes to be read and a place for what is written.
+// A stream has bytes to read and records what is written.
 type stream struct {
 	io.Reader
 	bytes.Buffer
@@ -22,7 +22,7 @@ type stream struct {
 func (s *stream) Read(b []byte) (int, error) { return s.Reader.Read(b) }
 func (s *stream) Close() error               { return nil }
 
-// A scenario is what comes in on a framing and what is made of it.
+// A scenario is the input of a framing and the expected result.
 type scenario struct {
 	name    string
 	framing string
@@ -33,10 +33,10 @@ type scenario struct {
 	strict  bool
 	want    []string // messages
 	noise   []string
-	fault   string // what the Protocol fault at the end holds; "": the end is io.EOF
+	fault   string // what the text of the final Protocol fault contains; "": the end is io.EOF
 }
 
-// outcome is what Recv gave until it failed.
+// outcome is what Recv returned until it failed.
 type outcome struct {
 	msgs, noise []string
 	err         error
@@ -44,8 +44,7 @@ type outcome struct {
 
 func (s scenario) run(t *testing.T, r io.Reader) outcome { return s.read(t, r, false) }
 
-// read reads everything; together says that what Recv has read beside its message is
-// had by Buffered, and looked at when that has no more.
+// read reads all messages. With together, it takes what Recv has read ahead from Buffered, before it calls Recv again.
 func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 	t.Helper()
 	framing, ok := ByName(s.framing)
@@ -193,7 +192,7 @@ func TestOneByteOverTheLimit(t *testing.T) {
 	}
 }
 
-// endless goes on for ever with the same byte.
+// endless repeats the same bytes forever.
 type endless struct {
 	begin string
 	b     byte
@@ -264,7 +263,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 	for _, name := range Names() {
 		framing, _ := ByName(name)
 		for _, cause := range []error{child, fault, plain} {
-			// What is broken off is neither a message nor a protocol error.
+			// Bytes that are cut off are neither a message nor a protocol error.
 			for _, begin := range []string{"", "\x1e{\"a\":", "Content-Length: 10\r\n\r\n{", `{"a":`} {
 				if name != "seq" && strings.HasPrefix(begin, "\x1e") || name != "header" && strings.HasPrefix(begin, "C") || strings.HasPrefix(begin, "{") && (name == "seq" || name == "header") {
 					continue
@@ -280,7 +279,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 			}
 		}
 	}
-	// A whole last line counts even so.
+	// A last line that is complete counts even without its end.
 	c := Line(&stream{Reader: io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(child))}, wire.Options{})
 	if msg, err := c.Recv(); err != nil || string(msg) != `{"a":1}` {
 		t.Errorf("%q, %v", msg, err)

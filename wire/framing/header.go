@@ -13,11 +13,10 @@ import (
 // maxHeader bounds the bytes of a message's header lines.
 const maxHeader = 16 << 10
 
-// Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines, of
-// which Content-Length counts, an empty line, the message. Lines end with CRLF
-// or LF. Further lines are written as o.Head has them, and read over. A child's lines before the headers of a message are noise: those that
-// are no header, and those with an unknown name that end with a bare LF ("INFO:
-// ...").
+// Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines with
+// Content-Length, an empty line, the message. Lines end with CRLF or LF. Other headers are written as in o.Head, and ignored
+// when read. Lines of a child before a message's headers are noise if they are not headers, or if their name is unknown and
+// they end with a bare LF ("INFO: ...").
 func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -35,7 +34,7 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // of the message that the headers announce; -1: not said yet
+	size   int  // Content-Length; -1: not read yet
 	lines  int  // header lines of this message
 	begun  bool
 }
@@ -61,7 +60,7 @@ func (s *headerSource) next() ([]byte, error) {
 	return scan.Trim(msg), nil
 }
 
-// headers reads up to the empty line.
+// headers reads through the empty line.
 func (s *headerSource) headers() error {
 	s.size, s.lines = -1, 0
 	total := 0
@@ -71,7 +70,7 @@ func (s *headerSource) headers() error {
 			return err
 		}
 		if total += len(line); total > maxHeader {
-			return broken("the far side sent headers of more than %d bytes", maxHeader)
+			return broken("the peer sent headers of more than %d bytes", maxHeader)
 		}
 		text, crlf := bytes.CutSuffix(line, []byte("\r"))
 		if len(scan.Trim(text)) == 0 {
@@ -79,7 +78,7 @@ func (s *headerSource) headers() error {
 				return nil
 			}
 			if s.lines > 0 {
-				return broken("the far side sent headers without Content-Length")
+				return broken("the peer sent headers without Content-Length")
 			}
 			continue // blank lines between messages
 		}
@@ -91,7 +90,7 @@ func (s *headerSource) headers() error {
 	}
 }
 
-// header takes one header line; noise says that it was none.
+// header reads one header line; noise reports that it is not a header.
 func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isToken(name) {
@@ -103,7 +102,7 @@ func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 		return false, s.contentLength(string(scan.Trim(value)))
 	case strings.EqualFold(string(name), "Content-Type"):
 	case s.strict:
-		return false, broken("the far side sent a header that does not belong there: %s", shown(line))
+		return false, broken("the peer sent a header that does not belong there: %s", shown(line))
 	case s.tolerated() && s.lines == 0 && !crlf:
 		return true, s.line(line)
 	}
@@ -120,18 +119,18 @@ func (s *headerSource) contentLength(value string) error {
 	size, err := strconv.Atoi(value)
 	switch {
 	case value == "":
-		return broken("the far side sent a malformed Content-Length")
+		return broken("the peer sent a malformed Content-Length")
 	case err != nil || size > s.in.max:
 		return tooLong(s.in.max)
 	case s.size >= 0 && s.size != size:
-		return broken("the far side sent two different Content-Lengths, %d and %d", s.size, size)
+		return broken("the peer sent two different Content-Lengths, %d and %d", s.size, size)
 	}
 	s.size = size
 	return nil
 }
 
-// headerLine takes a line off the window, without its LF. What the end of the
-// input cuts off is noise, or a fault inside headers.
+// headerLine takes a line off the window, without its LF. A line that the end of the input cuts off is noise, or a fault
+// inside headers.
 func (s *headerSource) headerLine() ([]byte, error) {
 	seen := 0
 	for {
@@ -145,7 +144,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 			most = max(most, s.in.max) // it may be noise
 		}
 		if seen = len(win); seen > most {
-			return nil, broken("the far side sent a header line of more than %d bytes: %s", most, shown(win))
+			return nil, broken("the peer sent a header line of more than %d bytes: %s", most, shown(win))
 		}
 		if end >= 0 {
 			s.in.drop(seen + 1)
@@ -160,7 +159,7 @@ func (s *headerSource) headerLine() ([]byte, error) {
 		switch {
 		case err != io.EOF:
 		case s.lines > 0, s.in.whole && !s.tolerated() && beginsName(win):
-			return nil, s.in.cutOff("its headers are not whole")
+			return nil, s.in.cutOff("its headers are incomplete")
 		default:
 			if bad := s.line(win); bad != nil {
 				return nil, bad
@@ -180,8 +179,8 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsName reports whether a line that the end of the input cuts off may be the first of a message's headers:
-// it ends inside the name of a header that such messages have.
+// beginsName reports whether a line that the end of the input cuts off may be the first header of a message: it ends inside
+// a known header's name.
 func beginsName(line []byte) bool {
 	for _, name := range []string{"Content-Length", "Content-Type"} {
 		if n := len(line); n > 0 && n <= len(name) && strings.EqualFold(string(line), name[:n]) {

@@ -9,47 +9,44 @@ import (
 )
 
 const (
-	bufferSize = 64 << 10 // what reading and writing start with
-	bufferKept = 1 << 20  // a greater buffer is given back when its message is gone
+	bufferSize = 64 << 10 // initial size for reading and writing
+	bufferKept = 1 << 20  // a larger buffer is released after its message
 )
 
-// An input is a window on a stream of bytes: what has come and was not dropped.
-// Its memory grows only as bytes come in.
+// An input is a window on a stream: the bytes that have arrived and were not dropped. Its memory grows only as bytes arrive.
 type input struct {
 	src   io.Reader
 	max   int  // the greatest message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte)                   // gets what comes first; nil: nobody wants more of it
-	shown int                              // how many bytes it got
+	first func(b []byte)                   // gets the first bytes; nil: not wanted any more
+	shown int                              // how many bytes first got
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
 
-	closed atomic.Bool // nobody wants the rest
+	closed atomic.Bool // the rest of the input is not wanted
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
 	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
-// window is valid until the next more or settle; what drop took off it,
-// too.
+// window returns bytes that stay valid until the next more or settle, as do those that drop removed.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 
-// drop takes n bytes off the window's front.
+// drop removes n bytes from the window's front.
 func (in *input) drop(n int) { in.r += n }
 
-// settle is called when no bytes handed out are in use any more: the buffer of
-// a huge message is given back.
+// settle is called when returned bytes are no longer in use. It releases the buffer of a huge message.
 func (in *input) settle() {
 	if len(in.buf) > bufferKept && in.w-in.r <= bufferSize/2 {
 		in.moveTo(make([]byte, bufferSize))
 	}
 }
 
-// more waits for at least one byte more, or returns why none will come.
+// more waits for at least one more byte, or returns why there are none.
 func (in *input) more() error {
 	if in.err != nil {
 		return in.err
@@ -69,7 +66,7 @@ func (in *input) more() error {
 		}
 		in.err = closeError(err)
 		if n > 0 {
-			return nil // an error that came along is met next time
+			return nil // the next read returns the error again
 		}
 		if err != nil {
 			return in.err
@@ -79,10 +76,10 @@ func (in *input) more() error {
 	return in.err
 }
 
-// maxFirst is how many bytes count as those that come first.
+// maxFirst bounds the bytes that Options.First gets.
 const maxFirst = 1 << 10
 
-// show hands on what comes first.
+// show passes the first bytes on.
 func (in *input) show(b []byte) {
 	in.first(b)
 	if in.shown += len(b); in.shown >= maxFirst {
@@ -90,7 +87,7 @@ func (in *input) show(b []byte) {
 	}
 }
 
-// cutOff returns the end of an input inside a message; detail says where.
+// cutOff returns the error for an input that ends inside a message; detail says where.
 func (in *input) cutOff(detail string, args ...any) error {
 	detail = fmt.Sprintf(detail, args...)
 	if in.whole {
@@ -99,8 +96,8 @@ func (in *input) cutOff(detail string, args ...any) error {
 	return broken("the input ended inside a message: %s", detail)
 }
 
-// room makes room behind the window: by going back to the buffer's start, by
-// moving the window there, by a greater buffer.
+// room makes room after the window: it resets the empty window, moves the window to the buffer's start, or allocates a
+// larger buffer.
 func (in *input) room() {
 	size := len(in.buf)
 	switch {
@@ -111,7 +108,7 @@ func (in *input) room() {
 	case in.r > 0 && size-in.w < size/8:
 		in.moveTo(in.buf)
 	case in.w == size:
-		// A window over the limit is refused before it is full.
+		// The limit rejects a window before it fills this buffer.
 		in.moveTo(make([]byte, max(min(2*size, in.max+bufferSize), size+bufferSize)))
 	}
 }
@@ -121,13 +118,13 @@ func (in *input) moveTo(buf []byte) {
 	in.buf, in.r, in.w = buf, 0, n
 }
 
-// skipMark drops a byte order mark, which some programs begin with.
+// skipMark drops a byte order mark, which some programs send first.
 func (in *input) skipMark() {
 	const mark = "\ufeff"
 	for n := range len(mark) {
 		for len(in.window()) <= n {
 			if in.more() != nil {
-				return // it comes again
+				return // the next read returns the error again
 			}
 		}
 		if in.window()[n] != mark[n] {

@@ -8,19 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// garbageShown bounds how many bytes of a line that is no message are awaited, to
-// quote them, where such lines are not tolerated.
+// garbageShown bounds the bytes of a noise line that are awaited to quote them in the error, where noise is not tolerated.
 const garbageShown = 80
 
-// A lengthPrefixedSource reads messages whose length stands before them. A message is an
-// array or an object, or empty; a child's lines that are not that are noise.
+// A lengthPrefixedSource reads messages that follow their length. A message is an array, an object or empty; other lines of
+// a child are noise.
 type lengthPrefixedSource struct {
 	noise
 	in *input
-	// length reads the length that win begins with, and the n bytes that it takes.
-	// n is 0 where more bytes are needed, and negative where there is no length.
+	// length reads the length at the start of win, and the n bytes that it takes. n is 0 if more bytes are needed, and
+	// negative if win does not begin with a length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // stands behind a message, and blanks may follow; 0: nothing does
+	tail   byte // follows each message, and may be followed by blanks; 0: none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
@@ -55,7 +54,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 			if err := s.in.more(); err == io.EOF && n > 0 {
 				return nil, s.cutOff(len(win)-n, size)
 			} else if err == io.EOF && len(win) > 0 {
-				return nil, s.in.cutOff("its length is not whole")
+				return nil, s.in.cutOff("its length is incomplete")
 			} else if err != nil {
 				return nil, err
 			}
@@ -63,8 +62,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 	}
 }
 
-// begins says whether what has come of a message of that size begins like one, or
-// all of it is blank, once that is known.
+// begins reports whether a message of that size begins with part, or is blank, as soon as that is known.
 func begins(part []byte, size uint64) (known, message bool) {
 	whole := uint64(len(part)) >= size
 	if whole {
@@ -77,7 +75,7 @@ func begins(part []byte, size uint64) (known, message bool) {
 	return true, opens(part[i:])
 }
 
-// take waits for a message of that size and what stands behind it.
+// take waits for a message of that size and its tail.
 func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 	all := size
 	if s.tail != 0 {
@@ -93,17 +91,16 @@ func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 	msg := s.in.window()[:all]
 	s.in.drop(all)
 	if all > size && msg[size] != s.tail {
-		return nil, broken("the far side sent a message without %q behind it", s.tail)
+		return nil, broken("the peer sent a message that does not end with %q", s.tail)
 	}
 	return scan.Trim(msg[:size]), nil
 }
 
 func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
-	return s.in.cutOff("%d of %d bytes came", came, size)
+	return s.in.cutOff("%d of %d bytes arrived", came, size)
 }
 
-// garbage drops the line that the window begins with and that is no message. Where
-// the connection broke in it, it says how.
+// garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns why.
 func (s *lengthPrefixedSource) garbage() error {
 	seen := 0
 	for {

@@ -8,9 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line returns the framing in which a message is a line, ended by LF or CRLF.
-// Blank lines are skipped; a last line needs no end. A message that holds line
-// breaks between its tokens is compacted before it is sent.
+// Line returns the framing in which each message is a line that ends with LF or CRLF. Blank lines are skipped; the last line
+// needs no end. A message with line breaks between its tokens is compacted before it is sent.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -21,7 +20,7 @@ func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 type lineSource struct {
 	messageFilter
 	in       *input
-	sentinel bool // what stands before the last 0xFF of a line is no part of the message
+	sentinel bool // the message begins after the last 0xFF of its line
 	begun    bool
 }
 
@@ -37,7 +36,7 @@ func (s *lineSource) next() ([]byte, error) {
 		if end >= 0 {
 			win = win[:seen+end]
 		}
-		if len(win) > s.max+1 { // the one may be a CR
+		if len(win) > s.max+1 { // one more byte for a CR
 			return nil, tooLong(s.max)
 		}
 		if end >= 0 {

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noise counts and passes on the lines that are no messages.
+// noise counts and forwards the lines that are not messages.
 type noise struct {
 	limit int
 	out   func(line []byte)
@@ -22,10 +22,10 @@ func newNoise(o wire.Options, in *input) noise {
 	return noise{limit: o.NoiseLimit, out: o.Noise, in: in}
 }
 
-// tolerated reports whether there may be any.
+// tolerated reports whether noise is allowed.
 func (n *noise) tolerated() bool { return n.limit > 0 }
 
-// line takes one noise line; blank ones are free.
+// line handles one noise line; blank lines do not count.
 func (n *noise) line(b []byte) error {
 	b = bytes.TrimRight(b, "\r\n")
 	if len(scan.Trim(b)) == 0 {
@@ -34,13 +34,13 @@ func (n *noise) line(b []byte) error {
 	if n.count++; n.count > n.limit {
 		return n.fault(b)
 	}
-	if n.out != nil && !n.in.closed.Load() { // by Close a message may have been cut
+	if n.out != nil && !n.in.closed.Load() { // Close may have cut a message
 		n.out(b)
 	}
 	return nil
 }
 
-// lines takes garbage of several lines.
+// lines handles noise of several lines.
 func (n *noise) lines(b []byte) error {
 	for line := range bytes.Lines(b) {
 		if err := n.line(line); err != nil {
@@ -51,14 +51,14 @@ func (n *noise) lines(b []byte) error {
 }
 
 func (n *noise) fault(b []byte) error {
-	text := "the far side sent what is not JSON: " + shown(b)
+	text := "the peer sent invalid JSON: " + shown(b)
 	if n.limit > 0 {
-		text = fmt.Sprintf("the far side sent more than %d lines that are not JSON, the last: %s", n.limit, shown(b))
+		text = fmt.Sprintf("the peer sent more than %d lines that are not JSON; the last: %s", n.limit, shown(b))
 	}
 	return wire.NewFault(wire.Protocol, text, nil)
 }
 
-// shown returns the beginning of a far side's bytes, fit for a terminal.
+// shown returns the beginning of the peer's bytes, escaped for a terminal.
 func shown(b []byte) string {
 	const most = 80
 	if len(b) > most {
@@ -67,18 +67,17 @@ func shown(b []byte) string {
 	return strconv.QuoteToGraphic(string(b))
 }
 
-// opens reports whether b, which begins with no blank, begins like a message.
+// opens reports whether b, which begins without blanks, begins like a message.
 func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
 
-// plausible reports whether b, which opens and has no blanks around it, can be
-// taken for a message where noise is tolerated. An object is looked at from
-// both ends only: messages are not to be scanned twice. Arrays are rare as
-// messages and common as the beginning of log lines, and are scanned whole.
+// plausible reports whether b, which opens and has no blanks around it, may be a message where noise is tolerated. It checks
+// only both ends of an object, because scanning each message twice would be slow. Arrays are rare as messages and common as
+// the beginning of log lines, so they are scanned whole.
 func plausible(b []byte) bool {
 	if b[0] == '[' {
 		err := scan.Valid(b, wire.DefaultMaxDepth)
 		bad, _ := err.(*scan.Error)
-		return bad == nil || bad.Deep // too deep is for the dialect to say
+		return bad == nil || bad.Deep // the dialect rejects deep nesting
 	}
 	if b[len(b)-1] != '}' {
 		return false
@@ -87,7 +86,7 @@ func plausible(b []byte) bool {
 	if b[i] != '"' {
 		return i == len(b)-1
 	}
-	// A depth of 0 is enough for a key.
+	// A key has depth 0.
 	end, err := scan.Value(b, i, 0)
 	if err != nil {
 		return false
@@ -96,26 +95,25 @@ func plausible(b []byte) bool {
 	return b[min(end, len(b)-1)] == ':'
 }
 
-// A messageFilter tells messages from noise where the framing has already found their
-// ends.
+// A messageFilter separates messages from noise in framings that have already found their ends.
 type messageFilter struct {
 	noise
 	max     int
-	scalars bool // a value that is neither object nor array is a message too, for the dialect to answer
+	scalars bool // strings, numbers, booleans and null are messages too, for the dialect to reject
 }
 
-// last judges what is left when the input has ended with err. If the connection
-// broke, only what is whole is a message.
+// last handles the bytes that are left when the input has ended with err. If the connection broke, only a complete message
+// counts.
 func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
 		if bad, _ := scan.Valid(rest, wire.DefaultMaxDepth).(*scan.Error); bad != nil && bad.Cut {
-			return nil, j.in.cutOff("%d bytes came", len(rest))
+			return nil, j.in.cutOff("%d bytes arrived", len(rest))
 		}
 	}
 	if err != io.EOF && scan.Valid(rest, wire.DefaultMaxDepth) != nil {
 		msg := scan.Trim(rest)
 		if j.tolerated() && len(msg) > 0 && !(opens(msg) && plausible(msg)) {
-			_ = j.line(rest) // why the connection broke says more
+			_ = j.line(rest) // the reason why the connection broke is more useful
 		}
 		return nil, err
 	}
@@ -126,8 +124,7 @@ func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	return msg, bad
 }
 
-// message returns b without the blanks around it if it is a message, nil if it
-// is blank or noise.
+// message returns b without the blanks around it if it is a message, nil if it is blank or noise.
 func (j *messageFilter) message(b []byte) ([]byte, error) {
 	msg := scan.Trim(b)
 	switch {
@@ -145,7 +142,7 @@ func (j *messageFilter) message(b []byte) ([]byte, error) {
 
 // tooLong returns the Protocol fault for a message over the limit.
 func tooLong(max int) error {
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent a message over the limit of %d bytes (--max-message)", max), nil)
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }
 
 func broken(format string, args ...any) error {

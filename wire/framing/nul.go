@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul returns the framing in which a message ends with a NUL; the last one
-// needs none. Lines before a message that are none are noise.
+// Nul returns the framing in which each message ends with a NUL; the last one needs none. Other lines before a message are
+// noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -62,8 +62,8 @@ func (s *nulSource) next() ([]byte, error) {
 	}
 }
 
-// nulEnd finds the end of what win begins with: a NUL, or for a line that is no
-// message its line feed. The first seen bytes are known to hold none.
+// nulEnd returns the end of the message at the start of win: its NUL, or the line feed of a noise line. The first seen bytes
+// contain neither.
 func nulEnd(win []byte, seen int) int {
 	end := bytes.IndexByte(win[seen:], 0)
 	if !opens(win) {
@@ -81,8 +81,7 @@ func nulEnd(win []byte, seen int) int {
 	return seen + end
 }
 
-// part returns how much of b is to be judged: all of it, or only its first line
-// where that line is noise and a message may follow it.
+// part returns how much of b to examine: all of it, or only its first line if that line is noise and a message may follow.
 func (s *nulSource) part(b []byte) int {
 	whole := scan.Trim(b)
 	if len(whole) == 0 || opens(whole) && (!s.tolerated() || plausible(whole)) {

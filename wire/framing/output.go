@@ -10,14 +10,14 @@ import (
 
 // A wrap describes how a framing writes a message.
 type wrap struct {
-	prepare func(msg []byte) ([]byte, error)  // nil: as it is
-	head    func(dst []byte, size int) []byte // appends what stands before a message; nil: nothing
+	prepare func(msg []byte) ([]byte, error)  // nil: unchanged
+	head    func(dst []byte, size int) []byte // appends the bytes before a message; nil: none
 	tail    string
-	blanks  bool // a space may stand before a message
+	blanks  bool // the framing allows a space before a message
 }
 
-// An output collects messages and writes them. While one goroutine writes, the
-// messages of others collect, and the next write takes them all.
+// An output collects messages and writes them. While one goroutine writes, messages of others collect, and the next write
+// sends them all.
 type output struct {
 	dst  io.Writer
 	wrap wrap
@@ -42,7 +42,7 @@ func (o *output) Send(msg []byte) error {
 	}
 	o.writing.Lock()
 	defer o.writing.Unlock()
-	if o.written >= n { // someone else wrote it
+	if o.written >= n { // another goroutine wrote it
 		return o.failure()
 	}
 	return o.write()
@@ -61,8 +61,8 @@ func (o *output) Flush() error {
 	return o.write()
 }
 
-// add appends msg to what is pending and returns its number. Where enough is
-// pending it writes that first, so that a slow far side slows the sender.
+// add appends msg to the pending bytes and returns its number. If enough is pending it writes that first, so that a slow
+// peer slows the sender.
 func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.prepare != nil {
 		var err error
@@ -94,7 +94,7 @@ func (o *output) add(msg []byte) (uint64, error) {
 	return o.queued, nil
 }
 
-// write writes all that is pending; o.writing is held.
+// write writes all pending bytes; the caller holds o.writing.
 func (o *output) write() error {
 	o.mu.Lock()
 	out, err := o.pending, o.err
@@ -119,7 +119,7 @@ func (o *output) write() error {
 	return o.err
 }
 
-// blank writes a space, unless somebody writes at this time.
+// blank writes a space, unless a write is in progress.
 func (o *output) blank() error {
 	if !o.writing.TryLock() {
 		return nil

@@ -7,7 +7,7 @@ const (
 	b = `{"b":[2,"}"]}`
 )
 
-// noisy is a line of that many bytes that is no JSON.
+// noisy returns a line of n bytes that is not JSON.
 func noisy(n int) string { return strings.Repeat("x", n) }
 
 var lineScenarios = []scenario{
@@ -59,7 +59,7 @@ var headerScenarios = []scenario{
 	{name: "over the limit", framing: "header", max: 6, in: "Content-Length: 7\r\n\r\n" + a, fault: "limit of 6 bytes (--max-message)"},
 	{name: "just not over the limit", framing: "header", max: 7, in: "Content-Length: 7\r\n\r\n" + a, want: []string{a}},
 	{name: "cut off", framing: "header", in: "Content-Length: 8\r\n\r\n" + a, fault: "ended inside a message: 7 of 8 bytes"},
-	{name: "cut off in headers", framing: "header", in: "Content-Length: 8\r\nConte", fault: "its headers are not whole"},
+	{name: "cut off in headers", framing: "header", in: "Content-Length: 8\r\nConte", fault: "its headers are incomplete"},
 	{name: "noise on a listener", framing: "header", in: a + "\n", fault: "not JSON"},
 	{name: "request of a browser", framing: "header", strict: true, in: "POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n" + a, fault: "POST / HTTP/1.1"},
 	{name: "foreign header, strict", framing: "header", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `does not belong there: "Host: x`},

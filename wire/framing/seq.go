@@ -10,11 +10,9 @@ import (
 
 const recordSeparator = 0x1e
 
-// Seq returns the framing of RFC 7464: RS, a message, LF. An array or object is
-// handed on as soon as it is whole, over however many lines it goes. A text
-// that is none ends with its line or before the next RS and is handed on as it
-// is, for the dialect to answer; what is left of it before the next RS is
-// dropped. Anything else outside texts is noise.
+// Seq returns the framing of RFC 7464: RS, a message, LF. An array or object is returned as soon as it is complete, over any
+// number of lines. Any other text ends with its line or before the next RS; it is returned unchanged, for the dialect to
+// reject, and the rest before the next RS is dropped. Bytes outside texts are noise.
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -81,7 +79,7 @@ func (s *seqSource) next() ([]byte, error) {
 	}
 }
 
-// text reads the text that the window begins with.
+// text reads the text at the start of the window.
 func (s *seqSource) text() ([]byte, error) {
 	at := 0
 	for opens(s.in.window()) {
@@ -100,7 +98,7 @@ func (s *seqSource) text() ([]byte, error) {
 			return win[:end], nil
 		}
 		if err := s.in.more(); err == io.EOF && s.in.whole {
-			return nil, s.in.cutOff("%d bytes came", len(win))
+			return nil, s.in.cutOff("%d bytes arrived", len(win))
 		} else if err != nil {
 			at = len(win)
 			break
@@ -114,8 +112,8 @@ func (s *seqSource) text() ([]byte, error) {
 	return scan.Trim(b), nil
 }
 
-// upTo drops and returns what stands before the first LF or RS at or behind
-// the window's byte at, or before the end of the input, with its error.
+// upTo removes and returns the bytes before the first LF or RS at or after the window's byte at, or before the end of the
+// input, with its error.
 func (s *seqSource) upTo(at int) ([]byte, error) {
 	for {
 		win := s.in.window()

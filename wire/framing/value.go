@@ -5,21 +5,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A finder finds the end of the array or object that a window begins with, and
-// looks at each of its bytes twice at most, however they come in.
+// A finder finds the end of the array or object at the start of a window. It reads each byte at most twice, however the
+// bytes arrive.
 type finder struct {
 	depth int // the greatest nesting
-	seen  int // bytes that the decoder has had
+	seen  int // bytes given to the decoder
 	slow  scan.Decoder
 }
 
-// find returns the end of the value, 0 when more bytes are needed. After an end
-// or an error, an *scan.Error with an offset in win, the next value is looked
-// for.
+// find returns the end of the value, 0 if more bytes are needed. After an end or an error, an *scan.Error with an offset in
+// win, it starts with the next value.
 func (f *finder) find(win []byte) (end int, err error) {
 	if f.seen == 0 {
-		// Mostly the whole value is there. What is nested deeper than is good
-		// for a stack is left to the decoder.
+		// Usually the whole value has arrived. Deep nesting is left to the decoder, which does not recurse.
 		end, err = scan.Value(win, 0, min(f.depth, wire.DefaultMaxDepth))
 		bad, _ := err.(*scan.Error)
 		if bad == nil || !bad.Cut && !(bad.Deep && f.depth > wire.DefaultMaxDepth) {

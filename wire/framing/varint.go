@@ -7,8 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// Varint returns the framing in which a message stands behind its length as an
-// unsigned LEB128 number, as in protobuf's delimited streams.
+// Varint returns the framing in which each message follows its length as an unsigned LEB128 number, as in protobuf's
+// delimited streams.
 func Varint(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	return newLengthPrefixed(rwc, o, &lengthPrefixedSource{length: binary.Uvarint}, wrap{head: func(dst []byte, size int) []byte {
 		return binary.AppendUvarint(dst, uint64(size))

@@ -102,7 +102,7 @@ func (s *Scratch) print(n *node) {
 	if n.op != opObject {
 		val := s.value(n)
 		if c := val[0]; c == '{' || c == '[' {
-			s.text = scan.Squeeze(s.text, val)
+			s.text = scan.Minify(s.text, val)
 		} else {
 			s.text = append(s.text, s.printed(val)...)
 		}

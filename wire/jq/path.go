@@ -163,10 +163,10 @@ func (p *Program) follow(in []byte) (val []byte, ok bool, err error) {
 // compact returns val without blanks between tokens; val itself if there are
 // none.
 func compact(val []byte) json.RawMessage {
-	if scan.IsTight(val) {
+	if scan.IsMinified(val) {
 		return val
 	}
-	return scan.Squeeze(nil, val)
+	return scan.Minify(nil, val)
 }
 
 var null = []byte("null")

@@ -110,7 +110,7 @@ func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v
 
 func (s *source) append(b []byte, v any) ([]byte, error) {
 	if raw := s.find(v); raw != nil {
-		return scan.Squeeze(b, raw), nil
+		return scan.Minify(b, raw), nil
 	}
 	switch v := v.(type) {
 	case nil:

@@ -7,9 +7,7 @@ import (
 	"strconv"
 )
 
-// An Object writes a JSON object, member by member. The zero value is ready; so
-// is what AppendObject returns, which goes on behind bytes that are there. It
-// does not look whether a key was added before.
+// An Object writes a JSON object, member by member. The zero value is ready for use. It does not check for repeated keys.
 type Object struct {
 	b      []byte
 	opened bool
@@ -18,7 +16,7 @@ type Object struct {
 // AppendObject returns an Object whose End appends it to dst.
 func AppendObject(dst []byte) Object { return Object{b: dst} }
 
-// next appends what stands before a member.
+// next appends the comma or brace before a member.
 func (o *Object) next() {
 	c := byte(',')
 	if !o.opened {
@@ -30,13 +28,13 @@ func (o *Object) next() {
 	o.b = append(o.b, c)
 }
 
-// key appends what stands before a member's value.
+// key appends everything before a member's value.
 func (o *Object) key(name string) {
 	o.next()
 	o.b = append(AppendQuoted(o.b, name), ':')
 }
 
-// Add adds a member with val, JSON, as it stands; none where val is empty.
+// Add adds a member with the JSON val unchanged; nothing if val is empty.
 func (o *Object) Add(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -44,7 +42,7 @@ func (o *Object) Add(name string, val []byte) {
 	}
 }
 
-// Compact is Add with val on one line, as the function Compact has it.
+// Compact is Add with val on one line, as the function Compact writes it.
 func (o *Object) Compact(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -52,7 +50,7 @@ func (o *Object) Compact(name string, val []byte) {
 	}
 }
 
-// Member adds a member whose key is given as Members gives it.
+// Member adds a member with a key as Members returns it.
 func (o *Object) Member(key, val []byte) {
 	o.rawKey(key)
 	o.b = append(o.b, val...)
@@ -71,7 +69,7 @@ func (o *Object) rawKey(key []byte) {
 	o.b = append(o.b, '"', ':')
 }
 
-// Members adds the members of obj as they stand, but those of the names in but.
+// Members adds the members of obj unchanged, except those named in but.
 func (o *Object) Members(obj []byte, but ...string) {
 	for key, val := range Members(obj) {
 		if !slices.ContainsFunc(but, func(name string) bool { return IsKey(key, name) }) {
@@ -80,8 +78,8 @@ func (o *Object) Members(obj []byte, but ...string) {
 	}
 }
 
-// Append adds a member whose value write appends to the bytes that it is given.
-// An error is write's, and the object is void then.
+// Append adds a member whose value write appends to its argument. If write fails, Append returns that error and the object
+// is unusable.
 func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error {
 	o.key(name)
 	b, err := write(o.b)
@@ -89,8 +87,7 @@ func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error
 	return err
 }
 
-// Inside adds what stands between the braces of obj as it stands there, but on
-// one line; nothing where obj is no object.
+// Inside adds the members of obj on one line; nothing if obj is not an object.
 func (o *Object) Inside(obj []byte) {
 	inner := Trim(obj)
 	if len(inner) < 2 || inner[0] != '{' {
@@ -102,43 +99,43 @@ func (o *Object) Inside(obj []byte) {
 	}
 }
 
-// Text adds a member that is a string.
+// Text adds a string member.
 func (o *Object) Text(name, text string) {
 	o.key(name)
 	o.b = AppendQuoted(o.b, text)
 }
 
-// SomeText is Text, but adds nothing where text is empty.
+// SomeText is Text, but adds nothing if text is empty.
 func (o *Object) SomeText(name, text string) {
 	if text != "" {
 		o.Text(name, text)
 	}
 }
 
-// Int adds a member that is a whole number.
+// Int adds an integer member.
 func (o *Object) Int(name string, n int64) {
 	o.key(name)
 	o.b = strconv.AppendInt(o.b, n, 10)
 }
 
-// Bool adds a member that is true or false.
+// Bool adds a boolean member.
 func (o *Object) Bool(name string, v bool) {
 	o.key(name)
 	o.b = strconv.AppendBool(o.b, v)
 }
 
-// Value adds a member that is v as Marshal writes it; none where it cannot.
+// Value adds a member with v as Marshal writes it; nothing if Marshal fails.
 func (o *Object) Value(name string, v any) {
 	if val, err := Marshal(v); err == nil {
 		o.Add(name, val)
 	}
 }
 
-// Empty reports whether no member was added yet.
+// Empty reports whether no member has been added.
 func (o *Object) Empty() bool { return !o.opened }
 
-// End returns the object behind the bytes that it was to be appended to; {}
-// where nothing was added. Nothing may be added any more.
+// End returns the bytes that AppendObject was given, followed by the object; {} if nothing was added. The Object must not be
+// used afterwards.
 func (o *Object) End() []byte {
 	if !o.opened {
 		o.next()
@@ -146,7 +143,7 @@ func (o *Object) End() []byte {
 	return append(o.b, '}')
 }
 
-// EndOrNil is End, but nil where nothing was added.
+// EndOrNil is End, but nil if nothing was added.
 func (o *Object) EndOrNil() []byte {
 	if !o.opened {
 		return nil
@@ -154,7 +151,7 @@ func (o *Object) EndOrNil() []byte {
 	return o.End()
 }
 
-// An Array writes a JSON array, as Object does an object.
+// An Array writes a JSON array, as Object writes an object.
 type Array struct {
 	b      []byte
 	opened bool
@@ -163,7 +160,7 @@ type Array struct {
 // AppendArray returns an Array whose End appends it to dst.
 func AppendArray(dst []byte) Array { return Array{b: dst} }
 
-// next appends what stands before an element.
+// next appends the comma or bracket before an element.
 func (a *Array) next() {
 	c := byte(',')
 	if !a.opened {
@@ -172,13 +169,13 @@ func (a *Array) next() {
 	a.b = append(a.b, c)
 }
 
-// Add adds val, JSON, as it stands.
+// Add adds the JSON val unchanged.
 func (a *Array) Add(val []byte) {
 	a.next()
 	a.b = append(a.b, val...)
 }
 
-// Compact adds val on one line, as the function Compact has it.
+// Compact adds val on one line, as the function Compact writes it.
 func (a *Array) Compact(val []byte) {
 	a.next()
 	a.b = Compact(a.b, val)
@@ -190,8 +187,8 @@ func (a *Array) Text(text string) {
 	a.b = AppendQuoted(a.b, text)
 }
 
-// End returns the array behind the bytes that it was to be appended to; []
-// where nothing was added. Nothing may be added any more.
+// End returns the bytes that AppendArray was given, followed by the array; [] if nothing was added. The Array must not be
+// used afterwards.
 func (a *Array) End() []byte {
 	if !a.opened {
 		a.next()
@@ -199,7 +196,7 @@ func (a *Array) End() []byte {
 	return append(a.b, ']')
 }
 
-// EndOrNil is End, but nil where nothing was added.
+// EndOrNil is End, but nil if nothing was added.
 func (a *Array) EndOrNil() []byte {
 	if !a.opened {
 		return nil
@@ -207,7 +204,7 @@ func (a *Array) EndOrNil() []byte {
 	return a.End()
 }
 
-// ArrayOf returns an array of the values that are given.
+// ArrayOf returns an array of vals.
 func ArrayOf[V ~[]byte](vals ...V) []byte {
 	var a Array
 	for _, val := range vals {
@@ -232,8 +229,7 @@ func Pair(name string, val []byte) []byte {
 	return o.End()
 }
 
-// Without returns obj without the members of these names; obj itself where it
-// has none of them.
+// Without returns obj without the members with these names; obj itself if it has none of them.
 func Without(obj []byte, names ...string) []byte {
 	if !slices.ContainsFunc(names, func(name string) bool { return Get(obj, name) != nil }) {
 		return obj
@@ -243,8 +239,7 @@ func Without(obj []byte, names ...string) []byte {
 	return o.End()
 }
 
-// OrNull returns val, or null if there is no value. The null is shared: it must not
-// be changed.
+// OrNull returns val, or null if val is nil. The null is shared and must not be changed.
 func OrNull[T ~[]byte](val T) T {
 	if len(val) == 0 {
 		return T(null)
@@ -254,8 +249,8 @@ func OrNull[T ~[]byte](val T) T {
 
 var null = slices.Clip([]byte("null"))
 
-// JSON is Marshal for values that can always be written: structs, strings and the
-// like without functions, cycles or broken RawMessages. Of others it makes null.
+// JSON is Marshal for values that never fail: structs, strings and the like without functions, cycles or broken RawMessages.
+// For others it returns null.
 func JSON(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {

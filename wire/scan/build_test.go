@@ -45,7 +45,7 @@ func TestEmptyObjectAndArray(t *testing.T) {
 	var o Object
 	var a Array
 	if o.EndOrNil() != nil || a.EndOrNil() != nil || !o.Empty() || string(o.End()) != "{}" || string(a.End()) != "[]" {
-		t.Error("an empty one is not empty")
+		t.Error("an object without members is not empty")
 	}
 	if got := string(ArrayOf[json.RawMessage]()); got != "[]" {
 		t.Error(got)
@@ -100,12 +100,12 @@ func TestIterators(t *testing.T) {
 			t.Errorf("Count(%s) is %d", val, got)
 		}
 	}
-	if string(First([]byte(`[1,2]`))) != "1" || First([]byte(`[]`)) != nil || Sole([]byte(`[1,2]`)) != nil || string(Sole([]byte(`[7]`))) != "7" {
-		t.Error("First or Sole is another")
+	if string(First([]byte(`[1,2]`))) != "1" || First([]byte(`[]`)) != nil || Only([]byte(`[1,2]`)) != nil || string(Only([]byte(`[7]`))) != "7" {
+		t.Error("First or Only returns another element")
 	}
 }
 
-// Building into a buffer that is large enough, and reading, allocates nothing.
+// Building into a large enough buffer, and reading, allocate nothing.
 func TestBuildAllocatesNothing(t *testing.T) {
 	buf := make([]byte, 0, 256)
 	obj := []byte(`{"a":1,"b":[1,2]}`)
@@ -139,7 +139,7 @@ func TestCursorInTheMiddle(t *testing.T) {
 	key, _ := o.NextKey()
 	in, ok := o.Object()
 	if !ok || string(key) != "a" {
-		t.Fatalf("%q holds no object", key)
+		t.Fatalf("%q contains no object", key)
 	}
 	for _, _, ok := in.Next(); ok; _, _, ok = in.Next() {
 	}
@@ -151,12 +151,12 @@ func TestCursorInTheMiddle(t *testing.T) {
 		t.Error(got)
 	}
 	if _, ok := o.NextKey(); ok || o.Err() != nil {
-		t.Error("there is more, or", o.Err())
+		t.Error("the cursor continues, or", o.Err())
 	}
 	if all.SkipTo(o.Pos()); string(b[all.Pos():all.Pos()+1]) != "]" {
-		t.Error("it stops elsewhere")
+		t.Error("the cursor stops elsewhere")
 	}
 	if _, ok := all.NextKey(); ok || all.Err() != nil || string(b[all.Pos():]) != " behind" {
-		t.Error("there is more, or", all.Err())
+		t.Error("the cursor continues, or", all.Err())
 	}
 }

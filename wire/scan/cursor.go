@@ -1,8 +1,7 @@
 package scan
 
-// A Cursor goes through an object's members or an array's elements and checks
-// each as it passes it. It allocates nothing. When Next or NextKey says no, Err
-// tells the end of a valid value from broken bytes.
+// A Cursor iterates over an object's members or an array's elements and checks each one. It allocates nothing. When Next or
+// NextKey returns false, Err distinguishes the end of a valid value from broken bytes.
 //
 //	c := scan.ReadObject(b, depth)
 //	for key, val, ok := c.Next(); ok; key, val, ok = c.Next() {
@@ -10,30 +9,30 @@ package scan
 //	}
 //	if c.Err() != nil …
 //
-// Bytes that were checked before are easier read with Members and Elements.
+// For bytes that were checked before, Members and Elements are simpler.
 type Cursor struct {
 	b      []byte
 	i      int
 	depth  int // allowed inside an element
 	close  byte
 	first  bool
-	within bool // bytes may follow the object or array
+	within bool // other bytes may follow the object or array
 	bad    fault
 }
 
-// ReadObject returns a cursor for the object that b holds, with blanks around it
-// or none. depth is the greatest nesting allowed, the object itself included.
+// ReadObject returns a cursor for the object in b, which may have blanks around it. depth is the greatest nesting allowed,
+// including the object itself.
 func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
 }
 
-// ReadArray is ReadObject for the elements of an array; their keys are nil.
+// ReadArray returns a cursor for the elements of an array; their keys are nil.
 func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
 
-// ReadObjectAt returns a cursor for the object that starts at b[i]; what follows
-// its end is not looked at. Pos is behind that end when the cursor is through.
+// ReadObjectAt returns a cursor for the object that starts at b[i]; bytes after its end are not read. After the last member,
+// Pos returns that end.
 func ReadObjectAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '{', '}', noObject)
 	c.within = true
@@ -62,9 +61,8 @@ func open(b []byte, i, depth int, start, end byte, other fault) Cursor {
 	return c
 }
 
-// Next returns the next member: its key as it stands between its quotes, with
-// escapes as they are, and its value. ok is false after the last one and when
-// the bytes are broken. Both are sub-slices of what was given.
+// Next returns the next member: its key without quotes, escapes unchanged, and its value, both as sub-slices of the input.
+// ok is false after the last member and when the bytes are broken.
 func (c *Cursor) Next() (key, val []byte, ok bool) {
 	if key, ok = c.NextKey(); !ok {
 		return nil, nil, false
@@ -79,8 +77,8 @@ func (c *Cursor) Next() (key, val []byte, ok bool) {
 	return key, c.b[start:end], true
 }
 
-// NextKey goes to the next member and stops before its value, which Value, Skip
-// or SkipTo must pass before the next one is asked for.
+// NextKey goes to the next member and stops before its value. Value, Skip or SkipTo must pass that value before the next
+// call.
 func (c *Cursor) NextKey() (key []byte, ok bool) {
 	if c.bad != none || c.close == 0 {
 		return nil, false
@@ -112,8 +110,7 @@ func (c *Cursor) NextKey() (key []byte, ok bool) {
 	return key, true
 }
 
-// Value checks, passes and returns the value that NextKey stopped at; nil where
-// it is broken, which Err says.
+// Value checks, passes and returns the value at which NextKey stopped; nil if it is broken (see Err).
 func (c *Cursor) Value() []byte {
 	start := c.i
 	end, bad := value(c.b, start, c.depth)
@@ -124,8 +121,8 @@ func (c *Cursor) Value() []byte {
 	return c.b[start:end]
 }
 
-// Object returns a cursor for the object that NextKey stopped at; ok is false
-// where its value is none. When it is through, Skip goes on behind it.
+// Object returns a cursor for the object at which NextKey stopped; ok is false if the value is not an object. After its last
+// member, Skip continues after it.
 func (c *Cursor) Object() (in Cursor, ok bool) {
 	if c.i >= len(c.b) || c.b[c.i] != '{' {
 		return Cursor{}, false
@@ -141,8 +138,7 @@ func (c *Cursor) Array() (in Cursor, ok bool) {
 	return ReadArrayAt(c.b, c.i, c.depth), true
 }
 
-// Peek returns the first byte of the value that NextKey stopped at; 0 where there is
-// none.
+// Peek returns the first byte of the value at which NextKey stopped; 0 if there is none.
 func (c *Cursor) Peek() byte {
 	if c.i >= len(c.b) {
 		return 0
@@ -150,23 +146,20 @@ func (c *Cursor) Peek() byte {
 	return c.b[c.i]
 }
 
-// SkipTo passes the value that NextKey stopped at, which was found to be valid and
-// to end at b[end].
+// SkipTo passes the value at which NextKey stopped; the caller has checked it and its end, b[end].
 func (c *Cursor) SkipTo(end int) { c.i = end }
 
-// Skip passes the value that NextKey stopped at, which in has read, and returns
-// it. Where in found it broken, c is broken as well.
+// Skip passes and returns the value at which NextKey stopped, after in has read it. If in is broken, c is broken too.
 func (c *Cursor) Skip(in *Cursor) []byte {
 	start := c.i
 	c.i, c.bad = in.i, in.bad
 	return c.b[start:c.i]
 }
 
-// Pos returns the place in the bytes that the cursor has come to.
+// Pos returns the cursor's offset.
 func (c *Cursor) Pos() int { return c.i }
 
-// end notes the end of the value. It returns false, as fail does, since there is
-// no next member.
+// end records the end of the value. It returns false, like fail, because there is no next member.
 func (c *Cursor) end(i int) bool {
 	c.close, c.i = 0, i
 	if c.within {
@@ -183,5 +176,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err returns what is wrong, as an *Error; nil if nothing is.
+// Err returns what is wrong, as an *Error; nil if the bytes read are valid.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

@@ -1,17 +1,16 @@
 package scan
 
-// A Decoder finds the end of one JSON value whose bytes come in pieces, and
-// checks it on the way. Every byte is looked at once, however they are cut. The
-// zero value with a Depth is ready; Reset makes it ready again.
+// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once, however they are
+// split. The zero value with a Depth is ready for use.
 type Decoder struct {
 	Depth int // the greatest nesting of arrays and objects allowed
 
 	open  []byte // the brackets that are open, '{' or '['
 	state state
-	key   bool   // the string that is being read is a key
-	word  string // what is left of a literal
-	hex   int    // digits wanted yet, of an escape
-	off   int    // bytes that Next has taken
+	key   bool   // the current string is a key
+	word  string // the rest of a literal
+	hex   int    // digits of an escape that are missing
+	off   int    // bytes that Next has consumed
 }
 
 type state uint8
@@ -39,16 +38,14 @@ const (
 	complete
 )
 
-// Reset forgets the value that was being read.
+// Reset prepares d for a new value.
 func (d *Decoder) Reset() {
 	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
 }
 
-// Next takes further bytes of the value: n is the number of those that belong
-// to it (or to the blanks before it), done says that it is complete with them.
-// A number is complete when a byte comes that is no part of it. The error is an
-// *Error with its offset counted from the first byte after Reset; the value is
-// broken then, and n is the place in b.
+// Next reads further bytes of the value. n is the number of those that belong to it (or to the blanks before it); done
+// reports that the value is complete. A number is complete when a byte follows that is not part of it. An error is an *Error
+// whose offset counts from the first byte after Reset; the value is broken then, at b[n].
 func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	for n < len(b) {
 		if d.state == inString {
@@ -74,8 +71,7 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-// End reports whether the value is complete if no more bytes come: true of a
-// number at the top.
+// End reports whether the value is complete if no more bytes arrive, as a number at the top level is.
 func (d *Decoder) End() bool {
 	switch d.state {
 	case complete:
@@ -86,8 +82,7 @@ func (d *Decoder) End() bool {
 	return false
 }
 
-// step looks at one byte; took is false where c ends a number and has to be
-// looked at again.
+// step reads one byte; took is false if c ends a number and has to be read again.
 func (d *Decoder) step(c byte) (took bool, bad fault) {
 	switch d.state {
 	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
@@ -111,7 +106,7 @@ func (d *Decoder) step(c byte) (took bool, bad fault) {
 	return d.number(c)
 }
 
-// between handles c outside tokens.
+// between handles a byte outside tokens.
 func (d *Decoder) between(c byte) fault {
 	switch d.state {
 	case wantFirstElement:
@@ -203,7 +198,7 @@ func (d *Decoder) closed() {
 	d.ended()
 }
 
-// ended is called when a value is complete.
+// ended records that a value is complete.
 func (d *Decoder) ended() {
 	d.state = afterElement
 	if len(d.open) == 0 {
@@ -211,7 +206,7 @@ func (d *Decoder) ended() {
 	}
 }
 
-// inside handles c in a string.
+// inside handles a byte in a string.
 func (d *Decoder) inside(c byte) fault {
 	switch {
 	case d.state == inEscape && c == 'u':

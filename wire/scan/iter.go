@@ -5,9 +5,8 @@ import (
 	"iter"
 )
 
-// Members goes through the members of obj: each key as it stands between its
-// quotes, with escapes as they are (Key undoes them), and its value. Of anything
-// but an object there are none. obj is trusted to be valid; broken bytes end it.
+// Members iterates over the members of obj: each key without quotes, escapes unchanged (Key decodes them), and its value. It
+// yields nothing if obj is not an object, and stops at broken bytes: obj must be valid.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, val []byte) bool) {
 		c := ReadObject(obj, trusted)
@@ -16,7 +15,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Named is Members with the keys' escapes undone.
+// Named is Members with decoded keys.
 func Named(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(name string, val []byte) bool) {
 		c := ReadObject(obj, trusted)
@@ -25,8 +24,8 @@ func Named(obj []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Elements goes through the elements of array; of anything else there are none.
-// array is trusted to be valid; broken bytes end it.
+// Elements iterates over the elements of array. It yields nothing for other values, and stops at broken bytes: array must be
+// valid.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
 		c := ReadArray(array, trusted)
@@ -35,7 +34,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// List is Elements as a slice; nil where there are none.
+// List returns the elements of array; nil if there are none.
 func List(array []byte) (list []json.RawMessage) {
 	for val := range Elements(array) {
 		list = append(list, val)
@@ -43,8 +42,7 @@ func List(array []byte) (list []json.RawMessage) {
 	return list
 }
 
-// Count returns how many members an object or elements an array has; 0 for any
-// other value.
+// Count returns the number of members of an object or elements of an array; 0 for other values.
 func Count(val []byte) (n int) {
 	for range Members(val) {
 		n++
@@ -55,7 +53,7 @@ func Count(val []byte) (n int) {
 	return n
 }
 
-// First returns the first element of array; nil where there is none.
+// First returns the first element of array; nil if it has none.
 func First(array []byte) []byte {
 	for val := range Elements(array) {
 		return val
@@ -63,8 +61,8 @@ func First(array []byte) []byte {
 	return nil
 }
 
-// Sole returns the only element of array; nil where there is none or another.
-func Sole(array []byte) []byte {
+// Only returns the element of an array with one element; nil for other values.
+func Only(array []byte) []byte {
 	if Count(array) != 1 {
 		return nil
 	}

@@ -1,8 +1,7 @@
 package scan
 
-// Keys checks b as Valid does, and shows see the name of each member of each object
-// in it on the way, as it stands between its quotes. Where b is broken see has been
-// shown those before.
+// Keys checks b like Valid, and passes the name of each member of each object in it to see, without quotes, escapes
+// unchanged. If b is broken, see has got the names before that place.
 func Keys(b []byte, depth int, see func(name []byte)) error {
 	i, bad := keysOf(b, Skip(b, 0), depth, see)
 	if bad == none {
@@ -13,7 +12,7 @@ func Keys(b []byte, depth int, see func(name []byte)) error {
 	return bad.at(i)
 }
 
-// keysOf is value with the names of all members shown.
+// keysOf is value, but passes all names to see.
 func keysOf(b []byte, i, depth int, see func(name []byte)) (int, fault) {
 	if i < len(b) && b[i] == '{' {
 		return keysIn(b, i, depth, '}', noCommaObject, see)
@@ -24,8 +23,7 @@ func keysOf(b []byte, i, depth int, see func(name []byte)) (int, fault) {
 	return value(b, i, depth)
 }
 
-// keysIn is object or array, which ends with end, with the names of all members
-// shown.
+// keysIn is object or array, which ends with the byte end, but passes all names to see.
 func keysIn(b []byte, i, depth int, end byte, noComma fault, see func(name []byte)) (int, fault) {
 	if depth <= 0 {
 		return i, deep

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Escape returns a name as a JSON pointer (RFC 6901) has it between its
-// slashes.
+// Escape returns name as a token of a JSON pointer (RFC 6901).
 func Escape(name string) string {
 	if !strings.ContainsAny(name, "~/") {
 		return name
@@ -14,7 +13,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Unescape returns the name that stands between the slashes of a JSON pointer.
+// Unescape returns the name that a token of a JSON pointer stands for.
 func Unescape(token string) string {
 	if !strings.Contains(token, "~") {
 		return token
@@ -22,16 +21,16 @@ func Unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Below returns the JSON pointer of the i-th part, with its key as Members
-// gives it, of the value at pointer.
-func Below(pointer string, i int, key []byte) string {
+// Descend returns the JSON pointer of a part of the value at pointer: the element i, or the member with the key as Members
+// returns it.
+func Descend(pointer string, i int, key []byte) string {
 	if key == nil {
 		return pointer + "/" + strconv.Itoa(i)
 	}
 	return pointer + "/" + Escape(Key(key))
 }
 
-// Lookup returns the part of a decoded value that a JSON pointer names.
+// Lookup returns the part of a decoded value at a JSON pointer.
 func Lookup(val any, pointer string) (any, bool) {
 	if pointer == "" {
 		return val, true
@@ -61,7 +60,7 @@ func Lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// At returns the part of val, JSON, that a JSON pointer names; nil if there is none.
+// At returns the part of the JSON val at a JSON pointer; nil if there is none.
 func At(val []byte, pointer string) []byte {
 	switch {
 	case pointer == "":

@@ -1,9 +1,8 @@
 package scan
 
-// Rebuild appends val, a valid object or array at most depth deep, with each part
-// as one appends it: the i-th, with its key as Members gives it, nil in an array.
-// The keys stay as they stand, blanks between the parts go. The error is one's,
-// or an *Error where val is not what it must be: nothing is left out silently.
+// Rebuild appends val, an object or array at most depth deep, with each part as one appends it. one gets the part's index,
+// its key as Members returns it (nil in an array) and its value. Keys stay unchanged; blanks between parts are removed. It
+// returns the error of one, or an *Error if val is broken, so that nothing is lost silently.
 func Rebuild(b, val []byte, depth int, one func(b []byte, i int, key, part []byte) ([]byte, error)) ([]byte, error) {
 	parts, ends := ReadArray(val, depth), "[]"
 	if Type(val) == 'o' {

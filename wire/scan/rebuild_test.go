@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// pointers appends val with the pointer of each scalar in its place.
+// pointers appends val with each scalar replaced by its pointer.
 func pointers(b, val []byte, at string) ([]byte, error) {
 	switch Type(val) {
 	case 'o', 'a':
 		return Rebuild(b, val, 10, func(b []byte, i int, key, part []byte) ([]byte, error) {
-			return pointers(b, part, Below(at, i, key))
+			return pointers(b, part, Descend(at, i, key))
 		})
 	case 'f':
 		return nil, errors.New("no " + at)
@@ -37,7 +37,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// RFC 6901, section 3: ~1 is undone before ~0.
+// RFC 6901, section 3: ~1 is decoded before ~0.
 func TestPointerTokens(t *testing.T) {
 	for name, token := range map[string]string{"": "", "a": "a", "a/b": "a~1b", "m~n": "m~0n", "~1": "~01", "/~": "~1~0"} {
 		if got := Escape(name); got != token {

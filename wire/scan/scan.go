@@ -1,9 +1,8 @@
-// Package scan finds and checks JSON values in bytes, without decoding them and
-// without allocating. It is strict where RFC 8259 is strict: the grammar of
-// numbers, escapes, control characters in strings, literals. It does not look
-// at UTF-8: bytes of a string that are none are kept as they came.
+// Package scan finds and checks JSON values in bytes, without decoding or allocating. It is as strict as RFC 8259: the
+// grammar of numbers, escapes, control characters in strings, literals. It does not check UTF-8: invalid bytes in strings
+// are kept.
 //
-// Nothing here changes or keeps the bytes that it is given.
+// It neither changes nor keeps the bytes it is given.
 package scan
 
 import (
@@ -11,20 +10,20 @@ import (
 	"strings"
 )
 
-// An Error says where bytes stop being JSON, and why.
+// An Error describes where bytes stop being JSON, and why.
 type Error struct {
 	Offset int    // in the bytes that were given
 	What   string // lower case: "expected a colon after the key"
-	Cut    bool   // the bytes ended before the value did; more of them might mend it
+	Cut    bool   // the bytes end before the value does; more bytes might complete it
 	Deep   bool   // the value is nested deeper than allowed
 }
 
-// Error is What with the offset.
+// Error returns What with the offset.
 func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// A fault is the reason why bytes are no JSON, small enough for the hot path.
+// A fault is the reason why bytes are not JSON, small enough for the hot path.
 type fault uint8
 
 const (
@@ -70,7 +69,7 @@ func (f fault) at(offset int) error {
 	return &Error{Offset: offset, What: faultText[f], Cut: f == cut, Deep: f == deep}
 }
 
-// The classes of bytes that the scanner asks for.
+// The classes of bytes.
 const (
 	isBlank = 1 << iota
 	isDigit
@@ -85,8 +84,7 @@ var class = [256]uint8{
 	'A': isHex, 'B': isHex, 'C': isHex, 'D': isHex, 'E': isHex, 'F': isHex,
 }
 
-// Skip returns the first place at or after i that is not blank, len(b) when
-// there is none.
+// Skip returns the offset of the first byte at or after i that is not blank, len(b) if there is none.
 func Skip(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && class[b[i]]&isBlank != 0 {
 		i++
@@ -103,10 +101,9 @@ func Trim(b []byte) []byte {
 	return b
 }
 
-// Value returns the end of the JSON value that starts at b[i], which it checks
-// whole. depth is the greatest nesting of arrays and objects allowed: 0 allows
-// none, 1 a flat array or object. The error is an *Error. A number that reaches
-// to the end of b counts as complete.
+// Value checks the JSON value that starts at b[i] and returns its end. depth is the greatest nesting of arrays and objects
+// allowed: 0 allows none, 1 a flat array or object. The error is an *Error. A number that reaches the end of b counts as
+// complete.
 func Value(b []byte, i, depth int) (end int, err error) {
 	end, bad := value(b, i, depth)
 	if bad != none {
@@ -115,8 +112,7 @@ func Value(b []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// Valid returns nil if b is exactly one JSON value, with or without blanks around
-// it.
+// Valid returns nil if b is exactly one JSON value, with or without blanks around it.
 func Valid(b []byte, depth int) error {
 	i, bad := value(b, Skip(b, 0), depth)
 	if bad == none {
@@ -127,8 +123,8 @@ func Valid(b []byte, depth int) error {
 	return bad.at(i)
 }
 
-// Type tells a value by its first byte: 'o' object, 'a' array, 's' string,
-// 'n' number, 't' true, 'f' false, '0' null; 0 for what is none of these.
+// Type returns the type of a value by its first byte: 'o' object, 'a' array, 's' string, 'n' number, 't' true, 'f' false,
+// '0' null; 0 for anything else.
 func Type(val []byte) byte {
 	if len(val) == 0 {
 		return 0
@@ -150,8 +146,8 @@ var types = [256]byte{
 	'0': 'n', '1': 'n', '2': 'n', '3': 'n', '4': 'n', '5': 'n', '6': 'n', '7': 'n', '8': 'n', '9': 'n',
 }
 
-// value checks the value at b[i]. It returns its end, or where it breaks and
-// why. It calls itself at most depth times inside itself.
+// value checks the value at b[i]. It returns its end, or the offset and reason of its first error. It recurses at most depth
+// times.
 func value(b []byte, i, depth int) (int, fault) {
 	if i >= len(b) {
 		return len(b), cut
@@ -205,8 +201,8 @@ func object(b []byte, i, depth int) (int, fault) {
 	}
 }
 
-// keyAndColon checks a key at b[i] and the colon behind it. It returns the end
-// of the key and where the value is to start, or in place of that what breaks.
+// keyAndColon checks a key at b[i] and the colon after it. It returns the end of the key and the start of the value, or the
+// first error.
 func keyAndColon(b []byte, i int) (end, next int, bad fault) {
 	if i >= len(b) {
 		return 0, len(b), cut

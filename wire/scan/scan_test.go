@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// values are JSON and near misses of every kind; the tests judge them by
-// encoding/json and by each other.
+// values are JSON and near misses of every kind; the tests compare with encoding/json.
 var values = []string{
 	`{}`, `[]`, `""`, `0`, `-0`, `1`, `-1`, `10`, `1.5`, `0.10`, `1e5`, `1E+5`, `1e-5`, `true`, `false`, `null`,
 	`{"a":1}`, `{"a":1,"b":[1,2,{"c":null}]}`, `[1,"x",true]`, ` [ 1 , 2 ] `, "\t{\r\n\"a\" : 1 }\n", `"\u00e9\n\"\\\/\b\f\r\t"`,
@@ -34,14 +33,13 @@ func TestValidAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// namesOf are the names that Keys shows.
+// namesOf returns the names that Keys passes on.
 func namesOf(b []byte, depth int) (names []string, err error) {
 	err = Keys(b, depth, func(name []byte) { names = append(names, string(name)) })
 	return names, err
 }
 
-// Keys judges as Valid does, and shows each name once.
-// A run of plain text ends at the first byte that is none, wherever that stands.
+// A run of plain text ends at the first byte that is not plain, wherever that is.
 func TestRunsEndAtTheirEnd(t *testing.T) {
 	for n := range 70 {
 		for _, end := range []string{"", "\"", "\\", "\x1f", "\x00", "\x80", "\xff"} {
@@ -186,7 +184,7 @@ func TestMembersOfObject(t *testing.T) {
 		t.Errorf("got %q, %v", got, m.Err())
 	}
 	if _, _, ok := m.Next(); ok {
-		t.Error("Next goes on after the end")
+		t.Error("Next continues after the end")
 	}
 }
 
@@ -228,7 +226,7 @@ func TestMembersKeepsNothingAndAllocatesNothing(t *testing.T) {
 	}
 }
 
-// walk does what a dialect's Decode does.
+// walk reads a message as a dialect's Decode does.
 func walk(msg []byte) (result []byte, err error) {
 	var params []byte
 	m := ReadObject(msg, 1000)
@@ -258,7 +256,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// Both forms of a value know the same places.
+// Lookup and At find the same parts.
 func TestPointers(t *testing.T) {
 	const text = `{"a":[1,{"b/c":2,"~":null}],"":3}`
 	var decoded any

@@ -6,21 +6,19 @@ import (
 	"math/bits"
 )
 
-// Shapes checks messages as Keys does, one after the other. Those of a conversation are
-// much alike: most have the members of an earlier one, in the same order and with the same
-// blanks, and differ in their strings, numbers, booleans and nulls alone. Only these are
-// then looked at, and of these only those that are not as they were in the last such
-// message. The zero value is usable; it is not safe for concurrent use.
+// Shapes checks a sequence of messages as Keys does, but faster. Most messages of a conversation have the members of an
+// earlier one, in the same order and with the same blanks, and differ only in their strings, numbers, booleans and nulls.
+// Shapes checks only those values, and only if they differ from the last such message. The zero value is ready for use; it
+// is not safe for concurrent use.
 type Shapes struct {
-	all    [maxShapes]shape // the one that was met last comes first
-	missed int              // messages that had none of these shapes, since the last that had
+	all    [maxShapes]shape // the most recently used first
+	missed int              // messages without a known shape since the last with one
 }
 
-// A shape is a message without its strings, numbers, booleans and nulls: what stands
-// before the first of them, between them, and behind the last.
+// A shape is a message without its strings, numbers, booleans and nulls: the parts before, between and after them.
 type shape struct {
 	text []byte
-	ends []int // of the parts, in text; none: no message had this shape yet
+	ends []int // ends of the parts in text; empty: the shape is unused
 
 	last  []byte // a message of the shape
 	ascii bool   // last is ASCII without control characters
@@ -32,16 +30,14 @@ const (
 	maxShapes      = 4
 	maxParts       = 512      // a message with more parts has no shape
 	maxShapeLength = 32 << 10 // nor has a longer one
-	patience       = 16       // after so many messages without a known shape few are looked at for one
-	seldom         = 8        // of so many one
+	patience       = 16       // after this many messages without a known shape, few are compared with the shapes
+	seldom         = 8        // one of this many is compared
 )
 
-// Valid reports whether b is exactly one JSON value, nested no deeper than depth, which
-// has to be the same in all calls. It shows the names of members, as they stand between
-// their quotes, to see, unless it has shown those of a message of the same shape. see
-// returns whether it may be so: if it does not for one name of a message, it is shown all
-// names of the next one like it, too. ascii is true if b is known to be ASCII without
-// control characters.
+// Valid reports whether b is exactly one JSON value, nested no deeper than depth, which has to be the same in all calls. It
+// passes the names of members, without quotes, to see, unless see got and accepted those of a message of the same shape. If
+// see returns false for a name, the shape is not kept, and the next message like it is passed to see again. ascii is true if
+// b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++
@@ -68,8 +64,7 @@ func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, asc
 	return true, false
 }
 
-// fits reports whether b is a message of the shape, and whether it is ASCII without
-// control characters.
+// fits reports whether b has the shape, and whether it is ASCII without control characters.
 func (s *shape) fits(b []byte) (ok, ascii bool) {
 	if len(s.ends) == 0 {
 		return false, false
@@ -80,7 +75,7 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 	i, began, same, other := 0, 0, true, false
 	s.next = s.next[:0]
 	for n := range s.ends {
-		known := s.last[began:s.at[n]] // a value, and the part behind it
+		known := s.last[began:s.at[n]] // a value, and the part after it
 		if began = s.at[n]; bytes.HasPrefix(b[i:], known) {
 			i += len(known)
 		} else {
@@ -103,10 +98,10 @@ func (s *shape) fits(b []byte) (ok, ascii bool) {
 	return true, ascii
 }
 
-// valueAndPart reports whether any value and the part behind it, the nth, stand at b[i:]. It returns where
-// the part ends, and whether the value is a string that is not ASCII.
+// valueAndPart reports whether b[i:] begins with a value and the nth part. It returns where the part ends, and whether the
+// value is a string that is not ASCII.
 func (s *shape) valueAndPart(b []byte, i, n int) (end int, beyond, ok bool) {
-	if n == 0 { // the first part has no value before it
+	if n == 0 { // no value precedes the first part
 		return i, false, false
 	}
 	var bad fault
@@ -122,9 +117,8 @@ func (s *shape) valueAndPart(b []byte, i, n int) (end int, beyond, ok bool) {
 	return i + len(part), beyond, true
 }
 
-// alike reports whether b, which is as long as last, is a message of the shape that is ASCII and whose
-// values are as long as those of last. That is ASCII, and gets the values of b. Of b only what
-// differs is looked at.
+// alike reports whether b, which is as long as last, has the shape, is ASCII, and its values have the lengths of those of
+// last. If last is ASCII, it compares only the bytes that differ, and copies b's values to last.
 func (s *shape) alike(b []byte) bool {
 	for i, n := 0, 0; string(b[i:]) != string(s.last[i:]); n++ {
 		if i += common(b[i:], s.last[i:]); i == len(b) {
@@ -154,7 +148,7 @@ func (s *shape) alike(b []byte) bool {
 	return true
 }
 
-// common returns how long the common beginning of a and b is, which are equally long.
+// common returns the length of the common prefix of a and b, which have equal length.
 func common(a, b []byte) int {
 	n := 0
 	for ; n+8 <= len(a) && n+8 <= len(b); n += 8 {
@@ -168,7 +162,7 @@ func common(a, b []byte) int {
 	return n
 }
 
-// take makes s the shape of b, which is JSON.
+// take sets s to the shape of b, which is valid JSON.
 func (s *shape) take(b []byte) {
 	s.text, s.ends, s.at = s.text[:0], s.ends[:0], s.at[:0]
 	from := 0

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// told are the names that s shows of a message, each but those in bad with the word that
-// the message may serve as an example.
+// told returns the names that s passes on; all but those in bad are accepted.
 func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	ok, _ = s.Valid([]byte(b), deepEnough, func(name []byte) bool {
 		names = append(names, string(name))
@@ -18,7 +17,7 @@ func told(s *Shapes, b string, bad ...string) (names []string, ok bool) {
 	return names, ok
 }
 
-// A shape that is known shows no names, whatever its values are; any other does.
+// A known shape passes no names on, whatever its values; any other message does.
 func TestShapes(t *testing.T) {
 	var s Shapes
 	for _, c := range []struct {
@@ -61,7 +60,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// What see says no to is shown again and again.
+// Names that see rejects are passed on again and again.
 func TestShapesThatAreNone(t *testing.T) {
 	var s Shapes
 	for range 50 {
@@ -77,8 +76,7 @@ func TestShapesThatAreNone(t *testing.T) {
 	}
 }
 
-// However messages follow each other, they are judged as Valid does, and names that see
-// says no to are never passed over.
+// In whatever order messages arrive, Shapes agrees with Valid, and passes on every name that see rejects.
 func TestShapesJudgeAsValidDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	seeds := append([]string{`{"id":1,"result":{"id":"o_1","lines":[{"n":1},{"n":2}],"secret":"x"}}`, `{"id":1,"a":"b"}`, `[1,{"secret":2}]`}, values...)
@@ -101,7 +99,7 @@ func TestShapesJudgeAsValidDoes(t *testing.T) {
 	}
 }
 
-// judge demands of s what Valid and Keys say of b.
+// judge compares s with Valid and Keys for b.
 func judge(t *testing.T, s *Shapes, b []byte) {
 	t.Helper()
 	secret, names := false, []string{}

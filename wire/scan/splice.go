@@ -5,10 +5,8 @@ import (
 	"strconv"
 )
 
-// Splice returns obj with the value of its member key replaced by val; of
-// several, the first. Where there is none the member is put first. obj is
-// trusted to be a valid object; it and val are copied. In an array it is the element
-// whose number key is.
+// Splice returns a copy of obj with the value of its member key replaced by val: the first if there are several; a new first
+// member if there is none. In an array it replaces the element with index key. obj must be valid.
 func Splice(obj []byte, key string, val []byte) []byte {
 	m := ReadObject(obj, trusted)
 	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {

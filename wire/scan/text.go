@@ -11,9 +11,8 @@ import (
 // trusted is the depth for values that were checked before.
 const trusted = 1 << 16
 
-// Get returns the value of obj's member key, as it stands; nil when obj has no
-// such member or is no object. Of several it is the first. obj is trusted to be
-// valid.
+// Get returns the value of obj's member key: the first if there are several, nil if there is none or obj is not an object.
+// obj must be valid.
 func Get(obj []byte, key string) []byte {
 	for k, val := range Members(obj) {
 		if IsKey(k, key) {
@@ -23,7 +22,7 @@ func Get(obj []byte, key string) []byte {
 	return nil
 }
 
-// IsKey reports whether raw, a key as Members gives it, is name.
+// IsKey reports whether raw, a key as Members returns it, is name.
 func IsKey(raw []byte, name string) bool {
 	if string(raw) == name {
 		return true
@@ -31,7 +30,7 @@ func IsKey(raw []byte, name string) bool {
 	return len(raw) > len(name) && bytes.IndexByte(raw, '\\') >= 0 && Key(raw) == name
 }
 
-// Key returns a key as Members gives it, with its escapes undone.
+// Key decodes a key as Members returns it.
 func Key(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -39,17 +38,16 @@ func Key(raw []byte) string {
 	return string(unescape(make([]byte, 0, len(raw)), raw))
 }
 
-// Plain is Key as bytes: raw itself where it has no escapes.
-func Plain(raw []byte) []byte {
+// Unescaped is Key as bytes: raw itself if it has no escapes.
+func Unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
 	}
 	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
-// Text returns the string that the JSON string val stands for; ok is false when
-// val is none. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8
-// stay.
+// Text decodes the JSON string val; ok is false if val is not a string. Half a surrogate pair becomes U+FFFD; invalid UTF-8
+// stays.
 func Text(val []byte) (text string, ok bool) {
 	if len(val) < 2 || val[0] != '"' {
 		return "", false
@@ -60,13 +58,13 @@ func Text(val []byte) (text string, ok bool) {
 	return Key(val[1 : len(val)-1]), true
 }
 
-// String is Text, but "" where val is no JSON string.
+// String is Text, but "" if val is not a string.
 func String(val []byte) string {
 	text, _ := Text(val)
 	return text
 }
 
-// unescape appends the text of raw, the inside of a string token.
+// unescape appends the decoded raw, the inside of a string token.
 func unescape(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -97,8 +95,8 @@ func unescape(dst, raw []byte) []byte {
 	}
 }
 
-// unescapeRune reads the digits behind \u, and those of the second half of a
-// surrogate pair where one follows; rest is what is behind.
+// unescapeRune reads the four digits after \u, and the second half of a surrogate pair if there is one; rest is what
+// follows.
 func unescapeRune(raw []byte) (r rune, rest []byte) {
 	r, ok := hex4(raw)
 	if !ok {
@@ -126,20 +124,18 @@ func hex4(b []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// Compact appends val to dst. Where val holds a line break the blanks and line
-// breaks between its tokens are dropped; else its bytes stay as they are. What
-// it appends holds no line break if val is valid.
+// Compact appends val to dst. If val contains a line break, blanks and line breaks between its tokens are removed; otherwise
+// its bytes stay unchanged. If val is valid, the appended bytes contain no line break.
 func Compact(dst, val []byte) []byte {
 	if bytes.IndexByte(val, '\n') < 0 && bytes.IndexByte(val, '\r') < 0 {
 		return append(dst, val...)
 	}
-	return Squeeze(dst, val)
+	return Minify(dst, val)
 }
 
-// Squeeze appends val to dst without the blanks and line breaks between its
-// tokens.
-func Squeeze(dst, val []byte) []byte {
-	from := 0 // what stands there is not copied yet
+// Minify appends val to dst without the blanks and line breaks between its tokens.
+func Minify(dst, val []byte) []byte {
+	from := 0 // start of the bytes that are not copied yet
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:
@@ -150,7 +146,7 @@ func Squeeze(dst, val []byte) []byte {
 			i++
 		default:
 			end, bad := str(val, i)
-			if bad != none { // not JSON: the rest stays as it came
+			if bad != none { // not JSON: the rest stays unchanged
 				return append(dst, val[from:]...)
 			}
 			i = end
@@ -159,8 +155,8 @@ func Squeeze(dst, val []byte) []byte {
 	return append(dst, val[from:]...)
 }
 
-// IsTight reports whether val is as Squeeze leaves it.
-func IsTight(val []byte) bool {
+// IsMinified reports whether Squeeze would leave val unchanged.
+func IsMinified(val []byte) bool {
 	if !hasBlank(val) {
 		return true
 	}
@@ -181,8 +177,7 @@ func IsTight(val []byte) bool {
 	return true
 }
 
-// hasBlank reports whether a blank, a line break or a control character stands anywhere in
-// val.
+// hasBlank reports whether val contains a blank, a line break or a control character.
 func hasBlank(val []byte) bool {
 	i := 0
 	for ; i+8 <= len(val); i += 8 {
@@ -198,8 +193,8 @@ func hasBlank(val []byte) bool {
 	return false
 }
 
-// AppendQuoted appends text as a JSON string, spelt as encoding/json does it but
-// that <, > and & stay as they are; bytes that are no UTF-8 become U+FFFD.
+// AppendQuoted appends text as a JSON string, like encoding/json, except that <, > and & stay unchanged; invalid UTF-8
+// becomes U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	if isPlain(text) {
@@ -223,7 +218,7 @@ func AppendQuoted(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// isPlain reports whether text is ASCII, none of which is escaped.
+// isPlain reports whether text is ASCII that needs no escapes.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {

@@ -152,7 +152,7 @@ func TestDecoderStopsAtTheEnd(t *testing.T) {
 	}
 }
 
-// checkDecoder holds the decoder, given b in two pieces, against Value.
+// checkDecoder compares the decoder, given b in two pieces, with Value.
 func checkDecoder(t *testing.T, b []byte, cutAt int) {
 	t.Helper()
 	d := Decoder{Depth: 50}
@@ -180,7 +180,7 @@ func checkDecoder(t *testing.T, b []byte, cutAt int) {
 	}
 }
 
-// checkText holds Text, Compact and Equal against encoding/json.
+// checkText compares Text, Compact and Equal with encoding/json.
 func checkText(t *testing.T, b []byte, valid bool) {
 	t.Helper()
 	small := Compact(nil, b)
@@ -206,7 +206,7 @@ func checkText(t *testing.T, b []byte, valid bool) {
 	}
 }
 
-// At the end of the input a value is whole, or a number at the top that could go on.
+// At the end of the input a value is complete, or a number at the top level that could continue.
 func TestDecoderEnd(t *testing.T) {
 	for text, whole := range map[string]bool{
 		`{}`: true, `"a"`: true, `true`: true, `0`: true, `-0`: true, `12`: true, `1.5`: true, `1e9`: true,

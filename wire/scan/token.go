@@ -10,17 +10,15 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by its lowest set bit, the first byte of x that ends a plain
-// run in a string: a quote, a backslash or a control character. Bits above the
-// lowest one mean nothing.
+// special marks, by its lowest set bit, the first byte of x that ends a plain run in a string: a quote, a backslash or a
+// control character. Bits above the lowest one mean nothing.
 func special(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs
 }
 
-// str checks the string whose opening quote is b[i]; it returns what is behind
-// the closing one.
+// str checks the string whose opening quote is b[i] and returns the offset after its closing quote.
 func str(b []byte, i int) (int, fault) {
 	i++
 	for {
@@ -41,15 +39,14 @@ func str(b []byte, i int) (int, fault) {
 	}
 }
 
-// plain returns the first place at or after i where a run of plain bytes of a
-// string ends.
+// plain returns the end of the run of plain string bytes at i.
 func plain(b []byte, i int) int {
 	for i+8 <= len(b) {
 		m := special(binary.LittleEndian.Uint64(b[i:]))
 		if m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
-		i = plainASCII(b, i+8) // of what is longer than most names, much at once
+		i = plainASCII(b, i+8) // longer than most names: many bytes at a time
 	}
 	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
 		i++
@@ -57,7 +54,7 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// asciiString is str, and reports whether there is anything but ASCII in the string.
+// asciiString is str, and reports whether the string contains bytes that are not ASCII.
 func asciiString(b []byte, i int) (end int, other bool, bad fault) {
 	i++
 	for {
@@ -71,15 +68,14 @@ func asciiString(b []byte, i int) (end int, other bool, bad fault) {
 			if i, bad = escape(b, i); bad != none {
 				return i, false, bad
 			}
-		default: // a control character, or what is not ASCII
+		default: // a control character, or not ASCII
 			end, bad = str(b, i-1)
 			return end, true, bad
 		}
 	}
 }
 
-// asciiRun returns the first place at or after i where a run of plain ASCII in a
-// string ends.
+// asciiRun returns the end of the run of plain ASCII string bytes at i.
 func asciiRun(b []byte, i int) int {
 	i = plainASCII(b, i)
 	for i+8 <= len(b) {
@@ -94,7 +90,7 @@ func asciiRun(b []byte, i int) int {
 	return i
 }
 
-// plainASCII goes on from i as long as 32 bytes at a time are plain ASCII in a string.
+// plainASCII skips from i while 32 bytes at a time are plain ASCII of a string.
 func plainASCII(b []byte, i int) int {
 	for i+32 <= len(b) {
 		c := b[i : i+32]
@@ -107,15 +103,14 @@ func plainASCII(b []byte, i int) int {
 	return i
 }
 
-// notASCII is special, and marks bytes beyond ASCII, too.
+// notASCII is special, but also marks bytes beyond ASCII.
 func notASCII(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
 	return (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 }
 
-// IsASCII reports whether b is ASCII without control characters but DEL. It looks at
-// many bytes at a time.
+// IsASCII reports whether b is ASCII without control characters except DEL. It compares many bytes at a time.
 func IsASCII(b []byte) bool {
 	for ; len(b) >= 32; b = b[32:] {
 		w, x := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
@@ -209,7 +204,7 @@ func noDigits(b []byte, i int) fault {
 	return badNumber
 }
 
-// literal checks that word stands at b[i].
+// literal checks that b[i:] begins with word.
 func literal(b []byte, i int, word string) (int, fault) {
 	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
 		return i + len(word), none
@@ -225,8 +220,7 @@ func literal(b []byte, i int, word string) (int, fault) {
 	return i + len(word), none
 }
 
-// StringEnd returns the end of the string whose opening quote is b[i], which is
-// not checked; len(b) if it has none.
+// StringEnd returns the end of the string whose opening quote is b[i], which is not checked; len(b) if it has none.
 func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {

@@ -60,7 +60,7 @@ func (v *value) open() []value {
 	v.read = true
 	all := make([]value, 0, 8)
 	for key, raw := range scan.Members(v.raw) {
-		all = append(all, value{raw: raw, parent: v, name: scan.Plain(key)})
+		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key)})
 	}
 	slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
 	v.members = all[:0]
@@ -93,7 +93,7 @@ func (v *value) member(name string) *value {
 func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
 
 // text returns what a string stands for.
-func (v *value) text() []byte { return scan.Plain(v.raw[1 : len(v.raw)-1]) }
+func (v *value) text() []byte { return scan.Unescaped(v.raw[1 : len(v.raw)-1]) }
 
 var kindNames = map[byte]string{'0': "null", 't': "boolean", 'f': "boolean", 'n': "number", 's': "string", 'a': "array", 'o': "object"}
 

@@ -106,7 +106,7 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	method := scan.Get(scan.Get(v, "properties"), "method")
 	name, ok := scan.Text(scan.Get(method, "const"))
 	if !ok {
-		name, ok = scan.Text(scan.Sole(scan.Get(method, "enum")))
+		name, ok = scan.Text(scan.Only(scan.Get(method, "enum")))
 	}
 	if ok {
 		return s.short(name)

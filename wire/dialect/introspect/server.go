@@ -159,7 +159,7 @@ func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if scan.Count(params) == 0 {
 		return json.RawMessage("{}")
 	}
-	if sole := scan.Sole(params); scan.Type(sole) == 'o' {
+	if sole := scan.Only(params); scan.Type(sole) == 'o' {
 		return sole
 	}
 	return params

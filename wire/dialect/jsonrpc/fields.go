@@ -15,7 +15,7 @@ type fields struct {
 func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 	o := scan.ReadObjectAt(raw, i, depth)
 	for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
-		if !f.member(key, &o) && !f.member(scan.Plain(key), &o) {
+		if !f.member(key, &o) && !f.member(scan.Unescaped(key), &o) {
 			o.Value()
 		}
 	}
@@ -53,7 +53,7 @@ func (f *fields) readParams(o *scan.Cursor) []byte {
 		return o.Value()
 	}
 	for key, ok := in.NextKey(); ok; key, ok = in.NextKey() {
-		if !f.param(key, &in) && !f.param(scan.Plain(key), &in) {
+		if !f.param(key, &in) && !f.param(scan.Unescaped(key), &in) {
 			in.Value()
 		}
 	}

@@ -60,7 +60,7 @@ func (f *fields) member(name []byte) *[]byte {
 // for the result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range scan.Members(raw) {
-		to := f.member(scan.Plain(key))
+		to := f.member(scan.Unescaped(key))
 		if to == nil {
 			continue
 		}

@@ -92,7 +92,7 @@ func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
 	}
-	return scan.Below(pointer, i, key)
+	return scan.Descend(pointer, i, key)
 }
 
 func doubt(key, what string) error {

@@ -97,7 +97,7 @@ func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 		return append(b, v...), nil
 	}
 	return scan.Rebuild(b, v, checkedDepth, func(b []byte, i int, key, val []byte) ([]byte, error) {
-		if id := r.callbackAt(scan.Below(pointer, i, key)); id != "" {
+		if id := r.callbackAt(scan.Descend(pointer, i, key)); id != "" {
 			return appendCallback(b, id), nil
 		}
 		return append(b, val...), nil

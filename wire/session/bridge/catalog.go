@@ -214,7 +214,7 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 // byName turns positional params into an object whose names are those of the
 // schema, in its order. An array of one object is taken for that object.
 func byName(params, schema json.RawMessage) json.RawMessage {
-	if sole := scan.Sole(params); sole != nil && scan.Type(sole) == 'o' {
+	if sole := scan.Only(params); sole != nil && scan.Type(sole) == 'o' {
 		return sole
 	}
 	names := catalog.Keys(scan.Get(schema, "properties"))

@@ -22,16 +22,16 @@ func (op wireOp) json() json.RawMessage {
 	o := scan.AppendObject(make([]byte, 0, 128+len(op.Params)))
 	o.Text("op", op.Op)
 	o.SomeText("method", op.Method)
-	o.Add("params", scan.Squeeze(nil, op.Params))
+	o.Add("params", scan.Minify(nil, op.Params))
 	o.SomeText("code", op.Code)
 	o.SomeText("job", op.Job)
 	o.SomeText("unsubscribe", op.Unsubscribe)
-	o.Add("unsubscribe_params", scan.Squeeze(nil, op.With))
+	o.Add("unsubscribe_params", scan.Minify(nil, op.With))
 	if op.Lasting {
 		o.Bool("lasting", true)
 	}
 	o.SomeText("beside", op.Beside)
-	o.Add("extra", scan.Squeeze(nil, op.Extra))
+	o.Add("extra", scan.Minify(nil, op.Extra))
 	if op.Since != nil {
 		o.Int("since", *op.Since)
 	}

@@ -54,7 +54,7 @@ func (p *patcher) parts(b []byte, c scan.Cursor, pointer, ends string) []byte {
 	}
 	i := 0
 	for key, part, ok := c.Next(); ok; key, part, ok = c.Next() {
-		inner := scan.Below(pointer, i, key)
+		inner := scan.Descend(pointer, i, key)
 		i++
 		if d, gone := p.at[inner]; gone && d.Got == nil {
 			continue

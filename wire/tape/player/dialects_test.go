@@ -68,7 +68,7 @@ func parts(val []byte, at string, see func(pointer string, val []byte, member bo
 		return
 	}
 	_, _ = scan.Rebuild(nil, val, wire.DefaultMaxDepth, func(b []byte, i int, key, part []byte) ([]byte, error) {
-		pointer := scan.Below(at, i, key)
+		pointer := scan.Descend(at, i, key)
 		see(pointer, part, kind == 'o')
 		parts(part, pointer, see)
 		return b, nil

@@ -68,7 +68,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if i < len(raw) && raw[i] == '{' {
 		o := scan.ReadObjectAt(raw, i, depth)
 		for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
-			if at := c.head(scan.Plain(key)); at >= 0 {
+			if at := c.head(scan.Unescaped(key)); at >= 0 {
 				c.heads[at] = o.Value()
 			} else {
 				o.Value()

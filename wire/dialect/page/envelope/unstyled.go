@@ -7,7 +7,7 @@ import "rpcx/wire/scan"
 func (c *codec) unstyled(params, raw []byte, consts []constant, told bool) []byte {
 	switch c.plan.names.Params {
 	case "one":
-		if only := scan.Sole(params); only != nil && scan.Type(params) == 'a' {
+		if only := scan.Only(params); only != nil && scan.Type(params) == 'a' {
 			return only
 		}
 	case "prefixed":

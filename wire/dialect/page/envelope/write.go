@@ -189,7 +189,7 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 		flat, err = membersOf(method, params, given)
 		return nil, flat, err
 	case "one":
-		if !given || scan.Type(params) != 'a' || scan.Sole(params) == nil {
+		if !given || scan.Type(params) != 'a' || scan.Only(params) == nil {
 			return scan.ArrayOf(scan.OrNull(params)), nil, nil
 		}
 	case "array":
