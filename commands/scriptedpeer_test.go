@@ -241,7 +241,7 @@ func (p *scriptedPeer) step(word, rest string) error {
 	return nil
 }
 
-// flood returns what is left of a message when the far side reads no more.
+// flood returns what is left of a message when the peer reads no more.
 func (p *scriptedPeer) flood(msg []byte) ([]byte, error) {
 	for all := 0; all < 64<<20; {
 		p.conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))

@@ -104,7 +104,7 @@ func AsError(err error) *Error {
 type CloseError struct {
 	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0: none
 	Reason string `json:"reason,omitempty"` // the reason given; "": none
-	Clean  bool   `json:"clean,omitempty"`  // the far side said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
+	Clean  bool   `json:"clean,omitempty"`  // the peer said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
 	Child  *Child `json:"-"`                // how the child ended, for exec and ipc; nil elsewhere
 	Err    error  `json:"-"`                // the cause, where there is one
 }

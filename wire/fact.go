@@ -3,7 +3,7 @@ package wire
 import "time"
 
 // A Fact is one piece of information, for -v, about how a connection was made, is used or has
-// ended. It holds no secrets. Text from the far side in it is not escaped for a terminal.
+// ended. It holds no secrets. Text from the peer in it is not escaped for a terminal.
 type Fact struct {
 	Step  string        // one word for what it is about, such as "connected" or "tls"
 	Text  string        // one line
@@ -13,7 +13,7 @@ type Fact struct {
 	Took  time.Duration // how long the step took; 0: it took no time
 }
 
-// A Piece is what was written to the far side or read from it with one call, for -vv: a WebSocket
+// A Piece is what was written to the peer or read from it with one call, for -vv: a WebSocket
 // frame, a part of an HTTP body, or bytes of a stream, before or after TLS.
 type Piece struct {
 	Who   string // as in Fact

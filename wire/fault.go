@@ -46,7 +46,7 @@ type Fault struct {
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
 	Child     *Child      `json:"child,omitempty"`
-	Trace     []string    `json:"-"`              // where in the far side's code it happened, line by line; empty but not nil: not known
+	Trace     []string    `json:"-"`              // where in the peer's code it happened, line by line; empty but not nil: not known
 	Hint      string      `json:"hint,omitempty"` // what to do, a phrase
 	Fix       []string    `json:"fix,omitempty"`  // a command that would work, as its words
 	Err       error       `json:"-"`

@@ -2,8 +2,8 @@ package wire
 
 import "errors"
 
-// An HTTPSession is an Exchanger whose exchanges can belong to one session of the far
-// side (the Model Context Protocol's streamable HTTP).
+// An HTTPSession is an Exchanger whose exchanges can belong to one session of the peer
+// (the Model Context Protocol's streamable HTTP).
 type HTTPSession interface {
 	// SetHeader adds a header to all further exchanges.
 	SetHeader(name, value string)
@@ -44,7 +44,7 @@ type HTTPSessions struct {
 	Values map[string][]string
 }
 
-// A Router is a Conn whose far side reads several streams. Each message is sent on one of them: an
+// A Router is a Conn whose peer reads several streams. Each message is sent on one of them: an
 // answer on the stream of its request.
 type Router interface {
 	// SendAbout sends a message that is no answer but belongs to the peer's request with that id.

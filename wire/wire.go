@@ -12,9 +12,9 @@ import (
 type Conn interface {
 	// Recv returns the next message. Its bytes are valid until the next Recv.
 	//
-	// It returns io.EOF when the far side sends no more but may still be sent
+	// It returns io.EOF when the peer sends no more but may still be sent
 	// to (half-close); a *CloseError when the connection is gone in both
-	// directions; a *Fault of kind Protocol when the far side broke the framing
+	// directions; a *Fault of kind Protocol when the peer broke the framing
 	// (the connection is of no more use then).
 	Recv() ([]byte, error)
 	// Send writes one message. It neither keeps nor changes msg.
@@ -53,19 +53,19 @@ type Batcher interface {
 // A CloserWith is a Conn whose protocol carries a close code and a reason
 // (WebSocket).
 type CloserWith interface {
-	// CloseWith is Close with a code and a reason for the far side.
+	// CloseWith is Close with a code and a reason for the peer.
 	CloseWith(code int, reason string) error
 }
 
 // A HalfCloser is a Conn that can end its sending direction and still receive (a child's stdin,
 // TCP).
 type HalfCloser interface {
-	// CloseSend tells the far side that nothing more will be sent.
+	// CloseSend tells the peer that nothing more will be sent.
 	CloseSend() error
 }
 
 // A Prober is a Conn that can send bytes without a meaning, such as a blank between messages, so
-// that the system notices if the far side has gone.
+// that the system notices if the peer has gone.
 type Prober interface {
 	// Probe sends such bytes, unless a message is being written.
 	Probe() error
@@ -96,15 +96,15 @@ func Sent(ctx context.Context) {
 	}
 }
 
-// A OneShot is a Conn that carries a single exchange of the far side (an HTTP POST to our
+// A OneShot is a Conn that carries a single exchange of the peer (an HTTP POST to our
 // listener). It is closed after the answers to the messages in it; how long they may take is
-// bounded only by the far side.
+// bounded only by the peer.
 type OneShot interface {
 	// OneShot is a marker and does nothing.
 	OneShot()
 }
 
-// OneAnswer is a Conn of which the far side may take only a single message, as the answer to its request.
+// OneAnswer is a Conn of which the peer may take only a single message, as the answer to its request.
 type OneAnswer interface {
 	// OneAnswer reports whether that is so.
 	OneAnswer() bool

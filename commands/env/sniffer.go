@@ -70,7 +70,7 @@ func (h *Sniffer) Sniff(b []byte) {
 	}
 	if sig, sure := h.e.Recognize(h.first); sig != nil && sure {
 		line, _, _ := bytes.Cut(h.first, []byte("\n"))
-		h.cl.Cancel(h.mismatch(sig, wire.NewFault(wire.Protocol, fmt.Sprintf("the far side sent what is not JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
+		h.cl.Cancel(h.mismatch(sig, wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent what is not JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
 	}
 }
 

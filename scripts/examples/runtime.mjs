@@ -37,7 +37,7 @@ function ask(id, name, line) {
 }
 
 // toJSON is a value as JSON, undefined where there is none. A binding in it
-// becomes a function value, which the far side can call; what is no binding was
+// becomes a function value, which the peer can call; what is no binding was
 // never declared.
 async function toJSON(id, value) {
   const names = new Set();

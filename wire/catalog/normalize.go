@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Normalize makes of what a far side said a catalog that Parse takes and the JSON
+// Normalize makes of what a peer said a catalog that Parse takes and the JSON
 // Schema in this folder allows: of methods with one name the first stays, and a
 // member that is not what a catalog has there goes to extra, on its level, so
 // that nothing is lost.

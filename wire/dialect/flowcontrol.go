@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// FlowControl bounds the memory of answers that the far side has not read yet. Whoever
+// FlowControl bounds the memory of answers that the peer has not read yet. Whoever
 // answers a request calls Await before it makes the answer, and again if it has waited for
 // something else since.
 type FlowControl interface {

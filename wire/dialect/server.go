@@ -142,7 +142,7 @@ type Responder interface {
 	Close() error
 }
 
-// A Request is one call of the far side.
+// A Request is one call of the peer.
 type Request struct {
 	Method       string
 	Params       json.RawMessage // nil: none

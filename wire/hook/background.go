@@ -11,7 +11,7 @@ import (
 const lookEach = time.Second
 
 // keep remembers the process group of a command that has answered but has left processes in the
-// background. These may still call the far side; the group is ended with the connection.
+// background. These may still call the peer; the group is ended with the connection.
 func (b *ConnectionHooks) keep(p *child.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,13 +16,13 @@ import (
 
 // A Binding is one connection, as hooks see it.
 type Binding struct {
-	// Caller calls the far side, for jq's rpc. May be nil.
+	// Caller calls the peer, for jq's rpc. May be nil.
 	Caller dialect.Caller
 	// Endpoint returns the endpoint of this connection for a command: RPCX_ENDPOINT
 	// is that, "#" and the hook's id. It is called for every command, so that it
 	// can bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
-	// Client is the name of the far side in warnings; "": it is the only one.
+	// Client is the name of the peer in warnings; "": it is the only one.
 	Client string
 	// OneShot says that the connection is a single exchange (a POST). It uses the co-processes of
 	// the table, which live until Table.Close: one that is started for each POST could keep no
@@ -69,7 +69,7 @@ var (
 	errClosed  = errors.New("the connection is closed")
 )
 
-// Answer answers r. The error is a *wire.Error if the far side should get one, and ctx's error if
+// Answer answers r. The error is a *wire.Error if the peer should get one, and ctx's error if
 // ctx or the connection ended first. If r.Stream is set the events go to r.Emit, and a result that
 // is no stream is its only item. A notification has no answer: the user is only warned of failures.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {

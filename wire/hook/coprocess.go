@@ -73,7 +73,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	return nil, co.died(r)
 }
 
-// take converts an answer of the co-process into the one for the far side.
+// take converts an answer of the co-process into the one for the peer.
 func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, error) {
 	switch {
 	case got.err != nil:

@@ -82,7 +82,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC implements rpc(METHOD; PARAMS). It returns the far side's answer to this call.
+// jqRPC implements rpc(METHOD; PARAMS). It returns the peer's answer to this call.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {
@@ -127,7 +127,7 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 	return c, method, params, nil
 }
 
-// nestedCall calls the far side. If the dialect can express it, the far side learns which of its
+// nestedCall calls the peer. If the dialect can express it, the peer learns which of its
 // own calls waits for this one.
 func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
@@ -161,7 +161,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	return nil, thrown{e}
 }
 
-// caught converts an error of the far side into one that jq's try catches as an object.
+// caught converts an error of the peer into one that jq's try catches as an object.
 func caught(err error) error {
 	var e *wire.Error
 	if errors.As(err, &e) {

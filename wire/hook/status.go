@@ -59,7 +59,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal returns the error that the far side gets for an exit status other than 0.
+// refusal returns the error that the peer gets for an exit status other than 0.
 func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err

@@ -188,7 +188,7 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns of it, and returns the error for the far side, which says only that
+// fail counts a failure, warns of it, and returns the error for the peer, which says only that
 // something went wrong here.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
@@ -222,7 +222,7 @@ func (b *ConnectionHooks) Failed(method, why string) {
 	}
 }
 
-// shown returns a name from the far side in a form that is safe for a terminal.
+// shown returns a name from the peer in a form that is safe for a terminal.
 func shown(name string) string {
 	if q := strconv.QuoteToASCII(name); q[1:len(q)-1] != name || len(name) > 80 {
 		return cut(q, 120)

@@ -177,7 +177,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 	switch {
 	case !p.end.Live() || p.end.Abort != nil:
 		return false
-	case p.outbox.bytes > floodBytes: // answers that the far side does not read
+	case p.outbox.bytes > floodBytes: // answers that the peer does not read
 		return true
 	case in != nil: // an exchange is read on its own: nobody else waits for it
 		return in.overfull || p.crowdedLocked() && !in.exchange.answers

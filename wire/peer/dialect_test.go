@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// greeter is a dialect whose far side speaks first, whose items have no
+// greeter is a dialect whose peer speaks first, whose items have no
 // response before them, and which says goodbye.
 type greeter struct{ dialect.Codec }
 
@@ -292,7 +292,7 @@ func TestAFailedFlushIsTold(t *testing.T) {
 	})
 }
 
-// A message that is too large for the far side fails alone.
+// A message that is too large for the peer fails alone.
 func TestOneMessageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -331,7 +331,7 @@ func (o *oneShot) SendBuffered(msg []byte) error {
 }
 
 // A POST is answered however long that takes; a stream that it cannot carry
-// ends, and so do handlers when the far side is gone.
+// ends, and so do handlers when the peer is gone.
 func TestOneShot(t *testing.T) {
 	for _, method := range []string{"slow", "stream", "gone"} {
 		t.Run(method, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// A far side that reads nothing does not hold up a call beyond its deadline,
+// A peer that reads nothing does not hold up a call beyond its deadline,
 // nor Close beyond its bounds.
 func TestFarSideThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestSlowStreamDoesNotHoldUpAnAnswer(t *testing.T) {
 						return nil, nil
 					}),
 				}, 10<<10, first...)
-				go func() { // the far side reads
+				go func() { // the peer reads
 					for {
 						if _, err := far.Recv(); err != nil {
 							return

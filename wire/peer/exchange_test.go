@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// poster is a connection of exchanges: answer plays the far side.
+// poster is a connection of exchanges: answer plays the peer.
 type poster struct {
 	answer func(ctx context.Context, msg string, say func(string)) error
 	closed chan struct{}
@@ -188,7 +188,7 @@ func TestExchangeStreams(t *testing.T) {
 	})
 }
 
-// Requests of the far side that come in a reply are answered by a POST.
+// Requests of the peer that come in a reply are answered by a POST.
 func TestExchangeAnswersBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan string, 1)

@@ -94,7 +94,7 @@ func (p *Peer) nextTurn() {
 	p.outbox.room.pass()
 }
 
-// holdsTooMuchLocked reports whether the answer to in must wait until the far side has
+// holdsTooMuchLocked reports whether the answer to in must wait until the peer has
 // read more. If so, outbox.room is passed when that may have changed. The other answers to
 // the array that in came in are not counted: they are sent only with the answer to in.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
@@ -144,7 +144,7 @@ type flowControl struct {
 	in *inbound.Request
 }
 
-// Await waits while too many bytes of answers wait for the far side to read them. The error
+// Await waits while too many bytes of answers wait for the peer to read them. The error
 // is for an array of requests whose answers together are too large.
 func (r flowControl) Await() error {
 	p, in := r.p, r.in

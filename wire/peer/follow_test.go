@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// talker is a dialect whose far side sends streams unasked: "item STREAM ID
+// talker is a dialect whose peer sends streams unasked: "item STREAM ID
 // TEXT", with - for none and "end" as the last. To subscribe to "follow STREAM"
 // is to follow one, with nothing sent.
 type talker struct{ dialect.Codec }

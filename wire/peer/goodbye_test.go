@@ -58,7 +58,7 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 				there.Close()
 				synctest.Wait()
 				if len(l.ended) != 1 || l.ended[0] != "asked" {
-					t.Errorf("when the far side was gone, %q had ended", l.ended)
+					t.Errorf("when the peer was gone, %q had ended", l.ended)
 				}
 				if ours {
 					p.Close()
@@ -75,7 +75,7 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 	}
 }
 
-// Who leaves a subscription before the far side has said what it is called waits
+// Who leaves a subscription before the peer has said what it is called waits
 // for that, as long as it may: nothing else ends it there.
 func TestLeavingBeforeTheAnswer(t *testing.T) {
 	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {

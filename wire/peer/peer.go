@@ -2,13 +2,13 @@
 // client and a server are the same here; they differ only in the handler that they bring.
 //
 // One goroutine reads, decodes and routes messages. Another one writes, many messages at once; it
-// runs only while something waits to be sent. Each request of the far side has a goroutine of its
+// runs only while something waits to be sent. Each request of the peer has a goroutine of its
 // own; its notifications share one, so that they stay in order. All of them have ended when Close
 // returns.
 //
 // Routing asks once whose a message is (calls.owner), and then switches: a response belongs to our
 // call with its id; an item to the stream that it names, else to our call with its id; a message that
-// belongs to nothing is treated as a notification. Ids of the far side's requests are never compared
+// belongs to nothing is treated as a notification. Ids of the peer's requests are never compared
 // with ours.
 package peer
 
@@ -40,7 +40,7 @@ type Options struct {
 	// Handler is called once, with the peer, before anything is read; messages that it sends are
 	// the first ones. It may return nil. Without a handler every request is answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound is the number of the far side's requests that may be in flight, including those
+	// MaxInbound is the number of the peer's requests that may be in flight, including those
 	// that Incoming took. At that number, or at 128 MiB in sum, the reader stops. If it must not
 	// stop, because a call of ours is unanswered, a stream is open or Incoming has taken requests,
 	// further requests are answered with -32000 "busy", retryable. 0 means 1,088.
@@ -62,7 +62,7 @@ type Options struct {
 	// stream may exceed StreamBuffer by so much while the reader must not stop. 0 means
 	// wire.DefaultMaxMessage.
 	MaxMessage int
-	// Drain bounds how long requests are still answered after the far side has said that it sends
+	// Drain bounds how long requests are still answered after the peer has said that it sends
 	// no more. 0 means 60 s. A wire.OneShot is not bounded.
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
@@ -70,11 +70,11 @@ type Options struct {
 	// Hurry is closed when the caller of Close cannot wait any longer: each step of Close then
 	// takes a fifth of a second at most. nil: never.
 	Hurry context.Context
-	// Client says that the far side is a server. A malformed message of a server is not answered
+	// Client says that the peer is a server. A malformed message of a server is not answered
 	// with an error: it is an event that watches, Incoming and, under its own name, the handler
 	// see.
 	Client bool
-	// Name is what messages to the user call the far side if there are several; "": it is the only
+	// Name is what messages to the user call the peer if there are several; "": it is the only
 	// one.
 	Name string
 	// Tap sees every message. May be nil.
@@ -111,7 +111,7 @@ type Peer struct {
 	link
 	codec   dialect.Codec
 	can     dialect.Abilities // codec's
-	handler dialect.Handler   // of the far side's requests and notifications; without Handle: nobody
+	handler dialect.Handler   // of the peer's requests and notifications; without Handle: nobody
 	o       Options
 
 	ctx    context.Context // of handlers: ends when the peer begins to close
@@ -215,8 +215,8 @@ func (p *Peer) Greet(ctx context.Context) error {
 }
 
 // Call calls method and returns its result; of several data events, the last.
-// An error that the far side answered is a *wire.Error. When ctx ends first,
-// the far side is told where the dialect can say so.
+// An error that the peer answered is a *wire.Error. When ctx ends first,
+// the peer is told where the dialect can say so.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }

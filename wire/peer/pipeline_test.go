@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// mirror is a connection whose far side answers what was flushed: each request by answer,
+// mirror is a connection whose peer answers what was flushed: each request by answer,
 // in an order of its own.
 type mirror struct {
 	answer func(request []byte) []byte
@@ -239,7 +239,7 @@ type counted struct{ n int }
 func (c *counted) Answered(*wire.Message) bool { c.n++; return true }
 func (c *counted) Opened(dialect.Stream)       {}
 
-// echo is a connection whose far side has answered whatever is flushed before it is read.
+// echo is a connection whose peer has answered whatever is flushed before it is read.
 type echo struct {
 	mirror
 	ids, last int

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	                            where nothing happens between two steps
 //	call|sub|raw|watch N …      opens an operation called N (METHOD PARAMS; for raw the message)
 //	notify METHOD PARAMS        sends a notification
-//	> JSON                      the far side receives exactly this
-//	< TEXT                      the far side sends this
+//	> JSON                      the peer receives exactly this
+//	< TEXT                      the peer sends this
 //	= N WHAT                    the next of N: data as it stands, "error CODE MESSAGE", "done", "end", or "fault KIND TEXT…"
 //	none N                      nothing of N is there
 //	cancel N [DURATION]         cancels it, in the background
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	answer ID JSON              answers what Incoming took
 //	answered ID                 a message of the user's own has answered it
 //	handled METHOD PARAMS       the next notification that the handler got
-//	eof | hangup                the far side half-closes, closes
+//	eof | hangup                the peer half-closes, closes
 //	close                       closes the peer
 //	sleep DURATION              time passes
 //	quiet                       nothing else was sent, noted or taken
@@ -97,7 +97,7 @@ type stage struct {
 	notes   []peer.Note
 	took    []string
 	handled []string
-	sent    []string // to the far side, unread
+	sent    []string // to the peer, unread
 	farErr  error
 	caller  dialect.Caller
 }

@@ -127,7 +127,7 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel asks the far side to end the stream and forgets it. Queued messages are dropped; from then
+// Cancel asks the peer to end the stream and forgets it. Queued messages are dropped; from then
 // on Next returns io.EOF. ctx bounds the wait for the answer, and before that for the response to a
 // Subscribe that has not come yet, since it names the stream that has to be ended.
 func (s *stream) Cancel(ctx context.Context) error {
@@ -172,7 +172,7 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s with err on our side and asks the far side to end it there. If that
+// leaveStreamLocked ends s with err on our side and asks the peer to end it there. If that
 // request has an answer for which somebody waits, it returns its call.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting

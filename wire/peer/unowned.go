@@ -140,7 +140,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
 	case m.Err != nil && noID(m.ID):
-		p.noteLocked(Note{Kind: NoteStrayError, Text: "the far side says: " + m.Err.Error(), Err: m.Err.Clone()})
+		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer says: " + m.Err.Error(), Err: m.Err.Clone()})
 	default:
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
 	}
@@ -240,7 +240,7 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 }
 
 // Pending returns how many calls of ours, streams included, and how many requests
-// of the far side are under way.
+// of the peer are under way.
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

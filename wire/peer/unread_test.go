@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A far side that asks for much and reads nothing has few answers made for it:
+// A peer that asks for much and reads nothing has few answers made for it:
 // what one connection may hold, or less where all of them together hold too much.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	const answer, asked = 1 << 20, 120

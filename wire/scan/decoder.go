@@ -238,7 +238,7 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
-// numbers says, for each state in a number, to which a byte leads: 0, to none.
+// numbers has, for each state inside a number, the next state for each class of byte; 0: none.
 var numbers = [...]struct {
 	zero, digit, point, e, sign state
 	open                        bool // the number may not end here
@@ -253,7 +253,7 @@ var numbers = [...]struct {
 	inExponent: {zero: inExponent, digit: inExponent},
 }
 
-// number handles c inside a number or behind it.
+// number handles a byte in or after a number.
 func (d *Decoder) number(c byte) (took bool, bad fault) {
 	step, next := &numbers[d.state], wantValue
 	switch c {

@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Checked returns a Caller whose calls are held against the schemas that the far
-// side declared for what it answers: input that does not fit is not sent, and a
-// result that does not fit is an error. It is c where far sides of this dialect
+// Checked returns a Caller whose calls are held against the schemas that the peer
+// declared for what it answers: input that does not fit is not sent, and a
+// result that does not fit is an error. It is c where peers of this dialect
 // declare nothing.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
@@ -30,7 +30,7 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	return &checkedCaller{Caller: c, told: declared, warn: b.o.Warn}
 }
 
-// checkedCaller is a Caller that knows what the far side declared.
+// checkedCaller is a Caller that knows what the peer declared.
 type checkedCaller struct {
 	dialect.Caller
 	told func(method string) *catalog.Catalog
@@ -70,7 +70,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	return result, nil
 }
 
-// declared returns what the far side declared of method; nil for nothing.
+// declared returns what the peer declared of method; nil for nothing.
 func (c *checkedCaller) declared(name string) *method {
 	cat := c.told(name)
 	if cat == nil {

@@ -31,7 +31,7 @@ type Options struct {
 	Runtime dialect.Runtime     // evaluates code; nil: nothing does
 	Hosting dialect.HostOptions // how a host with a clock and files of its own runs
 	Check   bool                // params and results are checked against the catalog's schemas
-	Tell    bool                // the far side may ask for the catalog
+	Tell    bool                // the peer may ask for the catalog
 	// Warn gets one line of what a user should know. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that
@@ -190,7 +190,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.told(m.output(ctx, &req, result))
 }
 
-// told warns of what a hook has said and the catalog does not allow. The far side
+// told warns of what a hook has said and the catalog does not allow. The peer
 // learns no more than that it was wrong.
 func (r *responder) told(err error) error {
 	var unfit *unfitError

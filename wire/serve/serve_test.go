@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// caller is a far side that answers our calls from a table.
+// caller is a peer that answers our calls from a table.
 type caller map[string]string
 
 func (c caller) Call(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -67,7 +67,7 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 	return r
 }
 
-// answer returns what the far side gets: the result, or the error.
+// answer returns what the peer gets: the result, or the error.
 func answer(t *testing.T, r dialect.Responder, method, params string) string {
 	t.Helper()
 	req := dialect.Request{Method: method, ID: wire.ID("1")}

@@ -26,7 +26,7 @@ type Conversation interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	// Notify sends op and expects no answer.
 	Notify(ctx context.Context, op dialect.Op) error
-	// Describe asks for what the far side offers.
+	// Describe asks for what the peer offers.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
 	// Typing returns the catalog with the schemas of the params of method, if the dialect's
 	// greeting or discovery provides it (Spec.Params.Typed); else nil.

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// What describes can serve: whatever a far side says of itself, what we make of
+// What describes can serve: whatever a peer says of itself, what we make of
 // it is a catalog by the JSON Schema, that Parse takes, and that says the same
 // when it is served and described again.
 func TestWhatDescribesCanServe(t *testing.T) {

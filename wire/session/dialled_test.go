@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A dialled is a conversation whose far sides are typed by hand: refuse says
-// what becomes of the n-th attempt, and each that succeeds has a far side in
+// A dialled is a conversation whose peers are typed by hand: refuse says
+// what becomes of the n-th attempt, and each that succeeds has a peer in
 // fars.
 type dialled struct {
 	t        *testing.T
@@ -72,7 +72,7 @@ func nobody(context.Context, int) error {
 	return wire.NewFault(wire.Unreachable, "connection refused", nil)
 }
 
-// far is the next far side.
+// far is the next peer.
 func (c *dialled) far() *farSide { return &farSide{c.t, <-c.fars} }
 
 type farSide struct {
@@ -83,7 +83,7 @@ type farSide struct {
 func (f *farSide) gets(want string) {
 	f.t.Helper()
 	if got, err := f.conn.Recv(); err != nil || string(got) != want {
-		f.t.Fatalf("the far side got %s (%v), want %s", got, err, want)
+		f.t.Fatalf("the peer got %s (%v), want %s", got, err, want)
 	}
 }
 

@@ -221,7 +221,7 @@ func (d *Direct) Done() <-chan struct{} {
 	return d.redialer.done
 }
 
-// Pending returns how many calls of ours and how many requests of the far side are
+// Pending returns how many calls of ours and how many requests of the peer are
 // under way; ok is false while there is no connection.
 func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()

@@ -81,7 +81,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived notes that the far side has sent something; it is a wire.Record.
+// noteReceived notes that the peer has sent something; it is a wire.Record.
 func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	if dir == wire.Recv {
 		l.received.Store(true)
@@ -161,7 +161,7 @@ func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "the connection is closed by us"
 	select {
 	case <-p.Done():
-		text = "the far side has closed the connection"
+		text = "the peer has closed the connection"
 	default:
 	}
 	return func() wire.Fact {

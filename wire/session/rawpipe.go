@@ -213,7 +213,7 @@ func (r *rawPipe) isDraining() bool {
 	return r.draining
 }
 
-// has reports whether r has the far side's request with that id.
+// has reports whether r has the peer's request with that id.
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

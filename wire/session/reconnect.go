@@ -23,7 +23,7 @@ type Reconnect struct {
 	// to the new one. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change the transport's configuration, once for each loss, if the far side refuses
+	// Renew may change the transport's configuration, once for each loss, if the peer refuses
 	// us: a token may have expired. nil: there is nothing to change.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
@@ -211,7 +211,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 // order.
 func orEnded(why error) error {
 	if why == nil {
-		return wire.NewFault(wire.Closed, "the far side ended the connection", nil)
+		return wire.NewFault(wire.Closed, "the peer ended the connection", nil)
 	}
 	return why
 }

@@ -100,7 +100,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 	}
 }
 
-// broken is a connection whose end is that the far side broke the framing.
+// broken is a connection whose end is that the peer broke the framing.
 type broken struct{ wire.Conn }
 
 func (b broken) Recv() ([]byte, error) {
@@ -111,7 +111,7 @@ func (b broken) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// A far side that breaks its protocol would do so again.
+// A peer that breaks its protocol would do so again.
 func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)

@@ -76,7 +76,7 @@ func (w *world) items(c Conversation, method string) (got []string) {
 	}
 }
 
-// The far side describes itself to a hook as it does to anybody.
+// The peer describes itself to a hook as it does to anybody.
 func TestTalkBackDescribes(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("where"; null)`, "one=json:1")
 	c := w.client(where)

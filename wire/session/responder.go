@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A responder answers the far side: by hooks and, as a server, by a catalog, behind
+// A responder answers the peer: by hooks and, as a server, by a catalog, behind
 // the dialect's server. One responder serves all connections of a listener.
 type responder struct {
 	spec     dialect.Spec
@@ -59,7 +59,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		return nil, err
 	}
 	known := o.Catalog
-	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes our hooks; Catalog may describe the far side
+	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes our hooks; Catalog may describe the peer
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{

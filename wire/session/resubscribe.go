@@ -22,7 +22,7 @@ type resubscription struct {
 	from    *link
 	held    wire.Message // a message that was read, to be returned after the gap
 	hasHeld bool         // there is held
-	seen    bool         // it has yielded a message, so the far side knows of the subscription
+	seen    bool         // it has yielded a message, so the peer knows of the subscription
 	gap     bool         // a gap has to be reported
 	gapSent bool         // for a watch: nothing has come since the last gap, so another one would say nothing new
 
@@ -222,7 +222,7 @@ func (s *resubscription) Finish(ctx context.Context) error {
 	return dialect.Finish(ctx, s.leave())
 }
 
-// Cancel ends the stream at the far side, if there is a connection.
+// Cancel ends the stream at the peer, if there is a connection.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
 	return s.leave().Cancel(ctx)

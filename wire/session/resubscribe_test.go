@@ -45,7 +45,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		if got := fmt.Sprint(c.attempts, c.d.Reconnects(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
 			t.Error(got)
 		}
-		if got := strings.Join(c.said, ", "); got != "the far side ended the connection, back after 750ms" {
+		if got := strings.Join(c.said, ", "); got != "the peer ended the connection, back after 750ms" {
 			t.Error(got)
 		}
 		// What is lost again before it stands has one gap.
@@ -57,7 +57,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		c.expect(ticks, gapLine, `"s"`, "9")
 		// Nobody wants it any more: it is ended here, and not opened again.
 		if err := ticks.Cancel(canceled()); err == nil {
-			t.Error("the far side did not answer")
+			t.Error("the peer did not answer")
 		}
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks_unsubscribe","params":["s"]}`)
 		f.goes()

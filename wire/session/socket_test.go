@@ -142,7 +142,7 @@ func TestSocketRefuses(t *testing.T) {
 }
 
 // A process on the socket that dies takes its calls and streams with it: the
-// far side is told.
+// peer is told.
 func TestClientOfTheSocketDies(t *testing.T) {
 	hang := `hang=echo $$ > $T/pid; exec sleep 1000`
 	tick := `tick=lines:echo $$ > $T/pid; echo 1; exec sleep 1000`

@@ -7,7 +7,7 @@ import "errors"
 // Refused reports whether nobody listens at an address or a socket.
 func Refused(err error) bool { return is(err, refused) }
 
-// Reset reports whether the far side has cut a connection off.
+// Reset reports whether the peer has cut a connection off.
 func Reset(err error) bool { return is(err, reset) }
 
 // Crowded reports whether a socket has more connections waiting than it keeps.

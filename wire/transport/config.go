@@ -93,7 +93,7 @@ type TLS struct {
 	CACert   string // PEM file of roots: of the server for a dialler, of the clients for a listener (which then demands a certificate)
 	Cert     string // PEM file of our certificate chain
 	Key      string // PEM file of our key
-	Insecure bool   // the far side's certificate is not verified
+	Insecure bool   // the peer's certificate is not verified
 }
 
 // A Listener hands out connections.
@@ -136,7 +136,7 @@ func (c Config) Warnf(format string, args ...any) {
 	}
 }
 
-// WarnInsecure warns, for each connection, that the far side was not verified.
+// WarnInsecure warns, for each connection, that the peer was not verified.
 func (c Config) WarnInsecure(where string) {
 	if c.TLS.Insecure {
 		c.Warnf("%s: the certificate is not verified (--insecure)", where)

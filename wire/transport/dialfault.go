@@ -103,9 +103,9 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	case syserr.NoStream(err):
 		return "not a stream socket"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the far side hung up without an answer"
+		return "the peer hung up without an answer"
 	case syserr.Reset(err):
-		return "the far side reset the connection"
+		return "the peer reset the connection"
 	}
 	return Innermost(err).Error()
 }
@@ -137,22 +137,22 @@ func explainTLS(f *wire.Fault, err error) string {
 			f.Kind, f.Hint = wire.Auth, "--cert FILE and --key FILE name a certificate of ours"
 			return why
 		}
-		return "the far side ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+		return "the peer ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 	}
 	return ""
 }
 
-// refusedCertificate explains a TLS alert by which the far side refused our
+// refusedCertificate explains a TLS alert by which the peer refused our
 // certificate; "" for other alerts. The alerts have no exported names in
 // crypto/tls.
 func refusedCertificate(alert string) string {
 	alert = strings.TrimPrefix(alert, "tls: ")
 	switch alert {
 	case "certificate required":
-		return "the far side demands a client certificate"
+		return "the peer demands a client certificate"
 	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
 		"unknown certificate", "unknown certificate authority", "access denied":
-		return "the far side refused our client certificate: " + alert
+		return "the peer refused our client certificate: " + alert
 	}
 	return ""
 }

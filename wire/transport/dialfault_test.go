@@ -31,7 +31,7 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 		t.Errorf("%s (%s)", f.Message, f.Hint)
 	}
 	f = DialFault(t.Context(), "tls://h:1", 10*time.Second, &net.OpError{Op: "remote error", Err: errors.New("tls: protocol version not supported")})
-	if f.Kind != wire.Unreachable || !strings.Contains(f.Message, "the far side ended the TLS handshake: protocol version") {
+	if f.Kind != wire.Unreachable || !strings.Contains(f.Message, "the peer ended the TLS handshake: protocol version") {
 		t.Error(f.Message)
 	}
 	f = DialFault(t.Context(), "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)

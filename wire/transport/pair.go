@@ -14,8 +14,8 @@ const (
 	pairKeep     = 64 << 10
 )
 
-// Pair returns the two ends of a connection in memory. Send waits while the far
-// side does not read what it has (64 messages or 1 MiB). After Close of one end
+// Pair returns the two ends of a connection in memory. Send waits while the peer
+// does not read what it has (64 messages or 1 MiB). After Close of one end
 // the other receives what is left and then a clean *wire.CloseError; after
 // CloseSend, io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
 func Pair() (a, b wire.Conn) {
@@ -34,7 +34,7 @@ func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
 func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
 func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
 
-// Close tells the far side last, which by then can send nothing more.
+// Close tells the peer last, which by then can send nothing more.
 func (e *pairEnd) Close() error {
 	e.in.end(pairAbandoned)
 	e.out.end(pairClosed)

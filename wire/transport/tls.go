@@ -31,7 +31,7 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 }
 
 // Server returns the configuration of a listener's side. It needs a
-// certificate; with CACert the far side needs one too, signed by one of those
+// certificate; with CACert the peer needs one too, signed by one of those
 // roots.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {

@@ -8,7 +8,7 @@
 // Method, is the code that is watched. Extra holds what the page has beside
 // these: timeoutMs, cursor, intervalFrames, limit, onChange.
 //
-// On the host the far side's messages are notifications to the peer, which hands
+// On the host the peer's messages are notifications to the peer, which hands
 // those on one by one in their order; the server sends whole messages of its own.
 package hotrepl
 

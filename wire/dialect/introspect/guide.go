@@ -16,7 +16,7 @@ type noModule string
 
 func (n noModule) Error() string { return "Module not found: " + string(n) }
 
-// Unwrap returns the JSON-RPC error that the far side gets.
+// Unwrap returns the JSON-RPC error that the peer gets.
 func (n noModule) Unwrap() error { return wire.NewError(wire.CodeNoMethod, n.Error()) }
 
 // unknown returns the error of a call whose method or module does not exist.

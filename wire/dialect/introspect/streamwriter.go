@@ -12,7 +12,7 @@ import (
 
 // A streamWriter writes the items of one answer stream. It adds the service hash
 // and the provenance to each, writes done exactly once, and drops everything
-// after the far side has unsubscribed.
+// after the peer has unsubscribed.
 type streamWriter struct {
 	method      string
 	id          wire.ID
@@ -25,13 +25,13 @@ type streamWriter struct {
 	mu    sync.Mutex
 	items bool // an item was written
 	wrong bool // an error was written that is not recoverable
-	ended bool // done was written, or the far side has unsubscribed
+	ended bool // done was written, or the peer has unsubscribed
 }
 
 func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) error, cancel context.CancelFunc) *streamWriter {
 	module, name := Split(method)
 	if mc.module(module) == nil {
-		module = serviceModule // do not echo a name that the far side made up as provenance
+		module = serviceModule // do not echo a name that the peer made up as provenance
 	}
 	var source scan.Array
 	source.Text(module)
@@ -139,7 +139,7 @@ func (w *streamWriter) done() error {
 	return w.emit(w.message(typeDone, func(*scan.Object) {}))
 }
 
-// end stops the stream without telling the far side, which did not want the rest. It is
+// end stops the stream without telling the peer, which did not want the rest. It is
 // false where the stream had ended before.
 func (w *streamWriter) end() (was bool) {
 	w.mu.Lock()

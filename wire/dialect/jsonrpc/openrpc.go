@@ -15,7 +15,7 @@ import (
 const ours = "x-rpcx-"
 
 // Describe asks for the OpenRPC document with rpc.discover. It returns
-// wire.ErrUnsupported where the far side does not have it.
+// wire.ErrUnsupported where the peer does not have it.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	doc, err := dialect.Discover(ctx, caller, discover)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the far side takes one answer, and no items after it
+	now    bool // the peer takes one answer, and no items after it
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token

@@ -54,7 +54,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the far side cannot receive results that come later
+	now    bool // the peer cannot receive results that come later
 }
 
 // Handle answers one request or notification. It checks the rules of the page,

@@ -3,7 +3,7 @@
 // the other has declared, at any time.
 //
 // A user's METHOD is the name of a binding, or "ref:ID" for a function that the
-// far side has handed out. An invoke of the far side is a request whose Method
+// peer has handed out. An invoke of the peer is a request whose Method
 // is the binding, or the hook behind a function of ours. What is wrong with a
 // request (before the handshake, of a reference that was released) is in its
 // Err, found in the order of the wire; whoever handles it answers with that.

@@ -16,7 +16,7 @@ type State uint8
 // The states.
 const (
 	Open    State = iota
-	EOF           // the far side sends no more, but reads
+	EOF           // the peer sends no more, but reads
 	Closing       // we are about to close: nothing new begins
 	Ended         // nothing can be sent
 )
@@ -24,7 +24,7 @@ const (
 // The errors of connections that ended without one of the transport.
 var (
 	ErrOurs = errors.New("the connection was closed here")
-	ErrLeft = errors.New("the far side left before its answers")
+	ErrLeft = errors.New("the peer left before its answers")
 )
 
 // An Ending records how far the end of a connection has come, and why it ends. It has no lock: it is used under that of the
@@ -36,7 +36,7 @@ var (
 type Ending struct {
 	State  State
 	Ours   bool  // we closed the connection
-	Sealed error // why the far side accepts no more messages, as it took the one answer to its request
+	Sealed error // why the peer accepts no more messages, as it took the one answer to its request
 	Abort  error // the write error for which we gave the connection up
 	cause  error // why nothing comes any more, once nothing does
 	final  error // what Err of the connection returns
@@ -126,7 +126,7 @@ func Fault(err error, method, when string) *wire.Fault {
 		f.Err, what = nil, err.Error()
 	case err == io.EOF:
 		f.Close, f.Err = &wire.CloseError{Clean: true}, nil
-		what = "the far side sends no more"
+		what = "the peer sends no more"
 	case err != nil:
 		what = "connection lost: " + err.Error()
 	}

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control asks a session about itself, rather than its far side.
+// A Control asks a session about itself, rather than its peer.
 type Control struct {
 	jobs []string // see EndedJobs
 	r    *relay.Client
@@ -98,12 +98,12 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
-// EndedJobs returns the jobs that still ran when End was called, and that the far
-// side was told to cancel.
+// EndedJobs returns the jobs that still ran when End was called, and that the peer
+// was told to cancel.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
 // End ends the session, also one that is still connecting, and returns when it
-// can be found no more and its far side has been told.
+// can be found no more and its peer has been told.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
 	if err != nil {

@@ -32,7 +32,7 @@ type HostOptions struct {
 	IdleExit           time.Duration   // it ends when no command was attached for so long; 0: never
 	Subscribe          []dialect.Op    // what is subscribed to for the ring
 	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever
-	InboxTimeout       time.Duration   // how long a parked call waits; 0: for as long as the far side does
+	InboxTimeout       time.Duration   // how long a parked call waits; 0: for as long as the peer does
 	InboxDefault       json.RawMessage // what it is answered then; nil: an error
 	Fingerprint        string          // tells whether a session is the same: its endpoint, dialect and hooks
 	Answers            cache.Source    // whose answers commands get, for those who keep them
@@ -65,7 +65,7 @@ type host struct {
 }
 
 // Host opens a session and keeps it until it is closed, ctx ends, no command has
-// used it for long, its socket is removed, or the far side ends. A Conflict means
+// used it for long, its socket is removed, or the peer ends. A Conflict means
 // that its name is taken. It returns why the session ended, nil when it was closed;
 // commands that ask for the session later are told that, too.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
@@ -162,8 +162,8 @@ func (h *host) lost(why error, next func(error)) {
 	}
 }
 
-// subscribe opens a subscription of the session's own, and returns when the far
-// side has answered it; code that is watched has no answer but what it brings. That
+// subscribe opens a subscription of the session's own, and returns when the peer
+// has answered it; code that is watched has no answer but what it brings. That
 // goes to the ring, in its place among all that comes in.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	var told atomic.Bool // that it is over

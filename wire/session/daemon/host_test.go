@@ -167,7 +167,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 }
 
-// A request of the far side is answered once, whoever of those who converse does
+// A request of the peer is answered once, whoever of those who converse does
 // it; who has said all that he has to say takes none.
 func TestHostTakesOneAnswer(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
@@ -261,7 +261,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	}
 }
 
-// A far side that has gone before the session is live is known to have.
+// A peer that has gone before the session is live is known to have.
 func TestHostGone(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
@@ -305,7 +305,7 @@ func (f *farewell) Cancel(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// The connection is not closed before the far side was told of the end of each subscription,
+// The connection is not closed before the peer was told of the end of each subscription,
 // which are told of at once.
 func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -176,7 +176,7 @@ type wayStatus struct {
 
 type pendingStatus struct {
 	Calls    int `json:"calls"`    // ours, streams and subscriptions included
-	Requests int `json:"requests"` // the far side's
+	Requests int `json:"requests"` // the peer's
 }
 
 type eventsStatus struct {

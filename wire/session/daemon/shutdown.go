@@ -40,7 +40,7 @@ func (h *host) farEnded() error {
 	if err := h.conv.Err(); err != nil {
 		return err
 	}
-	return wire.NewFault(wire.Closed, "the far side has gone", nil)
+	return wire.NewFault(wire.Closed, "the peer has gone", nil)
 }
 
 // probation waits up to 100 ms for a child that has sent nothing: most that cannot
@@ -82,7 +82,7 @@ func (h *host) watch(file os.FileInfo) error {
 // watchEvery is the interval at which a session checks whether it is still wanted.
 const watchEvery = 200 * time.Millisecond
 
-// shutdown ends the session, for the reason why: it can be found no more, the far side is told, and then
+// shutdown ends the session: it can be found no more, the peer is told, and then
 // those who are attached.
 func (h *host) shutdown(file os.FileInfo, why error) {
 	h.ended.Store(endReason(why))
@@ -110,7 +110,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout bounds how long commands may take, after the far side has gone,
+// slowDrainTimeout bounds how long commands may take, after the peer has gone,
 // to read what it said before.
 const slowDrainTimeout = 10 * time.Second
 

@@ -49,11 +49,11 @@ func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	return job(ctx, l.Caller, op)
 }
 
-// Describe asks the far side for what it offers.
+// Describe asks the peer for what it offers.
 func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describe := l.Codec.Abilities().Describe
 	if describe == nil {
-		return nil, wire.Usagef("the dialect has no way to ask what the far side offers")
+		return nil, wire.Usagef("the dialect has no way to ask what the peer offers")
 	}
 	return catalog.Received(describe(ctx, l.Caller))
 }

@@ -21,7 +21,7 @@ type Client struct {
 	pid   int // of that process; 0: not known
 	hook  string
 	hello Hello
-	tap   wire.Tap // sees the messages of the far side that come for us; may be nil
+	tap   wire.Tap // sees the messages of the peer that come for us; may be nil
 
 	mu        sync.Mutex
 	functions FunctionAnswerer // nil: there are none
@@ -62,7 +62,7 @@ func (r *Client) PID() int { return r.pid }
 // Done is closed when the connection to the process has ended.
 func (r *Client) Done() <-chan struct{} { return r.p.Done() }
 
-// ShowTo sets the tap that sees the messages of the far side for this process. It must be called
+// ShowTo sets the tap that sees the messages of the peer for this process. It must be called
 // before anything is asked.
 func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
@@ -130,7 +130,7 @@ func (f *ownFunctions) Close() error {
 	return f.inner.Close()
 }
 
-// Dialect returns the name of the far side's dialect.
+// Dialect returns the name of the peer's dialect.
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
 func (r *Client) params(op dialect.Op) json.RawMessage {

@@ -12,7 +12,7 @@ import (
 // hook of the connection answers.
 const answersMethod = "answers"
 
-// AnswerFallback makes answer handle the requests of the far side that no hook of the connection
+// AnswerFallback makes answer handle the requests of the peer that no hook of the connection
 // answers, as long as this process is the only one with a fallback that has a call in flight.
 // Another version of rpcx may not know this; then nothing happens.
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
@@ -24,7 +24,7 @@ func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context
 	return err
 }
 
-// A fallbackAnswerer answers requests of the far side that no hook answers.
+// A fallbackAnswerer answers requests of the peer that no hook answers.
 type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
 
 func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {

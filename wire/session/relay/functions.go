@@ -13,7 +13,7 @@ import (
 )
 
 // Functions holds the function values (key@on=NAME) of the processes on a session's socket. Each is
-// answered by its process for as long as that lives. To the far side's dialect they are hooks whose
+// answered by its process for as long as that lives. To the peer's dialect they are hooks whose
 // names no user can choose: they begin with the number of the process.
 type Functions struct {
 	mu        sync.Mutex

@@ -32,7 +32,7 @@ type RawPipe interface {
 	// that Recv returned. Its id is kept if it is not in use. While a lost connection is being made
 	// again, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish says that the user sends no more. Requests of the far side that are open, or still
+	// Finish says that the user sends no more. Requests of the peer that are open, or still
 	// come, are answered with -32603. Finish waits, until ctx ends, for the answers that are owed
 	// to the user and for those of hooks. An answer that will not come is a failure: its connection
 	// was lost, the peer did not accept the request, or sent no valid answer.

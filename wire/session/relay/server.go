@@ -198,7 +198,7 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream that was opened through the socket, while the far side can
+// CancelStreams cancels every stream that was opened through the socket, while the peer can
 // still be told, and waits for that, at most for dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()

@@ -43,7 +43,7 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// Gone returns a channel that is closed when the far side stops reading; nil if
+// Gone returns a channel that is closed when the peer stops reading; nil if
 // the stream cannot tell.
 func (c *byteConn) Gone() <-chan struct{} {
 	if g, ok := c.rwc.(wire.PeerWatcher); ok {

@@ -42,7 +42,7 @@ func (p *Posts) sized() (ids, streams int, waits bool) {
 	return len(p.wait), len(p.open), p.last != nil
 }
 
-// posted has a client post msg; the far side of it is client.
+// posted has a client post msg; the peer of it is client.
 func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
 	t.Helper()
 	client, near := transport.Pair()

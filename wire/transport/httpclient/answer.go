@@ -97,7 +97,7 @@ func (h *httpConn) broken(err error) error {
 		return err
 	}
 	if err == io.ErrUnexpectedEOF {
-		err = errors.New("the far side hung up in the middle of an answer")
+		err = errors.New("the peer hung up in the middle of an answer")
 	} else if isMischunked(err) {
 		return wire.NewFault(wire.Protocol, h.Where+": the answer is not HTTP: "+err.Error(), err)
 	}

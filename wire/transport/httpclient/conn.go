@@ -227,10 +227,10 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	err = transport.Innermost(err)
 	switch {
 	case errors.Is(err, io.EOF):
-		err = errors.New("the far side hung up without an answer")
+		err = errors.New("the peer hung up without an answer")
 	case strings.Contains(err.Error(), "malformed"): // net/http has no type for it
 		if ended {
-			err = errors.New("the far side hung up in the middle of an answer")
+			err = errors.New("the peer hung up in the middle of an answer")
 			break
 		}
 		return wire.NewFault(wire.Protocol, h.Where+": the answer is not HTTP: "+transport.FirstLine([]byte(err.Error())), nil)

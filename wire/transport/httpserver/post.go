@@ -22,7 +22,7 @@ const settle = 20 * time.Millisecond
 
 // ErrNoStream is returned by Send for a message that cannot be sent in answer to a
 // POST, because its client accepts one answer and no event stream.
-var ErrNoStream = errors.New("the far side accepts one answer and no event stream")
+var ErrNoStream = errors.New("the peer accepts one answer and no event stream")
 
 // A postConn is one POST to our listener: Recv gives its body and then io.EOF,
 // and what is sent until Close is the answer. It is a wire.OneShot and a
@@ -30,8 +30,8 @@ var ErrNoStream = errors.New("the far side accepts one answer and no event strea
 type postConn struct {
 	reply
 	body   []byte
-	gone   context.Context // ends when the far side hangs up
-	stream bool            // the far side accepts an event stream
+	gone   context.Context // ends when the peer hangs up
+	stream bool            // the peer accepts an event stream
 	plain  bool            // and JSON
 	limit  time.Duration
 	from   string // its address
@@ -64,18 +64,18 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 // OneShot is the mark of wire.OneShot.
 func (p *postConn) OneShot() {}
 
-// OneAnswer reports whether the far side takes one message and no event stream.
+// OneAnswer reports whether the peer takes one message and no event stream.
 func (p *postConn) OneAnswer() bool { return !p.stream }
 
-// Remote returns the address of the far side; "" if it has none.
+// Remote returns the address of the peer; "" if it has none.
 func (p *postConn) Remote() string { return p.from }
 
 // Gone returns a channel that is closed when the client has hung up, so that no
 // answer will be read. Work for this exchange may be given up then.
 func (p *postConn) Gone() <-chan struct{} { return p.gone.Done() }
 
-// Recv returns the body of the POST, also of a far side that has not waited
-// for the answer, then io.EOF, and a *wire.CloseError when the far side has
+// Recv returns the body of the POST, also of a peer that has not waited
+// for the answer, then io.EOF, and a *wire.CloseError when the peer has
 // hung up or after Close.
 func (p *postConn) Recv() ([]byte, error) {
 	p.mu.Lock()
@@ -98,7 +98,7 @@ func (p *postConn) over() error {
 	case p.err != nil:
 		return &wire.CloseError{Err: p.err}
 	case p.gone.Err() != nil:
-		return &wire.CloseError{Err: errors.New("the far side hung up before its answer")}
+		return &wire.CloseError{Err: errors.New("the peer hung up before its answer")}
 	}
 	return nil
 }
@@ -182,8 +182,8 @@ func (p *postConn) flush() error {
 }
 
 // Close ends the answer. It waits for it to be written, but no longer than the
-// Config's CloseTimeout: the rest is between the far side and the handler. A
-// Send that the far side has kept waiting for that long is cut off.
+// Config's CloseTimeout: the rest is between the peer and the handler. A
+// Send that the peer has kept waiting for that long is cut off.
 func (p *postConn) Close() error {
 	cut := time.AfterFunc(p.limit, func() {
 		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))

@@ -24,7 +24,7 @@ var (
 // It is a wire.Router.
 type sessionConn struct {
 	id     string
-	from   string // the address of the far side
+	from   string // the address of the peer
 	in     *sessions
 	primes bool        // event streams begin with an empty event
 	posted chan []byte // for Recv
@@ -49,7 +49,7 @@ func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
 	return c
 }
 
-// Remote returns the address of the far side; "" if it has none.
+// Remote returns the address of the peer; "" if it has none.
 func (c *sessionConn) Remote() string { return c.from }
 
 // OnExchange has tell told of each exchange when the head of its answer has gone.

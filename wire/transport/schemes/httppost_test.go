@@ -103,8 +103,8 @@ func TestPostAnswers(t *testing.T) {
 	}
 }
 
-// A message that takes its time to be the last one is not kept from the far
-// side.
+// A message that takes its time to be the last one is not kept from the peer
+//.
 func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -158,7 +158,7 @@ func TestPostWhoseSenderHangsUp(t *testing.T) {
 	c.Close()
 }
 
-// A far side that reads nothing of a large answer holds up nobody but itself.
+// A peer that reads nothing of a large answer holds up nobody but itself.
 func TestPostCloseIsBounded(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})

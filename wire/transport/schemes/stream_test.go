@@ -107,7 +107,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 	}
 }
 
-// What was sent before Close arrives, though the far side had sent something
+// What was sent before Close arrives, though the peer had sent something
 // that was never read: the system takes a connection back for that.
 func TestStreamCloseLosesNothing(t *testing.T) {
 	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})

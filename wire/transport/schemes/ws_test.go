@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A far side typed by hand, so that no mistake of the library's is made on both
+// A peer typed by hand, so that no mistake of the library's is made on both
 // ends.
 func TestWSHandWritten(t *testing.T) {
 	isClose := func(code int, reason string, clean bool) func(*testing.T, error) {
@@ -126,7 +126,7 @@ func TestWSHandWritten(t *testing.T) {
 				answers = append(answers, a)
 			}
 			if tt.heard != "" && !slices.Contains(answers, tt.heard) {
-				t.Errorf("the far side heard %q, not %q", answers, tt.heard)
+				t.Errorf("the peer heard %q, not %q", answers, tt.heard)
 			}
 		})
 	}

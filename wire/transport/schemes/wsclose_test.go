@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A far side that has gone silent, with its connection still there.
+// A peer that has gone silent, with its connection still there.
 func TestWSCloseOfSilentPeer(t *testing.T) {
 	silent := func(t *testing.T, limit time.Duration) wire.Conn {
 		hold := make(chan struct{})

@@ -60,7 +60,7 @@ func TestWSTooLarge(t *testing.T) {
 			wantFault(t, err, wire.Protocol, fmt.Sprint(limit), "--max-message")
 			within(t, soon, "Close", func() { c.Close() })
 			if got := <-told; !strings.HasPrefix(string(got), closing(1009, "")) {
-				t.Errorf("the far side was told %q, not 1009", got)
+				t.Errorf("the peer was told %q, not 1009", got)
 			}
 		})
 	}

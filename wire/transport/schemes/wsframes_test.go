@@ -75,7 +75,7 @@ func TestWSFramesHoweverTheyAreCut(t *testing.T) {
 	}
 }
 
-// What Recv returned stays as it is while Close reads what the far side still says.
+// What Recv returned stays as it is while Close reads what the peer still says.
 func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 	noLeaks(t)
 	first, rest := strings.Repeat("a", 1000), strings.Repeat(frame(finText, strings.Repeat("b", 1000)), 500)

@@ -146,7 +146,7 @@ func returns(t *testing.T, what string, f func()) {
 	within(t, patience, what, f)
 }
 
-// soon is less than the 5 seconds that the libraries wait for a far side to take
+// soon is less than the 5 seconds that the libraries wait for a peer to take
 // their goodbye.
 const soon = 4 * time.Second
 

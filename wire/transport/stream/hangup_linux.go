@@ -2,7 +2,7 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the far side of a socket has closed it both ways. It
+// hungUp reports whether the peer of a socket has closed it both ways. It
 // is for syscall.RawConn.Read, which asks again when something has changed.
 func hungUp(fd uintptr) bool {
 	p := []unix.PollFd{{Fd: int32(fd)}}
@@ -10,7 +10,7 @@ func hungUp(fd uintptr) bool {
 	return err == nil && n > 0
 }
 
-// farEnd reports whether the far side of a socket has ended its direction, though
+// farEnd reports whether the peer of a socket has ended its direction, though
 // what it sent may not have been read yet, and whether it has closed both.
 func farEnd(fd uintptr) (silent, gone bool) {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}

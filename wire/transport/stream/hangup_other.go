@@ -2,8 +2,8 @@
 
 package stream
 
-// hungUp cannot tell here whether the far side still reads.
+// hungUp cannot tell here whether the peer still reads.
 func hungUp(uintptr) bool { return false }
 
-// farEnd cannot tell here whether the far side has ended.
+// farEnd cannot tell here whether the peer has ended.
 func farEnd(uintptr) (silent, gone bool) { return false, false }

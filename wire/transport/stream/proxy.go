@@ -117,7 +117,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
-		// Byte by byte: what follows the answer's head belongs to the far side.
+		// Byte by byte: what follows the answer's head belongs to the peer.
 		var resp *http.Response
 		if resp, err = http.ReadResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))

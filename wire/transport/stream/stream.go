@@ -19,11 +19,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lingerTimeout bounds how long Close reads what the far side still sends: closing
+// lingerTimeout bounds how long Close reads what the peer still sends: closing
 // a socket with unread bytes may take back what was sent last.
 const lingerTimeout = 10 * time.Millisecond
 
-// goodbyeTimeout bounds how long Close tries to say goodbye to a far side that
+// goodbyeTimeout bounds how long Close tries to say goodbye to a peer that
 // takes nothing more: package tls would try for 5 s.
 const goodbyeTimeout = 200 * time.Millisecond
 
@@ -120,7 +120,7 @@ func New(conn net.Conn) *netStream {
 	return &netStream{Conn: conn, insist: isTLS}
 }
 
-// Read reads what the far side sends.
+// Read reads what the peer sends.
 func (s *netStream) Read(b []byte) (int, error) {
 	if len(s.first) > 0 {
 		n := copy(b, s.first)
@@ -140,7 +140,7 @@ func (s *netStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes to the far side. Its errors are *wire.CloseError.
+// Write writes to the peer. Its errors are *wire.CloseError.
 func (s *netStream) Write(b []byte) (int, error) {
 	n, err := s.Conn.Write(b)
 	switch {
@@ -152,7 +152,7 @@ func (s *netStream) Write(b []byte) (int, error) {
 	return n, &wire.CloseError{Err: err}
 }
 
-// CloseWrite tells the far side that nothing more will be sent.
+// CloseWrite tells the peer that nothing more will be sent.
 func (s *netStream) CloseWrite() error {
 	if c, ok := s.Conn.(wire.WriteCloser); ok {
 		return c.CloseWrite()
@@ -160,7 +160,7 @@ func (s *netStream) CloseWrite() error {
 	return nil
 }
 
-// Remote returns the address of the far side; "" if it has none.
+// Remote returns the address of the peer; "" if it has none.
 func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
 // CloseRead has Read return io.EOF when it has returned what has come so far.
@@ -173,7 +173,7 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// Gone returns a channel that is closed when the far side neither sends nor
+// Gone returns a channel that is closed when the peer neither sends nor
 // reads any more: at once where that is so on a Unix socket (Linux), elsewhere
 // when the system happens to know. To be called after Read has returned io.EOF,
 // and not twice.
@@ -197,7 +197,7 @@ func (s *netStream) Gone() <-chan struct{} {
 // FarEnd is FarEnd of the connection.
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
-// FarEnd reports, without reading, whether the far side of a connection, which may have layers, has ended its
+// FarEnd reports, without reading, whether the peer of a connection, which may have layers, has ended its
 // direction, and whether it is gone in both; false where the system does not tell.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
@@ -227,7 +227,7 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close tells the far side that nothing more will be sent, reads for a moment what
+// Close tells the peer that nothing more will be sent, reads for a moment what
 // it still sends, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {

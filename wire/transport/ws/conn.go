@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	errHungUp  = errors.New("the far side hung up without a close message")
-	errNotRead = errors.New("the far side did not take a control message for 5s")
+	errHungUp  = errors.New("the peer hung up without a close message")
+	errNotRead = errors.New("the peer did not take a control message for 5s")
 )
 
 // A Conn is a WebSocket, of either side, as a wire.Conn; one message is one
@@ -67,8 +67,8 @@ func (w *Conn) Send(msg []byte) error {
 // Flush writes what SendBuffered held back.
 func (w *Conn) Flush() error { return w.sent(w.net.Flush()) }
 
-// sent says why nothing can be sent any more. Only the reader knows the far
-// side's reason; where it has not come yet, the error of the write must do.
+// sent says why nothing can be sent any more. Only the reader knows the peer
+//'s reason; where it has not come yet, the error of the write must do.
 func (w *Conn) sent(err error) error {
 	if err == nil {
 		return nil
@@ -88,7 +88,7 @@ func (w *Conn) Close() error {
 	return w.CloseWith(int(websocket.StatusNormalClosure), "")
 }
 
-// CloseWith says goodbye with a code and a reason and waits for the far side
+// CloseWith says goodbye with a code and a reason and waits for the peer
 // to answer, within the Config's CloseTimeout; then the connection is cut. A
 // reason that is too long (123 bytes) is cut too.
 func (w *Conn) CloseWith(code int, reason string) error {
@@ -111,7 +111,7 @@ func (w *Conn) CloseWith(code int, reason string) error {
 const stuckTimeout = 150 * time.Millisecond
 
 // bye is bounded by closing the connection under the library: its own close
-// waits 5 seconds for a silent far side. Should even that not help (a reader
+// waits 5 seconds for a silent peer. Should even that not help (a reader
 // that is stuck in what OnIdle called), the library is left behind.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
@@ -164,7 +164,7 @@ func (w *Conn) pings(ctx context.Context, every time.Duration) {
 }
 
 // ping fails only when one read waited for the whole time: bytes of any kind
-// are a sign of life, and a pong that we do not read is not the far side's fault.
+// are a sign of life, and a pong that we do not read is not the peer's fault.
 func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
 		return // the library would give up a connection that is merely full
@@ -183,5 +183,5 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	w.ws.Ping(ctx)
 }
 
-// Remote returns the address of the far side; "" if it has none.
+// Remote returns the address of the peer; "" if it has none.
 func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }

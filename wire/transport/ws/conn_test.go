@@ -146,7 +146,7 @@ func TestWSBuffered(t *testing.T) {
 	wg.Wait()
 }
 
-// Close ends a write that waits for a far side which reads nothing.
+// Close ends a write that waits for a peer which reads nothing.
 func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 	c, _ := wsPair(t, transport.Config{CloseTimeout: 200 * time.Millisecond})
 	got := make(chan error, 1)
@@ -158,7 +158,7 @@ func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 			}
 		}
 	}()
-	for c.net.writable() { // until a write waits for the far side
+	for c.net.writable() { // until a write waits for the peer
 		runtime.Gosched()
 	}
 	began := time.Now()

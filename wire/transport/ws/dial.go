@@ -45,7 +45,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		return nil, notUpgraded(ctx, d, c.ConnectTimeout, resp, err)
 	}
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
-		c.Warnf("%s: the far side picked none of the subprotocols offered: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
+		c.Warnf("%s: the peer picked none of the subprotocols offered: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
 	}
 	n, _ := transport.Layer[*wsNet](under) // the client has wrapped it
 	n.ahead = under != net.Conn(n)         // else up.frames has a buffer of its own
@@ -55,7 +55,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 }
 
 // takeSubprotocols moves what a --header offers to where the library looks for
-// it when it checks the far side's choice.
+// it when it checks the peer's choice.
 func takeSubprotocols(h http.Header, offered []string) []string {
 	const name = "Sec-Websocket-Protocol"
 	for _, v := range h[name] {

@@ -14,7 +14,7 @@ import (
 
 // errMasked is that a server masks what it sends, which the library does not mind: "A
 // client MUST close a connection if it detects a masked frame" (RFC 6455, section 5.1).
-var errMasked = errors.New("the far side sent a masked frame, which a server must not")
+var errMasked = errors.New("the peer sent a masked frame, which a server must not")
 
 // errHuge is that one frame is announced as longer than a message may be. The library
 // would wait for as much of it as it takes.

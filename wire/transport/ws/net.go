@@ -13,7 +13,7 @@ const wsBuffer = 64 << 10
 
 // A wsNet is the net.Conn under a WebSocket (and under its TLS). It reads much
 // at a time, says when it is about to wait, holds back what is sent until
-// flush, and can be closed while the library waits for the far side.
+// flush, and can be closed while the library waits for the peer.
 type wsNet struct {
 	net.Conn
 	left func() // gives a client's place back; nil: it had none
@@ -151,7 +151,7 @@ func (n *wsNet) write(p []byte) {
 	}
 }
 
-// writable reports whether no write is waiting for the far side to read.
+// writable reports whether no write is waiting for the peer to read.
 func (n *wsNet) writable() bool {
 	ok := n.mu.TryLock()
 	if ok {

@@ -88,7 +88,7 @@ func (w *Conn) read(r io.Reader) ([]byte, error) {
 
 func (w *Conn) refuseBinary() error {
 	const why = "binary messages are not taken"
-	err := w.ended(wire.NewFault(wire.Protocol, "the far side sent a binary message, which this dialect does not have", nil))
+	err := w.ended(wire.NewFault(wire.Protocol, "the peer sent a binary message, which this dialect does not have", nil))
 	w.CloseWith(int(websocket.StatusUnsupportedData), why)
 	return err
 }
@@ -100,7 +100,7 @@ func (w *Conn) ended(err error) error {
 }
 
 // received turns the library's error into the end of the connection. When the
-// bytes below still come, it is the far side that broke the protocol.
+// bytes below still come, it is the peer that broke the protocol.
 func (w *Conn) received(err error) error {
 	var ce websocket.CloseError
 	switch {

@@ -1,4 +1,4 @@
-// Command server is the far side of the benchmark: WebSocket on a port, lines
+// Command server is the peer of the benchmark: WebSocket on a port, lines
 // on a Unix socket. It writes frames that were made beforehand, many at once, so
 // that what is measured is the client.
 //

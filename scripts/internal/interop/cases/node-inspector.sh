@@ -38,4 +38,4 @@ want 0 '{"id":7,"result":{}}' rpcx call "$inspector" --send '{"id":7,"method":"R
 ok "a message as it stands, its own id"
 
 want 7 '' rpcx call "$inspector" Runtime.evaluate expression='process.abort()'
-ok "the far side's death is status 7"
+ok "the peer's death is status 7"

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An Inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`)
+// An inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`)
 // until another process answers them, or their time is over.
 type Inbox struct {
 	timeout       time.Duration   // 0: none
