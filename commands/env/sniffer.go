@@ -70,7 +70,7 @@ func (h *Sniffer) Sniff(b []byte) {
 	}
 	if sig, sure := h.e.Recognize(h.first); sig != nil && sure {
 		line, _, _ := bytes.Cut(h.first, []byte("\n"))
-		h.cl.Cancel(h.mismatch(sig, wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent what is not JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
+		h.cl.Cancel(h.mismatch(sig, wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent invalid JSON: %.80q", bytes.TrimRight(line, "\r")), nil)))
 	}
 }
 
@@ -119,7 +119,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 // The request goes on: the answer may still come.
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
-		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no answer has come for %v, not even a status", httpclient.UnansweredAfter), nil)
+		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
 		if sig := h.e.AsWebSocket(); sig != nil {
 			f = h.withAlternative(sig, f, "a server of WebSockets may wait for an upgrade")
 		}

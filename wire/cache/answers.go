@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Answer is a response that is kept on disk.
+// An Answer is a response kept on disk.
 type Answer struct {
-	Raw    json.RawMessage // the message, as it came
-	At     time.Time       // when it came
+	Raw    json.RawMessage // the message, unchanged
+	At     time.Time       // when it arrived
 	MaxAge time.Duration   // how long after At it may be used
 }
 
-// Age returns the time since the answer came.
+// Age returns the time since the answer arrived.
 func (a *Answer) Age() time.Duration { return time.Since(a.At) }
 
 // Message returns the answer as a message.
@@ -28,17 +28,15 @@ func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source identifies whose answers a conversation gets: those of one peer,
-// given to one user. Answers of the zero Source are not kept.
+// A Source identifies the answers that a conversation may use: those of one peer to one user. The zero Source keeps no
+// answers.
 type Source struct {
-	Of      string `json:"of,omitempty"`      // a hash that identifies the source
-	Private bool   `json:"private,omitempty"` // the peer knows who asks, so answers may be for that user only
+	Of      string `json:"of,omitempty"`      // hash of peer and user
+	Private bool   `json:"private,omitempty"` // the peer knows the user, so answers may be for that user only
 }
 
-// SourceOf returns the source of the answers of e. asker is the identity that e
-// is shown ("" for none), and trust the reason for which the connection is
-// trusted. It is zero if e does not say which peer it leads to, and if another
-// process holds the connection.
+// SourceOf returns the source of answers from e. asker is the identity sent to e ("" for none), and trust the reason why the
+// connection is trusted. It is zero if e does not identify a peer, or if another process holds the connection.
 func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Source{}
@@ -50,7 +48,7 @@ func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	return Source{Of: digest(append(id, environment(e), asker, trust)...), Private: asker != ""}
 }
 
-// Key returns the key under which the answer to a question is kept.
+// Key returns the key of the answer to a request.
 func (s Source) Key(asked json.RawMessage) string { return digest(s.Of, string(asked)) }
 
 // answerFile returns the file of the answer with that key.
@@ -59,8 +57,7 @@ func answerFile(key string) (string, error) {
 	return filepath.Join(d, "answers", key+".json"), err
 }
 
-// Get returns the answer with that key; nil if there is none, or if it is too
-// old.
+// Get returns the answer with that key; nil if there is none, or if it is too old.
 func Get(key string) *Answer {
 	path, err := answerFile(key)
 	if err != nil {
@@ -89,11 +86,11 @@ func Put(key string, a Answer) error {
 	}
 	dropOld(filepath.Dir(path))
 	line := fmt.Appendf(nil, `{"at":%d,"max_age":%g,"msg":`, a.At.UnixMilli(), a.MaxAge.Seconds())
-	// the file's time is the moment from which it is of no use
+	// the file's time is when the answer expires
 	return Write(path, append(scan.Compact(line, a.Raw), "}\n"...), a.At.Add(a.MaxAge))
 }
 
-// dropOld removes the answers in folder that are too old.
+// dropOld removes the expired answers in a directory.
 func dropOld(folder string) {
 	files, _ := os.ReadDir(folder)
 	for _, f := range files {

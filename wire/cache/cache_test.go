@@ -21,8 +21,7 @@ func parse(t *testing.T, text string) endpoint.Endpoint {
 	return e
 }
 
-// Whatever tells one peer from another, or one asker from another, changes all
-// three hashes of an endpoint.
+// Everything that distinguishes peers or users changes all three hashes of an endpoint.
 func TestIdentity(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	seen := map[string]string{}
@@ -59,7 +58,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// What is relative depends on the folder.
+// Relative paths depend on the directory.
 func TestIdentityOfRelativePaths(t *testing.T) {
 	e, command := parse(t, "unix:./a"), parse(t, "exec:./a")
 	t.Chdir(t.TempDir())
@@ -70,7 +69,7 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 	}
 }
 
-// Where the working folder is gone, a relative path leads to no peer that could be told from another's: nothing of it is kept.
+// Without a working directory, a relative path identifies no peer: nothing is kept.
 func TestNoIdentityWithoutAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -91,7 +90,7 @@ func TestNoIdentityWithoutAFolder(t *testing.T) {
 	}
 }
 
-// A file is replaced as a whole, and nothing is left of the attempt.
+// Write replaces a file atomically, and leaves no other files.
 func TestWrite(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	file, at := filepath.Join(folder, "f"), time.Unix(1e9, 0)
@@ -120,7 +119,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// An answer is found until it is too old, and its file goes when another comes.
+// Get finds an answer until it expires, and Put of another removes its file.
 func TestAnswers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	raw := json.RawMessage(`{"id":1,"result":[1.0]}`)

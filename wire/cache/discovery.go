@@ -12,19 +12,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Use says how the discovery cache is used.
+// Use is how the discovery cache is used.
 type Use int
 
 // The ways of using the discovery cache.
 const (
-	Usual   Use = iota // it is read and written
-	Refresh            // it is only written
-	None               // it is neither read nor written
+	Usual   Use = iota // read and write
+	Refresh            // only write
+	None               // neither read nor write
 )
 
-// Discovery returns the cache for what a codec learns about the peer of e,
-// dialled with cfg. Its functions are nil for what is not to be done: reading,
-// writing.
+// Discovery returns the cache for what a codec learns about the peer of e, dialled with cfg. Its function for reading or
+// writing is nil if the cache must not be read or written.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {
@@ -39,8 +38,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns the catalog of e from an earlier conversation,
-// dialled with cfg, for when e cannot be asked; nil if none is kept.
+// DiscoveredCatalog returns the catalog of e from an earlier conversation, dialled with cfg, for use when e cannot be
+// reached; nil if none is kept.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {
@@ -50,10 +49,9 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 	return c
 }
 
-// discoveryFile returns the file for one endpoint; "" for an endpoint that does
-// not identify a peer. Its name is a hash, since the endpoint may hold secrets.
-// That an identity is shown counts, as the peer may say more then; which one
-// does not, as tokens change.
+// discoveryFile returns the file for an endpoint; "" for one that does not identify a peer. Its name is a hash, because the
+// endpoint may contain secrets. The hash includes whether credentials are sent, since the peer may show more then, but not
+// which, since tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {
@@ -65,7 +63,7 @@ func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	}
 	shows := slices.Sorted(maps.Keys(cfg.Header))
 	if cfg.TLS.Cert != "" {
-		shows = append(shows, "\x00certificate") // no header has that name
+		shows = append(shows, "\x00certificate") // not a possible header name
 	}
 	return filepath.Join(d, e.Dialect, digest(append(id, shows)...)[:32]+".json")
 }

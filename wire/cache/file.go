@@ -1,6 +1,5 @@
-// Package cache keeps on disk what peers said: answers that allow it, what
-// discovery learnt, and what completion offers. Its Read, Write and Update
-// serve other files that several processes share as well.
+// Package cache keeps data from peers on disk: cacheable answers, discovered catalogs, and words for completion. Read, Write
+// and Update also serve other files that several processes share.
 package cache
 
 import (
@@ -13,17 +12,17 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// newPrefix is the beginning of the names of files that are being written.
+// newPrefix begins the names of files that are being written.
 const newPrefix = ".new-"
 
 // maxFile is the size, in bytes, above which files are not read.
 const maxFile = 64 << 20
 
-// dir returns the folder for caches.
+// dir returns the directory for caches.
 func dir() (string, error) {
 	d := xdg.Cache()
 	if d == "" {
-		return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a folder")
+		return "", fmt.Errorf("neither XDG_CACHE_HOME nor HOME names a directory")
 	}
 	return d, nil
 }
@@ -42,9 +41,8 @@ func Read(file string) []byte {
 	return b
 }
 
-// Write replaces a file atomically: readers see the old content or the new one.
-// Only the user can read the file. Missing folders are created. The file's time
-// becomes modified, unless that is zero.
+// Write replaces a file atomically: readers see the old content or the new one. Only the user can read the file. Write
+// creates missing directories, and sets the file's time to modified, unless that is zero.
 func Write(file string, b []byte, modified time.Time) error {
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -70,8 +68,8 @@ func Write(file string, b []byte, modified time.Time) error {
 	return err
 }
 
-// Update replaces the content of a file by what change returns for it; nil
-// removes the file. Errors are ignored: a cache that fails is an empty one.
+// Update replaces a file's content with what change returns for it; nil removes the file. Errors are ignored: a cache that
+// fails counts as empty.
 func Update(file string, change func(old []byte) []byte) {
 	b := change(Read(file))
 	if b == nil {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The latest endpoints are remembered, each once, up to a number; none where that is not wanted.
+// The latest endpoints are remembered, each once, up to a limit, unless history is off.
 func TestRecent(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv(HistoryVariable, "")
@@ -43,7 +43,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// What completion offers of a catalog, and what is kept of it.
+// The words for completion that are kept of a catalog.
 func TestOutlines(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
@@ -69,7 +69,7 @@ func TestOutlines(t *testing.T) {
 			t.Errorf("%s in another dialect: %q", typed, got)
 		}
 	}
-	t.Chdir(t.TempDir()) // where a relative path leads to another peer
+	t.Chdir(t.TempDir()) // where a relative path means another peer
 	for typed, want := range map[string]bool{"ws://h/": true, "exec:x": false, "unix:s": false, "ipc:x": false} {
 		if got := KeptOutlines(typed, "") != nil; got != want {
 			t.Errorf("%s elsewhere: %v", typed, got)

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// identity returns values that identify the peer of e: how it is reached, with
-// its user, and the working folder if that makes a difference.
+// identity returns values that identify the peer of e: its address and user, and the working directory if that makes a
+// difference.
 func identity(e endpoint.Endpoint) ([]any, error) {
 	a := e.Address
 	user, path, folder := "", a.Path, ""
@@ -26,7 +26,7 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 			return nil, err
 		}
 	}
-	if a.Command != nil { // a relative path may lead to another program elsewhere
+	if a.Command != nil { // a relative path may mean another program elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return nil, err
 		}
@@ -34,9 +34,8 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 	return []any{e.Dialect, e.Framing, e.Reversed, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
-// environment returns the variables that a command is run with, since it may
-// answer differently with others. Those that a shell changes with each command
-// are left out. It is nil for an endpoint that runs no command.
+// environment returns the variables of a command, which may answer differently with others, without those that shells change
+// with each command. It is nil for an endpoint without a command.
 func environment(e endpoint.Endpoint) []string {
 	if e.Address.Command == nil {
 		return nil
@@ -49,9 +48,7 @@ func environment(e endpoint.Endpoint) []string {
 	return vars
 }
 
-// Fingerprint returns a hash of e and of all else that a session is opened
-// with: the working folder, and lists of words. It differs if any of these
-// differs.
+// Fingerprint returns a hash of e and everything else that opens a session: the working directory, and lists of words.
 func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 	id, err := identity(e)
 	if err != nil {
@@ -62,7 +59,7 @@ func Fingerprint(e endpoint.Endpoint, folder string, words ...[]string) string {
 
 // digest returns a hash of vals, which are strings and lists of strings.
 func digest(vals ...any) string {
-	b, _ := scan.Marshal(vals) // strings, all of them
+	b, _ := scan.Marshal(vals) // never fails for strings
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Outline is what completion offers of a method.
+// An Outline is what completion offers for a method.
 type Outline struct {
 	Method string
 	Says   string // its description, at most outlineWidth characters
@@ -26,8 +26,7 @@ type Param struct {
 // outlineWidth bounds the characters of a description that are kept.
 const outlineWidth = 60
 
-// Outlines returns the outlines of a catalog. Names and values that safe
-// refuses are left out.
+// Outlines returns the outlines of a catalog, without the names and values that safe rejects.
 func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	var all []Outline
 	for _, m := range c.Methods {
@@ -52,8 +51,7 @@ func Outlines(c *catalog.Catalog, safe func(name string) bool) []Outline {
 	return all
 }
 
-// KeepOutlines stores outlines for the completion of an endpoint, which is
-// given as it was typed. Errors are ignored.
+// KeepOutlines stores outlines for the completion of an endpoint as typed. Errors are ignored.
 func KeepOutlines(typed, dialect string, all []Outline) {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -70,8 +68,7 @@ func KeepOutlines(typed, dialect string, all []Outline) {
 	_ = Write(file, []byte(b.String()), time.Time{})
 }
 
-// KeptOutlines returns the outlines that were stored for an endpoint; nil if
-// there are none.
+// KeptOutlines returns the outlines stored for an endpoint; nil if there are none.
 func KeptOutlines(typed, dialect string) []Outline {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -97,15 +94,15 @@ func KeptOutlines(typed, dialect string) []Outline {
 	return all
 }
 
-// outlineFile returns the file for an endpoint as it was typed; "" if there is
-// no folder for it. Its name is a hash, since the endpoint may hold secrets.
+// outlineFile returns the file for an endpoint as typed; "" if there is no cache directory. Its name is a hash, because the
+// endpoint may contain secrets.
 func outlineFile(typed, dialect string) string {
 	d, err := dir()
 	if err != nil || typed == "" {
 		return ""
 	}
 	folder := ""
-	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // a relative path leads to another peer elsewhere
+	if strings.Contains(typed, "exec:") || strings.Contains(typed, "unix:") || strings.Contains(typed, "ipc:") { // a relative path means another peer elsewhere
 		if folder, err = os.Getwd(); err != nil {
 			return ""
 		}

@@ -10,21 +10,19 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// HistoryVariable is the environment variable that, set to "off", keeps the
-// program from remembering endpoints.
+// HistoryVariable is the environment variable whose value "off" turns the history of endpoints off.
 const HistoryVariable = "RPCX_HISTORY"
 
-// maxRecent is how many endpoints are remembered.
+// maxRecent bounds the remembered endpoints.
 const maxRecent = 50
 
-// Remember stores an endpoint, as it was typed, for completion. The caller must
-// leave out endpoints that hold a secret.
+// Remember stores an endpoint, as typed, for completion. The caller must leave out endpoints with secrets.
 func Remember(typed string) {
 	file := xdg.StateFile("endpoints")
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
 		return
 	}
-	if begins(file, typed+"\n") { // as nearly always
+	if begins(file, typed+"\n") { // the usual case
 		return
 	}
 	all := slices.DeleteFunc(Recent(), func(s string) bool { return s == typed })
@@ -32,7 +30,7 @@ func Remember(typed string) {
 	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
 }
 
-// Recent returns the endpoints that were remembered, the latest first.
+// Recent returns the remembered endpoints, the latest first.
 func Recent() []string {
 	file := xdg.StateFile("endpoints")
 	if file == "" {

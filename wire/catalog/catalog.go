@@ -1,6 +1,5 @@
-// Package catalog describes what a peer offers, in one shape for every dialect:
-// methods with the schemas of what they take and return. It reads, writes and
-// completes such descriptions, and makes examples from them.
+// Package catalog describes a peer's methods, with the schemas of their parameters and results, in one form for every
+// dialect. It reads, writes and completes such descriptions, and makes examples from them.
 package catalog
 
 import (
@@ -9,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Kind says how a method answers.
+// A Kind is how a method answers: with a result, a stream, a job.
 type Kind string
 
 // The kinds of method. The zero value means Call.
@@ -20,7 +19,7 @@ const (
 	Notify Kind = "notify"
 )
 
-// A Catalog describes what a peer offers.
+// A Catalog describes a peer's methods.
 type Catalog struct {
 	Schema    string                     `json:"$schema,omitempty"` // for editors
 	Catalog   int                        `json:"catalog"`           // always 1
@@ -31,10 +30,10 @@ type Catalog struct {
 	Constants json.RawMessage            `json:"constants,omitempty"`
 	Defs      map[string]json.RawMessage `json:"$defs,omitempty"`
 	Extra     json.RawMessage            `json:"extra,omitempty"`
-	Right     bool                       `json:"-"` // its schemas are known to be valid, as those of a demo are
+	Right     bool                       `json:"-"` // its schemas are known to be valid, like those of a demo
 }
 
-// Info names the peer.
+// Info identifies the peer.
 type Info struct {
 	Name        string          `json:"name,omitempty"`
 	Version     string          `json:"version,omitempty"`
@@ -42,7 +41,7 @@ type Info struct {
 	Extra       json.RawMessage `json:"extra,omitempty"`
 }
 
-// A Method is one entry. Its name is the wire's.
+// A Method is one entry. Its name is the one on the wire.
 type Method struct {
 	Name        string                     `json:"name"`
 	Kind        Kind                       `json:"kind,omitempty"`
@@ -58,18 +57,17 @@ type Method struct {
 	Extra       json.RawMessage            `json:"extra,omitempty"`
 }
 
-// A StreamForm says how the items of a stream look in plain JSON-RPC, where the
-// clients of some protocol expect it so.
+// A StreamForm describes the items of a stream in plain JSON-RPC, for protocols whose clients expect a certain form.
 type StreamForm struct {
-	Method string `json:"method,omitempty"` // of the notifications that are items; "": the stream's own name
-	ID     string `json:"id,omitempty"`     // what a subscription's id is: hex ("0x…"), integer or string; "": string
+	Method string `json:"method,omitempty"` // method of the item notifications; "": the stream's name
+	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "": string
 }
 
-// StreamIDs are the kinds of id that a StreamForm may name.
+// StreamIDs are the forms of id that a StreamForm may name.
 var StreamIDs = []string{"hex", "integer", "string"}
 
-// Incomplete is the member of a catalog's Extra that says what of it is missing:
-// an object of the names of methods that could not be described, and why.
+// Incomplete is the member of a catalog's Extra that lists what is missing: an object from the names of methods that could
+// not be described to the reasons.
 const Incomplete = "incomplete"
 
 // Partial is the member of a catalog's Extra that says, as a clause, why the peer may have methods that are not listed.

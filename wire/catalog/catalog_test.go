@@ -68,8 +68,7 @@ func TestAnEmptyCatalogHasItsMethods(t *testing.T) {
 	}
 }
 
-// broken catalogs, and what Parse says of them. Those that the JSON Schema
-// cannot see are marked.
+// broken catalogs, and the errors of Parse. Those that the JSON Schema cannot detect are marked.
 var broken = []struct {
 	text, want string
 	unseen     bool
@@ -87,7 +86,7 @@ var broken = []struct {
 	{text: `{"catalog":1,"methods":[{}]}`, want: `/methods/0: a method must have a name`},
 	{text: `{"catalog":1,"methods":[{"name":""}]}`, want: `/methods/0: a method must have a name`},
 	{text: `{"catalog":1,"methods":[{"name":"a"},{"name":"a"}]}`, want: `/methods/1/name: "a" is already at /methods/0`, unseen: true},
-	{text: `{"catalog":1,"methods":[{"name":"a","kind":"strem"}]}`, want: `/methods/0/kind: no kind is called "strem"; did you mean stream?`},
+	{text: `{"catalog":1,"methods":[{"name":"a","kind":"strem"}]}`, want: `/methods/0/kind: unknown kind "strem"; did you mean stream?`},
 	{text: `{"catalog":1,"methods":[{"name":"a","kind":"x"}]}`, want: `there are call, stream, job, notify`},
 	{text: `{"catalog":1,"methods":[{"name":"a","params":[]}]}`, want: `/methods/0/params: a schema must be an object, true or false`},
 	{text: `{"catalog":1,"methods":[{"name":"a","run":["x"]}]}`, want: `/methods/0/run: it must be a string`},
@@ -263,7 +262,7 @@ func TestClosest(t *testing.T) {
 	}
 }
 
-// A schema whose parts all lead back to itself is not followed for ever.
+// References in circles end.
 func TestExampleOfCircles(t *testing.T) {
 	var properties, required []string
 	for i := range 20 {

@@ -13,10 +13,9 @@ func isKey(name string) bool {
 		!strings.ContainsAny(name, "=:@{}\"\t\n\f\r ")
 }
 
-// Example lists the words that may follow METHOD in a call of m: its required
-// params, with values from the schema where it has some and placeholders such
-// as <string> where not; in a catalog that was discovered with values that would
-// do, as far as a schema tells (conv). c gives the $defs; it may be nil.
+// Example returns the arguments after METHOD in a call of m: its required parameters, with values from the schema or
+// placeholders such as <string>; in discovered catalogs with plausible values, if conv asks for them. c provides the $defs;
+// it may be nil.
 func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
@@ -44,8 +43,7 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	return words
 }
 
-// branching reports whether what an object holds is not all in its own
-// properties.
+// branching reports whether a schema describes properties outside its own "properties".
 func branching(schema json.RawMessage) bool {
 	for _, key := range alternatives {
 		if len(scan.List(scan.Get(schema, key))) > 0 {
@@ -55,7 +53,7 @@ func branching(schema json.RawMessage) bool {
 	return false
 }
 
-// alternatives are the keywords under which other schemas say more of a value.
+// alternatives are the keywords of subschemas that describe the same value.
 var alternatives = []string{"anyOf", "oneOf", "allOf"}
 
 // word returns one KEY=VALUE.
@@ -83,9 +81,8 @@ func composite(schema json.RawMessage) bool {
 	return t == "array" || t == "object"
 }
 
-// ExampleValue makes a value for a schema: one that it names itself, else a
-// plain one of its type. doc is the document that a $ref speaks of. The value
-// need not fit: patterns and the like are not solved.
+// ExampleValue returns a value for a schema: one that the schema names, else a plain one of its type. doc is the document
+// for $refs. The value need not be valid: patterns and the like are not solved.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)
 }
@@ -109,8 +106,7 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type that a schema names which is not null; "" for
-// none.
+// typeOf returns the first type of a schema other than null; "" for none.
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The value that is made for a schema, at each border of what the schema says.
+// The example value of a schema, at each of its limits.
 func TestExampleValues(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{}`, `"string"`},
@@ -71,7 +71,7 @@ func TestExampleValues(t *testing.T) {
 	}
 }
 
-// The words of a call of a method, as far as its schema tells them.
+// The example arguments of a method, as far as its schema describes them.
 func TestExampleWords(t *testing.T) {
 	for _, c := range []struct{ params, want string }{
 		{`{}`, "[null,null]"},
@@ -103,7 +103,7 @@ func TestExampleWords(t *testing.T) {
 	}
 }
 
-// What a peer's catalog has in a wrong place goes to extra, so that nothing is lost.
+// Members in the wrong place of a peer's catalog move to extra, so that nothing is lost.
 func TestMended(t *testing.T) {
 	for _, c := range []struct{ catalog, want string }{
 		{`{"methods":[{"name":"a"},{"name":"a","description":"again"},{"name":""}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a"}],"extra":{"methods":[{"name":"a","description":"again"},{"name":""}]}}`},

@@ -9,14 +9,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Join adds to c the methods of more that it lacks, and the definitions to which
-// their schemas may refer. A definition that c has, and that is another one, is an
-// error: the schemas of one of them would mean something else.
+// Join adds to c the methods of more that it lacks, and the definitions that their schemas refer to. A different definition
+// with the same name is an error, because it would change the meaning of schemas.
 func (c *Catalog) Join(more *Catalog) error {
 	for _, name := range slices.Sorted(maps.Keys(more.Defs)) {
 		def := more.Defs[name]
 		if have := c.Defs[name]; have != nil && !scan.Equal(have, def) {
-			return fmt.Errorf("#/$defs/%s is defined otherwise in a file before it: give it another name", name)
+			return fmt.Errorf("#/$defs/%s differs from the definition in an earlier file; rename one", name)
 		}
 		if c.Defs == nil {
 			c.Defs = map[string]json.RawMessage{}

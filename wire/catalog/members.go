@@ -6,14 +6,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A member is one member of an object, as it stands there.
+// A member is one member of an object, unchanged.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members lists the members of an object in order; ok is false where raw is no
-// object.
+// members returns the members of an object in order; ok is false if raw is not an object.
 func members(raw json.RawMessage) (list []member, ok bool) {
 	if !json.Valid(raw) || scan.Type(scan.Trim(raw)) != 'o' {
 		return nil, false
@@ -24,7 +23,7 @@ func members(raw json.RawMessage) (list []member, ok bool) {
 	return list, true
 }
 
-// object makes an object of members.
+// object returns an object with these members.
 func object(list []member) json.RawMessage {
 	var o scan.Object
 	for _, m := range list {
@@ -33,8 +32,7 @@ func object(list []member) json.RawMessage {
 	return o.End()
 }
 
-// Keys lists the names of an object's members in their order; nil where obj is
-// no object.
+// Keys returns the names of an object's members in order; nil if obj is not an object.
 func Keys(obj json.RawMessage) []string {
 	var keys []string
 	for name := range scan.Named(obj) {

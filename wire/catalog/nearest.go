@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest finds the name that was most likely meant by a name that does not
-// exist; "" where none is near enough to be offered. Of several that are as near,
-// the one that begins more alike is taken.
+// Nearest returns the name that was most likely meant by an unknown name; "" if none is similar enough. Of equally similar
+// ones it returns the one with the longest common prefix.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
@@ -22,8 +21,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// Closest finds the name that is closest to one that does not exist, among few
-// of which one will have been meant; "" where all are quite different.
+// Closest returns the name closest to an unknown one, among few of which one was probably meant; "" if all are very
+// different.
 func Closest(name string, names []string) string {
 	if near := Nearest(name, names); near != "" || len(name) > 128 {
 		return near
@@ -31,7 +30,7 @@ func Closest(name string, names []string) string {
 	return closest(name, names, func(d int, n string) bool { return d*2 <= max(len(plain(name)), len(plain(n))) })
 }
 
-// closest finds the name at the least distance for which near is true.
+// closest returns the name at the least distance for which near is true.
 func closest(name string, names []string, near func(distance int, n string) bool) string {
 	best, bestDistance, bestPrefix := "", 1<<30, 0
 	for _, n := range names {
@@ -50,7 +49,7 @@ func closest(name string, names []string, near func(distance int, n string) bool
 	return best
 }
 
-// completed returns the one name that begins with what was given.
+// completed returns the only name that begins with the given one.
 func completed(name string, names []string) string {
 	found := ""
 	for _, n := range names {
@@ -65,7 +64,7 @@ func completed(name string, names []string) string {
 	return found
 }
 
-// plain leaves out what people get wrong most: case and separators.
+// plain removes the most frequent mistakes: case and separators.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
@@ -75,8 +74,7 @@ func plain(s string) string {
 	}, strings.ToLower(s))
 }
 
-// distance counts the letters to insert, remove, replace or swap with their
-// neighbour.
+// distance counts the letters to insert, remove, replace or swap with their neighbour.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

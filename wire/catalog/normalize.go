@@ -6,10 +6,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Normalize makes of what a peer said a catalog that Parse takes and the JSON
-// Schema in this folder allows: of methods with one name the first stays, and a
-// member that is not what a catalog has there goes to extra, on its level, so
-// that nothing is lost.
+// Normalize turns a peer's description into a catalog that Parse accepts and the JSON Schema in this directory allows. Of
+// methods with one name the first stays, and a member that does not belong in its place moves to extra at its level, so that
+// nothing is lost.
 func Normalize(c *Catalog) {
 	if c == nil {
 		return
@@ -64,7 +63,7 @@ func normalizeMethod(m *Method) {
 	m.Extra = odd.into(m.Extra)
 }
 
-// misplaced are members that are not what a catalog has in their place.
+// misplaced are members that do not belong in their place.
 type misplaced []member
 
 func (o *misplaced) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
@@ -76,7 +75,7 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// object takes out what must be an object and is none.
+// object moves a member that should be an object and is not.
 func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
 		o.add(key, *val)
@@ -84,7 +83,7 @@ func (o *misplaced) object(key string, val *json.RawMessage) {
 	}
 }
 
-// schema takes out what must be a schema and is none.
+// schema moves a member that should be a schema and is not.
 func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
 		o.add(key, *val)
@@ -92,7 +91,7 @@ func (o *misplaced) schema(key string, val *json.RawMessage) {
 	}
 }
 
-// schemas returns all of have that are schemas.
+// schemas returns those members of have that are schemas.
 func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[string]json.RawMessage {
 	bad := map[string]json.RawMessage{}
 	for name, val := range have {
@@ -111,7 +110,7 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 	return have
 }
 
-// into adds the misplaced members to an extra, which is made an object if it is none.
+// into adds the misplaced members to an extra, which it makes an object.
 func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 	if len(extra) > 0 && !isObject(extra) {
 		o.add("extra", extra)

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// Load reads a catalog from a file. What is wrong with it is a usage Fault that
-// names the file and the place.
+// Load reads a catalog from a file. Its errors are usage Faults with the file and the place.
 func Load(file string) (*Catalog, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -28,8 +27,7 @@ func Load(file string) (*Catalog, error) {
 	return c, nil
 }
 
-// Parse reads a catalog. What is wrong with it is a usage Fault that names the
-// place. Members that a catalog does not have are kept in extra, on their level.
+// Parse reads a catalog. Its errors are usage Faults with the place. It keeps unknown members in extra, at their level.
 func Parse(b []byte) (*Catalog, error) {
 	if err := syntax(b); err != nil {
 		return nil, wire.NewFault(wire.Usage, err.Error(), err)
@@ -48,7 +46,7 @@ func Parse(b []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// syntax says by line and column where b stops being JSON.
+// syntax returns the line and column where b stops being JSON.
 func syntax(b []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(b, &v)
@@ -62,7 +60,7 @@ func syntax(b []byte) error {
 	return fmt.Errorf("line %d, column %d: not JSON: %w", line, column, err)
 }
 
-// UnmarshalJSON reads a catalog without asking for its version.
+// UnmarshalJSON reads a catalog without checking its version.
 func (c *Catalog) UnmarshalJSON(b []byte) error {
 	*c = Catalog{}
 	return c.decode(b)
@@ -74,26 +72,26 @@ func (m *Method) UnmarshalJSON(b []byte) error {
 	return m.decode(b, "")
 }
 
-// UnmarshalJSON reads what names a peer.
+// UnmarshalJSON reads the description of a peer.
 func (i *Info) UnmarshalJSON(b []byte) error {
 	*i = Info{}
 	return i.decode(b, "")
 }
 
-// A place reads the value of a member, which stands at the JSON pointer at.
+// A place decodes the value of a member, found at the JSON pointer at.
 type place func(at string, raw json.RawMessage) error
 
-// is returns the place of what v points to, which want describes.
+// is returns a place that decodes into v, which want describes.
 func is(v any, want string) place {
 	return func(at string, raw json.RawMessage) error { return text(at, raw, v, want) }
 }
 
-// whole returns the place of any JSON value.
+// whole returns a place for any JSON value.
 func whole(v *json.RawMessage) place {
 	return func(_ string, raw json.RawMessage) error { *v = raw; return nil }
 }
 
-// read reads the members of what, an object at the pointer at, to their places. Those without one go to more.
+// read decodes the members of what, an object at the pointer at, at their places. Unknown members go to more.
 func read(what string, b []byte, at string, more *json.RawMessage, places map[string]place) error {
 	list, ok := members(b)
 	if !ok {
@@ -177,7 +175,7 @@ func streamForm(at string, val json.RawMessage) (*StreamForm, error) {
 		return nil, err
 	}
 	if f.ID != "" && !slices.Contains(StreamIDs, f.ID) {
-		return nil, fmt.Errorf("%s/id: %q is none of %s", at, f.ID, strings.Join(StreamIDs, ", "))
+		return nil, fmt.Errorf("%s/id: %q is not one of %s", at, f.ID, strings.Join(StreamIDs, ", "))
 	}
 	return &f, nil
 }
@@ -193,7 +191,7 @@ func (c *Catalog) checkNames() error {
 	return nil
 }
 
-// text decodes raw into v, which must not be null.
+// text decodes raw into v and rejects null.
 func text(at string, raw json.RawMessage, v any, want string) error {
 	if string(raw) == "null" || json.Unmarshal(raw, v) != nil {
 		return fmt.Errorf("%s: it must be %s", at, want)
@@ -212,12 +210,12 @@ func kind(at string, raw json.RawMessage, k *Kind) error {
 		}
 	}
 	if near := Nearest(string(*k), known); near != "" {
-		return fmt.Errorf("%s: no kind is called %q; did you mean %s?", at, *k, near)
+		return fmt.Errorf("%s: unknown kind %q; did you mean %s?", at, *k, near)
 	}
-	return fmt.Errorf("%s: no kind is called %q; there are %s", at, *k, strings.Join(known, ", "))
+	return fmt.Errorf("%s: unknown kind %q; use one of %s", at, *k, strings.Join(known, ", "))
 }
 
-// schema returns the place of a schema.
+// schema returns a place for a schema.
 func schema(v *json.RawMessage) place {
 	return func(at string, raw json.RawMessage) error {
 		if !isSchema(raw) {
@@ -228,7 +226,7 @@ func schema(v *json.RawMessage) place {
 	}
 }
 
-// extra returns the place of an object of other members.
+// extra returns a place for an object of other members.
 func extra(v *json.RawMessage) place {
 	return func(at string, raw json.RawMessage) error {
 		if !isObject(raw) {
@@ -239,7 +237,7 @@ func extra(v *json.RawMessage) place {
 	}
 }
 
-// merge adds members to an extra, whose own members stay as they are.
+// merge adds members to an extra without replacing any.
 func merge(extra json.RawMessage, more []member) json.RawMessage {
 	if len(more) == 0 {
 		return extra

@@ -1,8 +1,7 @@
 package catalog
 
-// Received makes a catalog that came over a connection safe to go on with: none
-// of its commands are kept, and what it is written into can be read again. It
-// takes and returns the results of whoever received it.
+// Received makes a catalog from a peer safe to use: it removes its commands, and makes sure that it can be read again when
+// written. It takes and returns the results of its caller.
 func Received(c *Catalog, err error) (*Catalog, error) {
 	if err != nil {
 		return nil, err

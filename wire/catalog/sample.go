@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A sampler makes a value for a schema, which may go in circles.
+// A sampler makes a value for a schema, which may be recursive.
 type sampler struct {
 	doc  json.RawMessage
 	left int // of maxSamples
 }
 
-// maxSamples bounds the values inside a value that is made.
+// maxSamples bounds the values inside an example value.
 const maxSamples = 200
 
-// inner calls of for a schema inside another one; it may be a reference.
+// inner calls of for a subschema, which may be a reference.
 func (s *sampler) inner(schema json.RawMessage, depth int) json.RawMessage {
 	if s.left < 0 {
 		return json.RawMessage("null")
@@ -53,8 +53,7 @@ func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 	return exampleString(schema)
 }
 
-// branch returns a value for a schema that leaves it to others: to the first of
-// several, or to all of them where they are objects.
+// branch returns a value for a schema with subschemas: for the first alternative, or for all of them if they are objects.
 func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	for _, key := range alternatives {
 		branches := scan.List(scan.Get(schema, key))
@@ -68,8 +67,7 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	return s.object(schema, depth)
 }
 
-// exampleNumber returns the least number that is allowed, else the greatest if
-// it is below one, else one.
+// exampleNumber returns the minimum, else the maximum if it is below one, else one.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
 		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
@@ -91,15 +89,14 @@ func exampleNumber(schema json.RawMessage) json.RawMessage {
 	return strconv.AppendFloat(nil, value, 'f', -1, 64)
 }
 
-// formats are texts that have a format.
+// formats has an example for each string format.
 var formats = map[string]string{
 	"uuid": "123e4567-e89b-12d3-a456-426614174000", "date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31",
 	"time": "12:00:00Z", "email": "user@example.com", "uri": "https://example.com/", "hostname": "example.com",
 	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1H",
 }
 
-// exampleString returns a text of the format that is wanted, and as long as it
-// must be.
+// exampleString returns a string with the format and length of the schema.
 func exampleString(schema json.RawMessage) json.RawMessage {
 	var format string
 	least, most := 0, 1000
@@ -114,13 +111,12 @@ func exampleString(schema json.RawMessage) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// array returns an array with the elements that the schema gives places to, else
-// one element, or as many as it demands.
+// array returns an array with the elements of prefixItems, else as many elements as the schema demands, at least one.
 func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	items := scan.List(scan.Get(schema, "prefixItems"))
 	item := scan.Get(schema, "items")
 	if len(items) == 0 {
-		items = scan.List(item) // as it was before there were prefixItems
+		items = scan.List(item) // the older spelling of prefixItems
 	}
 	if len(items) == 0 && item != nil {
 		var least int
@@ -136,8 +132,7 @@ func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	return a.End()
 }
 
-// object has the required members: its own, those of the parts that it is made
-// of, and those of the first form that it can have.
+// object returns an object with the required members: its own, those of allOf, and those of the first alternative.
 func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	properties := scan.Get(schema, "properties")
 	var list []member
@@ -161,7 +156,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	return object(list)
 }
 
-// given returns the value that a schema itself names.
+// given returns the value that a schema names itself.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
 		if v := scan.Get(schema, key); v != nil {

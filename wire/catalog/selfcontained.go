@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SelfContained returns a copy of c whose methods' schemas have with them what they refer to
-// in the catalog's $defs, for who gets each schema by itself.
+// SelfContained returns a copy of c whose schemas contain the $defs they refer to, so that each can be used alone.
 func (c *Catalog) SelfContained() *Catalog {
 	if len(c.Defs) == 0 {
 		return c
@@ -30,8 +29,7 @@ func (c *Catalog) SelfContained() *Catalog {
 	return &out
 }
 
-// withDefs adds to a schema those of defs that it refers to, and those that these do. What
-// the schema defines by itself stays.
+// withDefs adds to a schema the defs that it refers to, directly or indirectly. The schema's own definitions stay.
 func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return schema
@@ -65,7 +63,7 @@ func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawM
 	return out.End()
 }
 
-// refsIn are the names of the $defs that a schema refers to.
+// refsIn returns the names of the $defs that a schema refers to.
 func refsIn(schema []byte) map[string]bool {
 	names := map[string]bool{}
 	var walk func(in []byte)

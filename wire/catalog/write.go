@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Method finds a method by its name; nil where there is none.
+// Method returns the method with that name; nil if there is none.
 func (c *Catalog) Method(name string) *Method {
 	if c == nil {
 		return nil
@@ -22,7 +22,7 @@ func (c *Catalog) Method(name string) *Method {
 	return nil
 }
 
-// Names lists the names of the methods, in their order.
+// Names returns the names of the methods in order.
 func (c *Catalog) Names() []string {
 	if c == nil {
 		return nil
@@ -34,8 +34,7 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Marshal returns the catalog as JSON on one line, its members in their fixed
-// order, schemas as they came.
+// Marshal returns the catalog as JSON on one line, its members in a fixed order, schemas unchanged.
 func (c *Catalog) Marshal() (json.RawMessage, error) {
 	out := *c
 	out.Catalog = 1
@@ -45,7 +44,7 @@ func (c *Catalog) Marshal() (json.RawMessage, error) {
 	return scan.Marshal(out)
 }
 
-// MarshalIndent is Marshal for people: over many lines.
+// MarshalIndent is Marshal with indentation.
 func (c *Catalog) MarshalIndent() ([]byte, error) {
 	b, err := c.Marshal()
 	if err != nil {
@@ -59,7 +58,7 @@ func (c *Catalog) MarshalIndent() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document returns the catalog as what a $ref speaks of; nil for no catalog.
+// document returns the catalog as the document for $refs; nil if c is nil.
 func (c *Catalog) document() json.RawMessage {
 	if c == nil {
 		return nil
@@ -68,14 +67,14 @@ func (c *Catalog) document() json.RawMessage {
 	return b
 }
 
-// Clone returns a copy of c that can be changed member by member.
+// Clone returns a copy of c whose members can be changed.
 func (c *Catalog) Clone() *Catalog {
 	out := *c
 	out.Methods, out.Classes, out.Defs = slices.Clone(c.Methods), slices.Clone(c.Classes), maps.Clone(c.Defs)
 	return &out
 }
 
-// TakeExtra takes a member out of c's extra; nil where there is none.
+// TakeExtra removes a member from c's extra and returns it; nil if there is none.
 func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	list, _ := members(c.Extra)
 	i := slices.IndexFunc(list, func(m member) bool { return m.key == name })
@@ -91,9 +90,8 @@ func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	return taken
 }
 
-// StripRun drops the run members of c, at every depth: what came over a
-// connection, or from a file that was not given as hooks, must never be run.
-// Schemas, which may describe a property of that name, stay as they are.
+// StripRun removes the run members of c at every depth: commands from a peer, or from a file that was not given as hooks,
+// must never run. Schemas, which may describe a property "run", stay unchanged.
 func StripRun(c *Catalog) {
 	if c == nil {
 		return
@@ -109,11 +107,10 @@ func StripRun(c *Catalog) {
 	c.Extra, c.Info.Extra = stripExtra(c.Extra), stripExtra(c.Info.Extra)
 }
 
-// schemaMembers are the members under which there are schemas.
+// schemaMembers are the members that contain schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra is strip for members that have no place in a catalog: its schemas have
-// one, so a member here that is called like a schema is none.
+// stripExtra is strip for members of extra, where no member is a schema.
 func stripExtra(raw json.RawMessage) json.RawMessage {
 	list, ok := members(raw)
 	if !ok {
@@ -126,7 +123,7 @@ func stripExtra(raw json.RawMessage) json.RawMessage {
 	return object(list)
 }
 
-// strip drops the run members in raw, outside of schemas.
+// strip removes the run members in raw, outside of schemas.
 func strip(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte("run")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return raw

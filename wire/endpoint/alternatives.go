@@ -47,12 +47,12 @@ var noMethod = sync.OnceValue(func() *regexp.Regexp {
 var alternatives = []alternative{
 	{
 		to: plain, reason: "there is the same without TLS",
-		applies: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, "it does not speak TLS") },
+		applies: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, transport.NoTLS) },
 	},
 	{
 		to: plain, schemes: []string{"tls"}, reason: "a peer that does not speak TLS does that",
 		applies: func(f *wire.Fault, _ Endpoint) bool {
-			return f.Kind == wire.Unreachable && strings.HasSuffix(f.Message, "hung up without an answer")
+			return f.Kind == wire.Unreachable && strings.HasSuffix(f.Message, transport.NoResponse)
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // Every endpoint that is refused, and the words.
@@ -25,7 +26,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "usage: the endpoint is empty; ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND"},
-		{"host:80", `usage: "host:80" has no transport in front; tcp://host:80, ws://host:80/ or http://host:80/`},
+		{"host:80", `usage: "host:80" does not begin with a transport; tcp://host:80, ws://host:80/ or http://host:80/`},
 		{"jsonrpc+@name", "usage: a name has its dialect and framing with it: leave jsonrpc+ before @name out"},
 		{"header+ws://h/", "usage: ws: has its own framing: leave header+ out"},
 		{"mcp+stdio", `usage: "mcp+stdio" has no colon after its transport; did you mean mcp+stdio:?`},
@@ -102,12 +103,12 @@ func TestOtherwise(t *testing.T) {
 		f     *wire.Fault
 		want  string
 	}{
-		{"wss://h/", no("x: it does not speak TLS"), "ws: there is the same without TLS"},
-		{"tls://h:1", no("x: it does not speak TLS"), "tcp: there is the same without TLS"},
-		{"ws://h/", no("x: it does not speak TLS"), ""},
-		{"tls://h:1", no("x hung up without an answer"), "tcp: a peer that does not speak TLS does that"},
-		{"https://h/", no("x hung up without an answer"), ""},
-		{"tls://h:1", wire.NewFault(wire.Closed, "x hung up without an answer", nil), ""},
+		{"wss://h/", no("x: the server does not use TLS"), "ws: there is the same without TLS"},
+		{"tls://h:1", no("x: the server does not use TLS"), "tcp: there is the same without TLS"},
+		{"ws://h/", no("x: the server does not use TLS"), ""},
+		{"tls://h:1", no("x: " + transport.NoResponse + ""), "tcp: a peer that does not speak TLS does that"},
+		{"https://h/", no("x: " + transport.NoResponse + ""), ""},
+		{"tls://h:1", wire.NewFault(wire.Closed, "x: "+transport.NoResponse+"", nil), ""},
 		{"tls://h:1", no("x hung up"), ""},
 		{"http://h/", http(400, "Client sent an HTTP request to an HTTPS server."), "https: it wants TLS"},
 		{"ws://h/", http(400, "please use https"), "wss: it wants TLS"},

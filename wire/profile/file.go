@@ -16,22 +16,19 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A file is config.toml. A mistake in a profile is only reported when that
-// profile is asked for, so that the others remain usable.
+// A file is config.toml. Errors in a profile are reported only when that profile is used, so that the others remain usable.
 type file struct {
 	path     string
 	profiles map[string]any
-	defaults any            // [default]; nil: there is none
-	stray    string         // a top-level key that is not known; "": none
+	defaults any            // [default]; nil: none
+	stray    string         // an unknown top-level key; "": none
 	lines    map[string]int // by path, such as "profile.NAME.KEY"
 }
 
-// PathVariable is the environment variable that names another file than
-// config.toml.
+// PathVariable is the environment variable that names another file than config.toml.
 const PathVariable = "RPCX_CONFIG"
 
-// filePath returns the path of the file, which need not exist; "" if there is
-// no folder for it.
+// filePath returns the path of the file, which need not exist; "" if there is no directory for it.
 func filePath() string {
 	if path := os.Getenv(PathVariable); path != "" {
 		return path
@@ -65,7 +62,7 @@ func contents(path string) ([]byte, error) {
 	case err != nil:
 		return nil, wire.Usagef("%v", err)
 	case !info.Mode().IsRegular():
-		return nil, wire.Usagef("%s is no file", path)
+		return nil, wire.Usagef("%s is not a file", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -74,8 +71,7 @@ func contents(path string) ([]byte, error) {
 	return b, nil
 }
 
-// load reads b, the content of the file at path. It refuses a file that others
-// can write.
+// load reads b, the content of the file at path. It rejects a file that other users can write.
 func load(path string, b []byte) (*file, error) {
 	if err := trusted(path); err != nil {
 		return nil, err
@@ -84,8 +80,8 @@ func load(path string, b []byte) (*file, error) {
 	return f, f.parse(b)
 }
 
-// trusted refuses a file that others can write, or whose folder they can; of a
-// link, also the file that it leads to.
+// trusted rejects a file that other users can write, directly or through its directory, and also checks the target of a
+// link.
 func trusted(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -113,25 +109,24 @@ func (f *file) parse(b []byte) error {
 	}
 	tables, ok := all["profile"].(map[string]any)
 	if !ok && all["profile"] != nil {
-		return wire.Usagef("%s: profile is no table: write [profile.NAME]", f.path)
+		return wire.Usagef("%s: profile is not a table: write [profile.NAME]", f.path)
 	}
 	f.profiles, f.defaults = tables, all["default"]
 	return nil
 }
 
-// table returns the table of a profile; nil if there is no profile of that
-// name.
+// table returns the table of a profile; nil if there is no profile with that name.
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
-	case !ok && f.stray != "": // the profile may have been meant to be there
+	case !ok && f.stray != "": // the profile may be misspelled
 		return nil, unknown(f.where(f.stray), f.stray, []string{"profile", "default"})
 	case !ok:
 		return nil, nil
 	}
 	table, ok := val.(map[string]any)
 	if !ok {
-		return nil, wire.Usagef("%s: profile.%s is no table: write [profile.NAME]", f.path, name)
+		return nil, wire.Usagef("%s: profile.%s is not a table: write [profile.NAME]", f.path, name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if _, ok := keys[key]; !ok {
@@ -141,7 +136,7 @@ func (f *file) table(name string) (map[string]any, error) {
 	return table, nil
 }
 
-// syntax returns an error of reading the file as a usage Fault.
+// syntax returns a TOML error as a usage Fault.
 func (f *file) syntax(err error) error {
 	var at *toml.Error
 	if errors.As(err, &at) && at.Line > 0 {
@@ -159,8 +154,7 @@ func places(b []byte) map[string]int {
 	return toml.Strange(b, &nothing)
 }
 
-// where returns the file and the line of a key, for errors; with two words, of
-// a key of a profile.
+// where returns the file and line of a key, for errors; two words name a key of a profile.
 func (f *file) where(key ...string) string {
 	path := strings.Join(key, ".")
 	if key[0] == "" { // see Defaults
@@ -174,8 +168,7 @@ func (f *file) where(key ...string) string {
 	return f.path + ": " + path
 }
 
-// line returns the line of a key, or of the first one below it; 0 if it is not
-// known.
+// line returns the line of a key, or of the first one below it; 0 if it is unknown.
 func (f *file) line(path string) int {
 	line := f.lines[path]
 	for key, n := range f.lines {

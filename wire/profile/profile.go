@@ -1,6 +1,5 @@
-// Package profile reads config.toml: the names that a user has given to peers,
-// and how each is reached (rpcx-config(5)). The file is only read when a
-// profile is asked for.
+// Package profile reads config.toml: a user's names for peers, and how to reach each (rpcx-config(5)). It reads the file
+// only when a profile is used.
 package profile
 
 import (
@@ -14,12 +13,11 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Profile is a [profile.NAME], or [default], with environment variables
-// filled in.
+// A Profile is a [profile.NAME], or [default], with environment variables filled in.
 type Profile struct {
 	Name     string
-	Folder   string    // the folder of the file, to which relative paths are relative
-	Endpoint Setting   // of one value
+	Folder   string    // the directory of the file, the base of relative paths
+	Endpoint Setting   // has one value
 	Settings []Setting // the rest, in the order of their keys
 }
 
@@ -28,15 +26,15 @@ type Setting struct {
 	Key     string
 	Values  []string // exactly one, unless the key is a list
 	where   string   // file, line and key
-	filled  bool     // a variable was filled in, so that the values must not be shown
-	secrets []string // what the variables hold
+	filled  bool     // a variable was filled in: the values must not be shown
+	secrets []string // the values of the variables
 }
 
-// shortestSecret is from how many bytes on what a variable holds is hidden wherever it stands: less would hide
+// shortestSecret is the least number of bytes of a variable's value that is redacted everywhere: shorter values would redact
 // parts of words.
 const shortestSecret = 4
 
-// Secrets returns what the variables of a profile hold, which must not be shown.
+// Secrets returns the values of a profile's variables, which must not be shown.
 func (p *Profile) Secrets() []string {
 	all := p.Endpoint.secrets
 	for _, s := range p.Settings {
@@ -45,13 +43,11 @@ func (p *Profile) Secrets() []string {
 	return all
 }
 
-// Keys returns the names of the keys that a profile may have, with endpoint,
-// sorted.
+// Keys returns the keys of profiles, including endpoint, sorted.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
-// Find returns the profile of that name; nil if there is no file or no such
-// profile. Errors are usage Faults that name the file and, if they are known,
-// the line and the key.
+// Find returns the profile with that name; nil if there is no file or no such profile. Errors are usage Faults that name the
+// file and, if known, line and key.
 func Find(name string) (*Profile, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -60,7 +56,7 @@ func Find(name string) (*Profile, error) {
 	return f.profile(name)
 }
 
-// profile returns the profile of that name; nil if there is none.
+// profile returns the profile with that name; nil if there is none.
 func (f *file) profile(name string) (*Profile, error) {
 	table, err := f.table(name)
 	if table == nil || err != nil {
@@ -84,9 +80,9 @@ func (f *file) profile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Defaults returns what [default] sets for every peer, a profile without name and endpoint: times, sizes and the like, but
-// nothing that would be said to a peer. It is nil where there is no file or no such table; a file without the words
-// [default] is not read any further. Errors are as of Find.
+// Defaults returns the settings of [default] for every peer, a profile without name and endpoint: times, sizes and the like,
+// but nothing that is sent to a peer. It is nil if there is no file or no such table; a file without the text [default] is
+// not parsed. Errors are like those of Find.
 func Defaults() (*Profile, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -102,7 +98,7 @@ func Defaults() (*Profile, error) {
 	}
 	table, ok := f.defaults.(map[string]any)
 	if !ok {
-		return nil, wire.Usagef("%s: default is no table: write [default]", f.path)
+		return nil, wire.Usagef("%s: default is not a table: write [default]", f.path)
 	}
 	p := &Profile{Folder: filepath.Dir(f.path)}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
@@ -118,10 +114,10 @@ func Defaults() (*Profile, error) {
 	return p, nil
 }
 
-// A Listed profile is what the file says of one in a few words: its variables are not filled in.
+// A Listed profile summarises a profile, without filling in variables.
 type Listed struct{ Name, Endpoint, Dialect string }
 
-// List returns all profiles, by their names. One that Find would refuse is listed with what can be read of it.
+// List returns all profiles, sorted by name. One that Find rejects is listed with what can be read of it.
 func List() ([]Listed, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -148,7 +144,7 @@ func Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(f.profiles)), nil
 }
 
-// Setting returns the setting of a key; nil if the profile does not have it.
+// Setting returns the setting for a key; nil if the profile does not have it.
 func (p *Profile) Setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -158,12 +154,11 @@ func (p *Profile) Setting(key string) *Setting {
 	return nil
 }
 
-// Where is where it stands: file, line and key.
+// Where returns file, line and key of s.
 func (s Setting) Where() string { return s.where }
 
-// Fault returns err, about a value of s, as a usage Fault with the place of the
-// key. If a variable was filled in, the text of err is left out: it may quote a
-// secret.
+// Fault returns err, about a value of s, as a usage Fault with the place of the key. If a variable was filled in, it leaves
+// out the text of err, which may quote a secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {
@@ -171,15 +166,14 @@ func (s Setting) Fault(err error) error {
 	}
 	g := &wire.Fault{Kind: f.Kind, Message: s.where + ": " + f.Message, Hint: f.Hint}
 	if s.filled {
-		g.Message, g.Hint = s.where+" is refused; it is not shown, since its variables may be secrets", ""
+		g.Message, g.Hint = s.where+" is not valid; the value is not shown, because its variables may be secrets", ""
 	}
 	return g
 }
 
-// unknown returns the usage Fault for an unknown key, with the nearest known
-// one.
+// unknown returns the usage Fault for an unknown key, with the nearest known one.
 func unknown(where, key string, known []string) error {
-	f := wire.Usagef("%s: there is no such key", where)
+	f := wire.Usagef("%s: unknown key", where)
 	if near := catalog.Nearest(key, known); near != "" {
 		f.Hint = "did you mean " + near + "?"
 	}

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// config writes config.toml where it is looked for.
+// config writes config.toml to its usual place.
 func config(t *testing.T, text string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -65,9 +65,9 @@ short = { endpoint = "demo:" }
 
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"profile = 1":                                  "profile is no table",
-		"[profile]\na = 1":                             "profile.a is no table",
-		"[[profile.a]]\nendpoint = 'x'":                "profile.a is no table",
+		"profile = 1":                                  "profile is not a table",
+		"[profile]\na = 1":                             "profile.a is not a table",
+		"[[profile.a]]\nendpoint = 'x'":                "profile.a is not a table",
 		"[profile.a]\nendpoint = 'x'\nendpoint = 'y'":  ":3: ",
 		"[profile.a]\nendpoint = ['x']":                ":2: profile.a.endpoint takes one value",
 		"[profile.a]\nendpoint = true":                 ":2: profile.a.endpoint: it takes a string",
@@ -76,9 +76,9 @@ func TestRefusals(t *testing.T) {
 		"[profile.a]\nendpoint = 'x ${A B}'":           ":2: profile.a.endpoint: after ${",
 		"[profile.a]\nendpoint = 'x ${A'":              ":2: profile.a.endpoint: after ${",
 		"[profile.a]\nendpoint = '${RPCX_TEST_UNSET}'": "the variable RPCX_TEST_UNSET is not set",
-		"[profile.a]\nendpont = 'x'":                   ":2: profile.a.endpont: there is no such key",
-		"[profiles.a]\nendpoint = 'x'":                 ":1: profiles: there is no such key",
-		"[profile.a]\n[profile.a.tls]\nca = 'x'":       ":2: profile.a.tls: there is no such key",
+		"[profile.a]\nendpont = 'x'":                   ":2: profile.a.endpont: unknown key",
+		"[profiles.a]\nendpoint = 'x'":                 ":1: profiles: unknown key",
+		"[profile.a]\n[profile.a.tls]\nca = 'x'":       ":2: profile.a.tls: unknown key",
 	} {
 		config(t, text)
 		_, err := Find("a")
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The names that variables can have, at the ends of their ranges.
+// The names of variables, at the limits of their ranges.
 func TestVariables(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a": true, "z": true, "A": true, "Z": true, "_": true, "a0": true, "a9": true, "_1a": true,
@@ -116,7 +116,7 @@ endpont = "${RPCX_TEST_UNSET}"
 	if names, err := Names(); err != nil || !slices.Equal(names, []string{"a", "b", "c"}) {
 		t.Error(names, err)
 	}
-	for _, name := range []string{"b", "c", "d"} { // d may be what profiles was to hold
+	for _, name := range []string{"b", "c", "d"} { // d may be a misspelled profile
 		if _, err := Find(name); err == nil {
 			t.Errorf("%s is no mistake", name)
 		}
@@ -132,7 +132,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find("a"); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := Find("a"); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Error(err)
 	}
 }
@@ -150,7 +150,7 @@ func TestTheManualNamesEachKey(t *testing.T) {
 	}
 }
 
-// FuzzFile: whatever config.toml says, it is read or refused with a usage fault.
+// FuzzFile: any config.toml is accepted or rejected with a usage fault.
 func FuzzFile(f *testing.F) {
 	for _, text := range []string{
 		"[profile.a]\nendpoint = 'x ${HOME}'\nheader = ['a: b', '@f']\ntimeout = 1.5\ninsecure = true", "[default]\ntimeout = '5s'",

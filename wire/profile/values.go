@@ -22,8 +22,7 @@ const (
 	lines // strings, or one string; @FILE stands for a file
 )
 
-// keys are the keys that a profile may have. All but endpoint have the names of
-// flags.
+// keys are the keys of profiles. All except endpoint have the names of flags.
 var keys = map[string]kind{
 	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "proxy": word, "resolve": list, "no-environment": yesNo,
@@ -32,7 +31,8 @@ var keys = map[string]kind{
 	"reconnect": yesNo, "reconnect-for": word, "set": list, "catalog": path, "cache": word, "params-style": word,
 }
 
-// defaultKeys are those of [default]. Headers, tokens and hooks are not among them: they would go to whoever is called.
+// defaultKeys are those of [default]. Headers, tokens and hooks are not among them, because they would be sent to every
+// peer.
 var defaultKeys = []string{
 	"cacert", "connect-timeout", "hook-jobs", "hook-timeout", "idle", "max-message", "noise", "ping", "proxy", "resolve", "shutdown-timeout", "strict-hooks", "timeout", "wait",
 }
@@ -87,8 +87,7 @@ func plain(val any, k kind) (string, error) {
 	return "", fmt.Errorf("it takes a string")
 }
 
-// fill replaces each ${NAME} by that variable of the environment; $${ becomes
-// ${.
+// fill replaces each ${NAME} by that environment variable; $${ becomes ${.
 func (s *Setting) fill(text string) (string, error) {
 	var b strings.Builder
 	for {
@@ -104,7 +103,7 @@ func (s *Setting) fill(text string) (string, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if !closed || !isVariable(name) {
-			return "", fmt.Errorf("after ${ stand the name of a variable and }; $${ is a plain ${")
+			return "", fmt.Errorf("write ${NAME} for a variable, and $${ for a plain ${")
 		}
 		val, set := os.LookupEnv(name)
 		if !set {
@@ -128,7 +127,7 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// rooted returns a relative path joined to the folder of the file.
+// rooted returns a relative path joined to the directory of the file.
 func (f *file) rooted(text string, k kind) string {
 	at := ""
 	switch k {

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// Address returns the text of an endpoint or a URL as it may be shown: without userinfo and the
-// values of its query; of a command, without what Text hides.
+// Address returns an endpoint or URL as it may be shown: without userinfo and the values of its query; a command is redacted
+// like Text.
 func Address(text string) string {
 	before, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -22,7 +22,7 @@ func Address(text string) string {
 	return before + "://" + authority + Query(path)
 }
 
-// Query hides the values of the query of a path, which are where keys and tokens are.
+// Query redacts the values of a path's query, which often are keys and tokens.
 func Query(path string) string {
 	path, query, ok := strings.Cut(path, "?")
 	if !ok {

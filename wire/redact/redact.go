@@ -1,5 +1,4 @@
-// Package redact finds secrets by the names they go under, so that traces,
-// command lines and files show "…" in their place.
+// Package redact replaces secrets by "…" in traces, command lines and files. It recognises them by their names.
 package redact
 
 import (
@@ -11,13 +10,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Mark stands for what is left out.
+// Mark replaces a secret.
 const Mark = "…"
 
-// JSON returns msg with what looks like a secret replaced by "…", at every depth:
-// the value of each member whose name SecretName knows (null, true and false
-// stay), and each string that begins with Bearer or Basic. msg need not be valid:
-// whatever looks like JSON in it is redacted.
+// JSON returns msg with secrets replaced by "…", at every depth: the value of each member whose name SecretName knows (null,
+// true and false stay), and each string that begins with Bearer or Basic. msg need not be valid: JSON inside it is redacted
+// as well.
 func JSON(msg []byte) []byte {
 	var out []byte
 	done := 0 // msg[:done] is in out
@@ -45,8 +43,7 @@ func JSON(msg []byte) []byte {
 	return append(out, msg[done:]...)
 }
 
-// secretValue returns the end of the secret at i, or i if there is none there.
-// Broken bytes are taken to be secret to their end, to be on the safe side.
+// secretValue returns the end of the secret at i, or i if there is none. Broken bytes count as secret to their end.
 func secretValue(msg []byte, i int, number bool) int {
 	if i >= len(msg) {
 		return i
@@ -66,12 +63,11 @@ func secretValue(msg []byte, i int, number bool) int {
 	return end
 }
 
-// credentials returns where the string from i to end holds the value of an
-// Authorization header; 0, 0 if it does not.
+// credentials returns where the string from i to end contains the value of an Authorization header; 0, 0 if it does not.
 func credentials(msg []byte, i, end int) (from, to int) {
 	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
 		at := bytes.Index(msg[i:end], []byte(scheme))
-		if at == 1 || at > 2 && msg[i+at-2] == ':' { // it begins the text, or the value of a header's line
+		if at == 1 || at > 2 && msg[i+at-2] == ':' { // at the start of the string, or of a header line's value
 
 			return i, end
 		}
@@ -79,21 +75,19 @@ func credentials(msg []byte, i, end int) (from, to int) {
 	return 0, 0
 }
 
-// secrets are parts of names, as plainName spells them, that mean a secret
-// wherever they stand in a name.
+// secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.
 var secrets = []string{
 	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
 	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt",
 }
 
-// secretWords are names, as plainName spells them, that mean a secret where they stand
-// alone or end a name.
+// secretWords are names, as plainName spells them, that mean a secret alone or at the end of a name.
 var secretWords = []string{"auth", "otp"}
 
-// notSecret are the ends of names that say token but mean a position or an id.
+// notSecret are endings of names that contain "token" but mean a position or an id.
 var notSecret = []string{"progresstoken", "workdonetoken", "partialresulttoken", "canceltoken", "cancellationtoken", "nexttoken", "pagetoken"}
 
-// plainName spells a name as the tables do: in lower case, words not separated.
+// plainName spells a name as the tables do: lower case without separators.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -104,11 +98,10 @@ func plainName(name string) string {
 	}, name)
 }
 
-// secret reports whether the value of a quoted key must not be shown.
+// secret reports whether the value of a quoted key must be redacted.
 func secret(key []byte) bool { return len(key) >= 2 && SecretName(scan.Key(key[1:len(key)-1])) }
 
-// SecretName reports whether the value of a member, header or parameter of this
-// name must not be shown or stored.
+// SecretName reports whether the value of a member, header or parameter with this name must not be shown or stored.
 func SecretName(name string) bool {
 	name = plainName(name)
 	for _, s := range secrets {
@@ -132,8 +125,7 @@ func SecretName(name string) bool {
 	return true
 }
 
-// numeric reports whether a number under this key may be shown: tokens that are
-// numbers are positions and ids.
+// numeric reports whether a number under this key may be shown: numeric tokens are positions and ids.
 func numeric(key []byte) bool {
 	return strings.HasSuffix(plainName(scan.Key(key[1:len(key)-1])), "token")
 }

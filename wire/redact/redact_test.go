@@ -33,8 +33,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Redaction keeps JSON what it is, and leaves nothing behind a name that it
-// knows.
+// Redacted JSON stays JSON, and contains no value of a secret name.
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[{"token":"s3cr3t"}],"b":"Bearer s3cr3t"}`))
 	f.Add([]byte(`{"password":["s3cr3t",{"x":1}]}`))

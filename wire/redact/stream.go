@@ -6,17 +6,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Stream replaces secrets by "…" in bytes that come in pieces, wherever the pieces are cut: what JSON replaces, and
-// beside it, outside of texts in quotes, the values of header lines and of query parameters whose names SecretName
-// knows, and what follows the words Bearer and Basic. The bytes need not be JSON. The zero value is ready.
+// A Stream redacts bytes that arrive in pieces, however they are cut. It replaces what JSON replaces and, outside quoted
+// strings, the values of header lines and query parameters whose names SecretName knows, and what follows the words Bearer
+// and Basic. The bytes need not be JSON. The zero value is ready for use.
 type Stream struct {
 	state  state
-	key    []byte // the text in quotes that goes on, or that ended last; else the word that goes on
-	ended  bool   // key is a text that has ended: a colon makes it a key
+	key    []byte // the current or last quoted string, or the current word
+	ended  bool   // key is a complete string: a colon makes it a key
 	escape bool   // the byte before was a backslash in quotes
-	depth  int    // of what is left out
-	quoted bool   // a text goes on in what is left out
-	number bool   // a number may be shown where a secret is awaited
+	depth  int    // nesting of the redacted value
+	quoted bool   // inside a string of the redacted value
+	number bool   // a number may be shown in place of the secret
 }
 
 // A state is what the next byte belongs to.
@@ -24,19 +24,19 @@ type state uint8
 
 const (
 	outside    state = iota
-	inText           // a text in quotes
+	inText           // a quoted string
 	awaiting         // the value of a secret member
-	hiddenText       // the value of one, or the rest of a text that holds credentials
-	hiddenTree       // an object or an array that is one
-	hiddenWord       // a number, or a query's value
+	hiddenText       // a secret string, or the rest of a string with credentials
+	hiddenTree       // a secret object or array
+	hiddenWord       // a secret number, or a query's value
 	hiddenLine       // a header's value
-	scheme           // the blanks behind Bearer or Basic
+	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey bounds what is kept of a text; a longer one is taken to be a secret's name.
+// longestKey bounds the kept bytes of a string; a longer one counts as the name of a secret.
 const longestKey = 1 << 10
 
-// Append appends to dst what may be shown of b, which follows what came before.
+// Append appends the redacted b, which follows the bytes before, to dst.
 func (s *Stream) Append(dst, b []byte) []byte {
 	for _, c := range b {
 		dst = s.next(dst, c)
@@ -90,7 +90,7 @@ func (s *Stream) become(to state) {
 	s.state, s.key, s.ended, s.escape = to, s.key[:0], false, false
 }
 
-// outer takes a byte that is in no text.
+// outer handles a byte outside strings.
 func (s *Stream) outer(dst []byte, c byte) []byte {
 	dst = append(dst, c)
 	switch {
@@ -104,7 +104,7 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 	return s.afterWord(dst, c)
 }
 
-// afterText takes a byte behind a text in quotes: a colon makes that a key.
+// afterText handles a byte after a string: a colon makes the string a key.
 func (s *Stream) afterText(c byte) {
 	switch {
 	case c == ':' && s.secret():
@@ -119,7 +119,7 @@ func (s *Stream) afterText(c byte) {
 	}
 }
 
-// afterWord takes a byte of a word outside of quotes, or the one behind it.
+// afterWord handles a byte of a word outside strings, or the one after it.
 func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	switch {
 	case wordByte(c):
@@ -138,11 +138,11 @@ func (s *Stream) afterWord(dst []byte, c byte) []byte {
 	return dst
 }
 
-// text takes a byte of a text in quotes, its end included.
+// text handles a byte of a string, including its end.
 func (s *Stream) text(dst []byte, c byte) []byte {
 	dst = append(dst, c)
 	switch {
-	case c == '\n': // no text goes on there
+	case c == '\n': // strings end with their line
 		s.become(outside)
 		return dst
 	case s.endsText(c):
@@ -156,7 +156,7 @@ func (s *Stream) text(dst []byte, c byte) []byte {
 	return dst
 }
 
-// endsText reports whether c is the quote at the end of a text.
+// endsText reports whether c is the quote that ends a string.
 func (s *Stream) endsText(c byte) bool {
 	end := c == '"' && !s.escape
 	s.escape = c == '\\' && !s.escape
@@ -168,18 +168,18 @@ func (s *Stream) keep(c byte) {
 		s.key = append(s.key, c)
 		return
 	}
-	copy(s.key, s.key[1:]) // its end is what shows credentials
+	copy(s.key, s.key[1:]) // credentials are recognised by the end
 	s.key[longestKey] = c
 }
 
-// secret reports whether what follows the key is a secret.
+// secret reports whether a secret follows the key.
 func (s *Stream) secret() bool {
 	return len(s.key) > longestKey || SecretName(scan.Key(s.key))
 }
 
 func quotes(key []byte) []byte { return append(append([]byte{'"'}, key...), '"') }
 
-// value takes a byte that stands where the value of a secret member is awaited.
+// value handles a byte where the value of a secret member begins.
 func (s *Stream) value(dst []byte, c byte) []byte {
 	switch scan.Type([]byte{c}) {
 	case 's':
@@ -207,7 +207,7 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 	return append(dst, Mark...)
 }
 
-// tree takes a byte of an object or an array that is left out.
+// tree handles a byte of a redacted object or array.
 func (s *Stream) tree(c byte) {
 	if s.quoted {
 		s.quoted = !s.endsText(c)
@@ -225,18 +225,18 @@ func (s *Stream) tree(c byte) {
 	}
 }
 
-// wordByte reports whether c can stand in a name outside of quotes.
+// wordByte reports whether c can be part of a name outside strings.
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
-// isScheme reports whether a word is the name of a scheme of the Authorization header.
+// isScheme reports whether a word is a scheme of the Authorization header.
 func isScheme(word []byte) bool {
 	return bytes.EqualFold(word, []byte("bearer")) || bytes.EqualFold(word, []byte("basic"))
 }
 
-// hasScheme reports whether a text ends with that name, where credentials would follow: the text begins with it, or it
-// follows the name of a header.
+// hasScheme reports whether a string ends with that scheme where credentials would follow: at its start, or after the name
+// of a header.
 func hasScheme(text []byte) bool {
 	for _, name := range []string{"bearer", "basic"} {
 		at := len(text) - len(name)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a Stream shows is the same wherever its pieces are cut, and holds no secret.
+// A Stream's output is the same however its input is cut, and contains no secret.
 func TestStream(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"HUSH"}}` + "\n":          `{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"…"}}` + "\n",
@@ -40,7 +40,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Whatever comes, what JSON hides is hidden, too.
+// A Stream redacts everything that JSON redacts.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(`{"password":"x","a":[1,{"token":"y"}]}`), 3)
 	f.Fuzz(func(t *testing.T, b []byte, cut int) {

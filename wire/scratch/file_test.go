@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A File has no name while it is used, and holds what is written.
+// A File has no name while in use, and keeps what is written.
 func TestFileHasNoName(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.TempDir())

@@ -4,8 +4,8 @@ package scratch
 
 import "os"
 
-// ours says no: whether an owner lives cannot be told here.
+// ours returns false: this system cannot tell whether an owner lives.
 func ours(string) bool { return false }
 
-// lock has nothing to lock with.
+// lock does nothing: this system has no locks.
 func lock(*os.File) bool { return false }

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// ours reports whether path is a folder which this user alone can enter, and no
-// link.
+// ours reports whether path is a directory, not a link, that only this user can enter.
 func ours(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
@@ -18,8 +17,7 @@ func ours(path string) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// lock takes the lock on f, which ends with the process; false where another has
-// it or there are none.
+// lock takes the lock on f, which ends with the process; false if another process has it, or there are no locks.
 func lock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

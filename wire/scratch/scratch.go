@@ -1,5 +1,5 @@
-// Package scratch makes folders that are no use when their process has ended, and
-// removes those whose process was killed before it could.
+// Package scratch makes temporary directories, and removes those of processes that were killed before they could remove
+// them.
 package scratch
 
 import (
@@ -10,18 +10,18 @@ import (
 
 const (
 	prefix = "rpcx-"
-	// ownerFile is in each folder, locked for as long as its process lives.
+	// ownerFile is in each directory, locked as long as its process lives.
 	ownerFile = ".owner"
 )
 
-// A Dir is a folder of this process.
+// A Dir is a temporary directory of this process.
 type Dir struct {
 	Path  string
-	owner *os.File // nil: the folder's file system has no locks
+	owner *os.File // nil: the file system has no locks
 }
 
-// Make makes a folder in the temporary one, which others cannot enter and whose
-// name begins with "rpcx-" and kind. Folders of processes that were killed go.
+// Make makes a private directory in the system's temporary directory, whose name begins with "rpcx-" and kind. It removes
+// directories of killed processes.
 func Make(kind string) (*Dir, error) {
 	sweep(os.TempDir())
 	path, err := os.MkdirTemp("", prefix+kind+"-")
@@ -31,7 +31,7 @@ func Make(kind string) (*Dir, error) {
 	return &Dir{Path: path, owner: claim(path)}, nil
 }
 
-// Remove removes the folder and all that is in it.
+// Remove removes the directory and everything in it.
 func (d *Dir) Remove() error {
 	err := os.RemoveAll(d.Path)
 	if d.owner != nil {
@@ -40,8 +40,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim puts the owner's file into a folder. It is locked before it gets its name,
-// so that it is never found without its lock.
+// claim creates the owner's file in a directory, locked before it gets its name, so that it is never visible without its
+// lock.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)
 	if err != nil {
@@ -55,7 +55,7 @@ func claim(path string) *os.File {
 	return nil
 }
 
-// sweep removes from a folder the folders of ours whose processes are gone.
+// sweep removes the directories of processes that have ended.
 func sweep(parent string) {
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
@@ -65,7 +65,7 @@ func sweep(parent string) {
 	}
 }
 
-// removeLeft removes a folder that has an owner's file which nobody holds.
+// removeLeft removes a directory with an owner's file that is not locked.
 func removeLeft(path string) {
 	f, err := os.Open(filepath.Join(path, ownerFile))
 	if err != nil {

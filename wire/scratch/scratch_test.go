@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// write makes a file, and the folder that it is in.
+// write creates a file and its directory.
 func write(t *testing.T, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -28,10 +28,10 @@ func TestMake(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	at := func(parts ...string) string { return filepath.Join(append([]string{temp}, parts...)...) }
-	write(t, at("rpcx-plugin-1", ownerFile)) // its process is gone
+	write(t, at("rpcx-plugin-1", ownerFile)) // its process has ended
 	write(t, at("rpcx-plugin-1", "7", "state"))
-	write(t, at("rpcx-plugin-2", "work"))     // a user's own
-	write(t, at("other", ownerFile))          // not named as ours are
+	write(t, at("rpcx-plugin-2", "work"))     // made by a user
+	write(t, at("other", ownerFile))          // another kind of name
 	write(t, at("rpcx-plugin-3", ownerFile))  // others can enter it
 	write(t, at("elsewhere", "x", ownerFile)) // behind a link
 	if err := os.Chmod(at("rpcx-plugin-3"), 0o755); err != nil {
@@ -73,7 +73,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A folder holds its owner's file alone, and is swept when that is given up.
+// A new directory contains only its owner's file, and is swept when the lock is released.
 func TestOwner(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -85,7 +85,7 @@ func TestOwner(t *testing.T) {
 	if err != nil || len(entries) != 1 || entries[0].Name() != ownerFile {
 		t.Errorf("in a new folder: %v, %v", entries, err)
 	}
-	_ = d.owner.Close() // as at the process's end
+	_ = d.owner.Close() // as at the end of the process
 	sweep(temp)
 	if exists(d.Path) {
 		t.Error("its process is gone, it is not")

@@ -204,7 +204,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	f := wire.AsFault(err)
 	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
 	if atFault && !s.alone && s.options.Hook.Warn != nil {
-		s.options.Hook.Warn("hung up on " + client + ": " + f.Error())
+		s.options.Hook.Warn("disconnected " + client + ": " + f.Error())
 	}
 	s.mu.Lock()
 	delete(s.peers, p)

@@ -22,7 +22,7 @@ import (
 // Open connects to e and greets. ctx bounds only that.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
-		return nil, wire.Usagef("%s has no headers (--header, --token-command)", e)
+		return nil, wire.Usagef("--header and --token-command do not apply to %s", e)
 	}
 	if e.Socket != "" {
 		if o.Reconnect != nil {

@@ -22,7 +22,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	all, err := t.relaying()
 	if err != nil {
 		t.failed(err)
-		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return
 	}
 	defer t.wg.Done()

@@ -134,7 +134,7 @@ func (w *awaiting) end() {
 // canListen returns a usage Fault for an endpoint on which nobody can listen.
 func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
-		return wire.Usagef("%s cannot be listened on", e)
+		return wire.Usagef("%s cannot be a listen address", e)
 	}
 	if e.Reversed == endpoint.Accept {
 		f := wire.Usagef("%s: accept+ is for a client whose peer connects to it", e)

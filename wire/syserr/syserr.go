@@ -1,28 +1,27 @@
-// Package syserr says what an error of the operating system means: each has
-// numbers of its own for it.
+// Package syserr classifies errors of the operating system, whose numbers differ between systems.
 package syserr
 
 import "errors"
 
-// Refused reports whether nobody listens at an address or a socket.
+// Refused reports whether an address or socket has no listener.
 func Refused(err error) bool { return is(err, refused) }
 
-// Reset reports whether the peer has cut a connection off.
+// Reset reports whether the peer has reset a connection.
 func Reset(err error) bool { return is(err, reset) }
 
-// Crowded reports whether a socket has more connections waiting than it keeps.
+// Crowded reports whether a socket's queue of connections is full.
 func Crowded(err error) bool { return is(err, crowded) }
 
-// BrokenPipe reports whether nobody reads any more what was written.
+// BrokenPipe reports whether the reader of a pipe or socket has closed it.
 func BrokenPipe(err error) bool { return is(err, brokenPipe) }
 
 // Denied reports whether a connection is not permitted.
 func Denied(err error) bool { return is(err, denied) }
 
-// NoStream reports whether what a path leads to is no socket for a stream.
+// NoStream reports whether a path is not a stream socket.
 func NoStream(err error) bool { return is(err, noStream) }
 
-// NoSockets reports whether the system has no sockets of that kind.
+// NoSockets reports whether the system does not support that kind of socket.
 func NoSockets(err error) bool { return is(err, noSockets) }
 
 func is(err error, any []error) bool {

@@ -27,7 +27,7 @@ func Decode(b []byte, to any) error {
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		row, _ := first.Position()
-		return &Error{row, strings.Join(first.Key(), ".") + ": there is no such key"}
+		return &Error{row, strings.Join(first.Key(), ".") + ": unknown key"}
 	}
 	return read(err)
 }

@@ -39,40 +39,40 @@ func TestParseAddress(t *testing.T) {
 func TestParseAddressRefuses(t *testing.T) {
 	for _, c := range []struct{ in, says, hint string }{
 		{"", "empty", "tcp://host:port"},
-		{"localhost:8080", "no transport", "tcp://localhost:8080"},
-		{"localhost:8080/rpc", "no transport", "ws://localhost:8080/rpc"},
-		{"example.com/rpc", "no transport", "ws://example.com/rpc"},
-		{"./plugin", "no transport", "exec:./plugin"},
-		{"/usr/bin/plugin", "no transport", "exec:/usr/bin/plugin"},
-		{"/tmp/x.sock", "no transport", "unix:/tmp/x.sock"},
-		{"gopls", "no transport", "exec:gopls"},
+		{"localhost:8080", "begin with a transport", "tcp://localhost:8080"},
+		{"localhost:8080/rpc", "begin with a transport", "ws://localhost:8080/rpc"},
+		{"example.com/rpc", "begin with a transport", "ws://example.com/rpc"},
+		{"./plugin", "begin with a transport", "exec:./plugin"},
+		{"/usr/bin/plugin", "begin with a transport", "exec:/usr/bin/plugin"},
+		{"/tmp/x.sock", "begin with a transport", "unix:/tmp/x.sock"},
+		{"gopls", "begin with a transport", "exec:gopls"},
 		{"ftp://host", `"ftp"`, "ws, wss"},
 		{"ws:host", "//host", "ws://host"},
 		{"ws:/host:80/a", "//host", "ws://host:80/a"},
-		{"ws://", "no host", "ws://127.0.0.1/"},
-		{"ws:///path", "no host", ""},
+		{"ws://", "missing", "ws://127.0.0.1/"},
+		{"ws:///path", "missing", ""},
 		{"ws://host:http", "port", ""},
 		{"ws://host:70000", "70000", ""},
 		{"ws://host/a#b", "#", "%23"},
 		{"ws://h/%zz", "escape", ""},
 		{"tcp:host:1", "//host:port", "tcp://host:1"},
-		{"tcp://", "no host", "tcp://127.0.0.1:9000"},
+		{"tcp://", "missing", "tcp://127.0.0.1:9000"},
 		{"tcp://host", "port is missing after host", "tcp://host:9000"},
 		{"tcp://host:", "port is missing", ""},
 		{"tcp://[::1]", "port is missing", "tcp://[::1]:9000"},
 		{"tcp://::1:80", "brackets", "tcp://[::1]:80"},
-		{"tcp://host:ssh", "no port number", ""},
-		{"tcp://host:65536", "no port number", ""},
+		{"tcp://host:ssh", "not a port number", ""},
+		{"tcp://host:65536", "not a port number", ""},
 		{"tcp://host:80/x", "'/'", "tcp://host:port"},
 		{"tcp://me@host:80", "'@'", "tcp://host:port"},
-		{"tcp://[zz:1]:80", "no IPv6", ""},
-		{"unix:", "no socket", ""},
+		{"tcp://[zz:1]:80", "not an IPv6", ""},
+		{"unix:", "missing", ""},
 		{"unix://tmp/x", "two slashes", "unix:tmp/x or unix:/tmp/x"},
 		{"unix:~/x", "~", "unix:$HOME/x"},
 		{"unix:a\x00b", "NUL", ""},
-		{"ws+unix::/p", "no socket", ""},
-		{"ws+unix:/s:/a#b", "no URL path", ""},
-		{"stdio:x", "nothing after", "stdio:"},
+		{"ws+unix::/p", "missing", ""},
+		{"ws+unix:/s:/a#b", "not a URL path", ""},
+		{"stdio:x", "nothing may follow", "stdio:"},
 	} {
 		_, err := Parse(c.in)
 		f := wire.AsFault(err)
@@ -103,8 +103,7 @@ func TestAddressIsShownWithoutSecrets(t *testing.T) {
 	}
 }
 
-// FuzzParse: no panic, every refusal is a usage Fault, and what String shows is
-// read back as the same address.
+// FuzzParse: Parse does not panic, its errors are usage Faults, and it parses the output of String to the same address.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"ws://u:p@h:1/p?q=1", "tcp://[::1]:1", "ws+unix:/a:/b", `exec:a 'b' "c" \d`, "ipc:", "unix:///x", "unix:////x", "localhost:1"} {
 		f.Add(s)

@@ -7,17 +7,17 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words. Whatever it accepts means the same to
-// a shell; what only a shell could do is refused.
+// wordReader splits a command into words. Commands that it accepts mean the same to a shell; it rejects those that only a
+// shell could run.
 type wordReader struct {
 	s     string
 	i     int
 	words []string
 	word  strings.Builder
-	open  bool // word has begun, if only with empty quotes
+	open  bool // word has begun, possibly with empty quotes
 }
 
-// parseCommand sets the words of exec and ipc.
+// parseCommand sets the command of exec and ipc.
 func (a *Address) parseCommand(rest string) *wire.Fault {
 	if name := assignment(rest); name != "" {
 		return a.needsShell(rest, name+" in front of the command")
@@ -39,24 +39,24 @@ func (a *Address) parseCommand(rest string) *wire.Fault {
 	return nil
 }
 
-// A NeedsShell is the cause of the Fault for a command that is written for a shell.
+// A NeedsShell is the cause of the Fault for a command that needs a shell.
 type NeedsShell struct {
-	Command string // as it was given
+	Command string // as the user wrote it
 	Better  string // the command with the shell that it needs
 }
 
-func (NeedsShell) Error() string { return "no shell reads the command" }
+func (NeedsShell) Error() string { return "the command needs a shell" }
 
-// needsShell returns the Fault for a command that is written for a shell.
+// needsShell returns the Fault for a command that needs a shell.
 func (a *Address) needsShell(rest, what string) *wire.Fault {
 	better := "sh -c " + wire.Quote(strings.TrimSpace(rest))
-	f := UsageHint(a.Scheme+":"+better, "%s: no shell reads this command, and it holds %s", a.Scheme, what)
+	f := UsageHint(a.Scheme+":"+better, "%s: the command contains %s and needs a shell", a.Scheme, what)
 	f.Err = NeedsShell{rest, better}
 	return f
 }
 
-// next reads one character or quoted run. It returns what of it only a shell
-// could handle. An unterminated run leaves i beyond the end.
+// next reads one character or quoted run. It returns the part that only a shell could interpret. An unterminated run leaves
+// i beyond the end.
 func (r *wordReader) next() (special string) {
 	switch c := r.s[r.i]; c {
 	case ' ', '\t', '\n', '\r':
@@ -87,9 +87,9 @@ func (r *wordReader) next() (special string) {
 	return ""
 }
 
-// escaped reads a backslash outside quotes and what follows it.
+// escaped reads a backslash outside quotes and the character after it.
 func (r *wordReader) escaped() {
-	if r.i+1 < len(r.s) && r.s[r.i+1] != '\n' { // a line that goes on is no character
+	if r.i+1 < len(r.s) && r.s[r.i+1] != '\n' { // backslash and newline continue the line
 		r.open = true
 		r.word.WriteByte(r.s[r.i+1])
 	}
@@ -100,7 +100,7 @@ func (r *wordReader) escaped() {
 	r.i = len(r.s) + 1
 }
 
-// doubleQuoted reads up to the closing quote.
+// doubleQuoted reads through the closing quote.
 func (r *wordReader) doubleQuoted() (special string) {
 	for ; r.i < len(r.s); r.i++ {
 		switch c := r.s[r.i]; c {
@@ -122,7 +122,7 @@ func (r *wordReader) doubleQuoted() (special string) {
 	return ""
 }
 
-// end ends the word that has begun.
+// end ends the current word.
 func (r *wordReader) end() {
 	if r.open {
 		r.words = append(r.words, r.word.String())
@@ -131,7 +131,7 @@ func (r *wordReader) end() {
 	r.open = false
 }
 
-// assignment returns the NAME= that a command begins with.
+// assignment returns the NAME= at the start of a command.
 func assignment(s string) string {
 	s = strings.TrimLeft(s, " \t\r\n")
 	for i := range len(s) {
@@ -147,7 +147,7 @@ func assignment(s string) string {
 	return ""
 }
 
-// joinWords writes words so that a shell, and Parse, read them back.
+// joinWords quotes words so that a shell, and Parse, read them back.
 func joinWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -159,7 +159,7 @@ func joinWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ShownCommand returns a command as a user may be shown it: what is named like a secret is left out.
+// ShownCommand returns a command as it may be shown to a user, with secrets redacted.
 func ShownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {

@@ -37,8 +37,8 @@ func TestParseCommand(t *testing.T) {
 
 func TestParseCommandRefuses(t *testing.T) {
 	for _, c := range []struct{ in, says, hint string }{
-		{"exec:", "no command", "exec:./plugin"},
-		{"exec:  ", "no command", "exec:./plugin"},
+		{"exec:", "needs a command", "exec:./plugin"},
+		{"exec:  ", "needs a command", "exec:./plugin"},
 		{"exec:echo $HOME", "unquoted $", "exec:sh -c 'echo $HOME'"},
 		{"exec:echo `id`", "unquoted `", "exec:sh -c 'echo `id`'"},
 		{"exec:ls *.go", "unquoted *", "exec:sh -c 'ls *.go'"},

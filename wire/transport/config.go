@@ -1,6 +1,6 @@
-// Package transport describes connections: Addresses, what is asked of a connection (Config), who watches it (Watch), and
-// the failures that all transports share. Pair is a connection in memory. The transports themselves are the packages
-// below, and package schemes is the table of them.
+// Package transport describes connections: Addresses, the settings of a connection (Config), its observers (Watch), and the
+// failures that all transports share. Pair is a connection in memory. The transports are in the packages below; package
+// schemes is their table.
 package transport
 
 import (
@@ -16,35 +16,32 @@ import (
 	"rpcx/wire"
 )
 
-// A Config says how to reach a peer, or how to be reached. The zero value is usable
-// but for Framing, which byte transports need.
+// A Config describes how to connect to a peer, or how to listen. The zero value is usable except for Framing, which byte
+// transports need.
 type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
 	Exchanges
 	Header              http.Header // of the HTTP request (http, ws)
-	Subprotocols        []string    // offered, or as a listener accepted, in order of preference
-	SubprotocolOptional bool        // a server that picks none of them is no surprise
+	Subprotocols        []string    // offered (a listener: accepted), in order of preference
+	SubprotocolOptional bool        // the server may choose none of them
 	TLS                 TLS
 	Binary              wire.Binary
 
 	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
 	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
 	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
-	// Hurry ends when the caller of Close has lost patience: the steps of Close are
-	// not waited for any longer, and a child gets a moment (HurriedGrace) between
-	// being asked to end and being killed. nil: never.
+	// Hurry ends when the caller of Close stops waiting: Close then skips its remaining waits, and kills a child shortly
+	// (HurriedGrace) after asking it to end. nil: never.
 	Hurry context.Context
 
-	// Stderr gets what a child writes to its stderr, as it comes; where it has a
-	// method Flush(), that is called at the end. May be nil.
+	// Stderr receives a child's stderr as it arrives; if it has a method Flush(), Flush is called at the end. May be nil.
 	Stderr io.Writer
 	// Env is added to a child's environment, as NAME=VALUE.
 	Env []string
-	// Warn gets one line, without its end, of what a user should know though
-	// nothing failed. May be nil.
+	// Warn receives one line, without its end, that a user should read though nothing failed. May be nil.
 	Warn func(line string)
-	// Watch is told how connections come about and, where it wants that, of the bytes. May be nil.
+	// Watch receives the steps of connecting and, if it asks for them, the bytes. May be nil.
 	Watch *Watch
 	HTTPObserver
 	Route
@@ -52,84 +49,83 @@ type Config struct {
 	Listening
 }
 
-// Exchanges are what a dialect has to say of exchanges over HTTP (http, ws).
+// Exchanges are a dialect's settings for exchanges over HTTP (http, ws).
 type Exchanges struct {
-	Sessions *wire.HTTPSessions // how they are sessions; nil: they are not
-	Name     wire.HTTPName      // how a server knows its client
-	Gets     wire.HTTPGets      // what a listener answers to a GET; nil: nothing
+	Sessions *wire.HTTPSessions // how exchanges form sessions; nil: they do not
+	Name     wire.HTTPName      // how a server identifies its client
+	Gets     wire.HTTPGets      // a listener's response to GET; nil: none
 }
 
-// HTTPObserver are who is told of the HTTP exchanges of what is dialled, by any goroutine. Each may be nil.
+// HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each may be nil.
 type HTTPObserver struct {
-	Exchanged  func(Exchange) // when the head of a response has come; keeps nothing
-	Unanswered func()         // when nothing has come for a POST for UnansweredAfter, not even a status
+	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
+	Unanswered func()         // when a POST has no response, not even a status, after UnansweredAfter
 }
 
-// Listening is what listeners alone are told.
+// Listening are the settings of listeners.
 type Listening struct {
-	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; none without
-	Token       string                                                    // the bearer token demanded (http, ws); "" demands none
-	Public      bool                                                      // a listener that is not loopback needs no token and no client certificate
-	MaxClients  int                                                       // how many connections a listener has at once; 0 means 1,000
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // takes all requests but upgrades that the guard lets in (http); nil: each POST is a connection
-	NoPosts     bool                                                      // only WebSockets are taken (http, ws): what is spoken needs both directions
+	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; empty: none
+	Token       string                                                    // the bearer token that clients must send (http, ws); "": none
+	Public      bool                                                      // a listener beyond loopback needs neither token nor client certificates
+	MaxClients  int                                                       // simultaneous connections of a listener; 0 means 1,000
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests except upgrades that pass the guard (http); nil: each POST is a connection
+	NoPosts     bool                                                      // accept only WebSockets (http, ws), because the dialect needs both directions
 }
 
-// A Route says which way leads to an address of ws, wss, http, https, tcp or tls.
+// A Route is the network route to an address of ws, wss, http, https, tcp or tls.
 type Route struct {
-	Proxy   *url.URL          // nil: the one that the environment names for the address, if any
-	Direct  bool              // there is no proxy, whatever the environment says
-	Resolve map[string]string // by host:port, the address that is connected to in its place, without a port; nil: none
+	Proxy   *url.URL          // nil: the proxy of the environment, if any
+	Direct  bool              // ignore the proxy of the environment
+	Resolve map[string]string // host:port to the address to connect to instead, without a port
 }
 
-// Stdio is our own stdin and stdout, for stdio. nil means os.Stdin and os.Stdout.
+// Stdio is the process's stdin and stdout, for stdio. nil means os.Stdin and os.Stdout.
 type Stdio struct {
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser
 }
 
-// TLS names the files that TLS is set up with.
+// TLS names the files for TLS.
 type TLS struct {
-	CACert   string // PEM file of roots: of the server for a dialler, of the clients for a listener (which then demands a certificate)
-	Cert     string // PEM file of our certificate chain
-	Key      string // PEM file of our key
+	CACert   string // PEM file of roots: for a client those of servers, for a listener those of clients (which then need a certificate)
+	Cert     string // PEM file of the local certificate chain
+	Key      string // PEM file of its key
 	Insecure bool   // the peer's certificate is not verified
 }
 
-// A Listener hands out connections.
+// A Listener accepts connections.
 type Listener interface {
-	// Accept returns the next connection, already past its handshake. It
-	// returns net.ErrClosed after Close.
+	// Accept returns the next connection after its handshake. It returns net.ErrClosed after Close.
 	Accept() (wire.Conn, error)
-	// Endpoint is where it listens, as a client would write it
-	// ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"). For stdio it is "".
+	// Endpoint is the listen address as a client would write it ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"). For stdio it
+	// is "".
 	Endpoint() string
-	// Close ends the listener, not its connections, and removes a socket file.
+	// Close closes the listener, not its connections, and removes a socket file.
 	Close() error
 }
 
-// A PeerAccepter is a Listener that can accept the one peer that is awaited.
+// A PeerAccepter is a Listener that can accept one expected peer.
 type PeerAccepter interface {
 	// AcceptPeer is Accept for that peer.
 	AcceptPeer() (wire.Conn, error)
 }
 
-// A Drainer is a Listener that can stop taking new connections.
+// A Drainer is a Listener that can stop accepting new connections.
 type Drainer interface {
-	// Drain has Accept return net.ErrClosed once it has returned the connections that were made so far.
+	// Drain makes Accept return net.ErrClosed after the connections made so far.
 	Drain()
 }
 
-// WithDefaults returns c with its defaults in place of zeros.
+// WithDefaults returns c with defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	c.Options = c.Options.WithDefaults()
 	c.ConnectTimeout = cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
 	c.CloseTimeout = cmp.Or(max(c.CloseTimeout, 0), 2*time.Second)
-	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // who sends it wants it back
+	c.Name.Header = cmp.Or(c.Name.Header, "Mcp-Session-Id") // a server that sends it expects it back
 	return c
 }
 
-// Warnf passes one line to Config.Warn, if that is set.
+// Warnf passes one line to Config.Warn, if it is set.
 func (c Config) Warnf(format string, args ...any) {
 	if c.Warn != nil {
 		c.Warn(fmt.Sprintf(format, args...))
@@ -143,7 +139,7 @@ func (c Config) WarnInsecure(where string) {
 	}
 }
 
-// Frame puts c's framing around a stream of bytes. Of a listener, who is the client.
+// Frame applies c's framing to a stream of bytes. For a listener, who is the client.
 func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()
@@ -153,8 +149,7 @@ func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	return c.Framing(s, c.Options), nil
 }
 
-// Within returns a context that ends after d, or after extra once hurry, which may be nil,
-// has ended.
+// Within returns a context that ends after d, or extra after hurry has ended. hurry may be nil.
 func Within(hurry context.Context, d, extra time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	if hurry == nil {
@@ -164,7 +159,7 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	return ctx, func() { stop(); cancel() }
 }
 
-// IsClosed reports whether a channel on which nothing is sent is closed.
+// IsClosed reports whether a channel that nothing is sent on is closed.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -174,7 +169,7 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Layer returns the T among a connection and the connections below it.
+// Layer returns the first T among a connection and the connections it wraps.
 func Layer[T any](c net.Conn) (t T, ok bool) {
 	for {
 		if t, ok = c.(T); ok {

@@ -18,25 +18,23 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// DialFault turns the error of a dial into a Fault that says which address
-// could not be reached, and why, in plain words. where is the address without
-// secrets; ctx is the caller's own context (not the one that bounds the dial
-// by limit).
+// DialFault turns the error of a dial into a Fault that states which address could not be reached, and why, in plain words.
+// where is the address without secrets; ctx is the caller's own context, not the one with the connect timeout limit.
 func DialFault(ctx context.Context, where string, limit time.Duration, err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
 	}
 	f := wire.NewFault(wire.Unreachable, "", noEnd(err))
 	if cause := wire.Ended(ctx); cause != nil {
-		f.Message, f.Err = fmt.Sprintf("gave up connecting to %s: %v", where, cause), cause
+		f.Message, f.Err = fmt.Sprintf("stopped connecting to %s: %v", where, cause), cause
 		return f
 	}
 	why := explain(f, limit, err)
 	f.Unreached = notThere(err)
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "proxyconnect" {
-		if why == noTLS {
-			f.Hint = "a proxy without TLS is named http://HOST:PORT"
+		if why == NoTLS {
+			f.Hint = "for a proxy without TLS use http://HOST:PORT"
 		}
 		why = viaProxyText + why
 	}
@@ -44,17 +42,17 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 	return f
 }
 
-// What is said of a dial that failed.
+// Texts of failed dials. Package endpoint recognises failures by the exported ones.
 const (
-	noTLS        = "it does not speak TLS"
-	viaProxyText = "the proxy: " // before what went wrong on the way to one
+	NoTLS        = "the server does not use TLS"
+	NoResponse   = "the peer closed the connection without a response"
+	viaProxyText = "the proxy: " // precedes the failure of a proxy
 )
 
-// OfProxy reports whether it was a proxy that could not be reached, so that the failure says nothing of the peer.
+// OfProxy reports whether the proxy could not be reached. Such a failure shows nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
-// notThere reports whether a dial failed because nothing answered, or was cut off:
-// trying again may help.
+// notThere reports whether a dial failed because the peer did not answer, or closed the connection: retrying may help.
 func notThere(err error) bool {
 	var dns *net.DNSError
 	if syserr.Refused(err) || syserr.Reset(err) || syserr.BrokenPipe(err) {
@@ -68,9 +66,8 @@ func notThere(err error) bool {
 	return errors.As(err, &dns) || isTimeout(err)
 }
 
-// noEnd returns err as a cause in which errors.Is does not find io.EOF. A
-// connection that ends before it stands is a failure, and only io.EOF by itself is
-// the good end of a stream.
+// noEnd returns err as a cause in which errors.Is does not find io.EOF. A connection that ends before its handshake is a
+// failure, and only a bare io.EOF is the regular end of a stream.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New(Innermost(err).Error())
@@ -78,7 +75,7 @@ func noEnd(err error) error {
 	return err
 }
 
-// explain says why a dial failed, and gives f its kind and hint.
+// explain returns why a dial failed, and sets f's kind and hint.
 func explain(f *wire.Fault, limit time.Duration, err error) string {
 	if why := explainTLS(f, err); why != "" {
 		return why
@@ -91,7 +88,7 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 		return fmt.Sprintf("looking up %s: %s", dns.Name, dns.Err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		f.Hint = "--connect-timeout changes the limit"
-		return fmt.Sprintf("no answer within %v", limit)
+		return fmt.Sprintf("no response within %v", limit)
 	case syserr.Refused(err):
 		return "connection refused" + dialled(err)
 	case errors.Is(err, fs.ErrNotExist):
@@ -99,19 +96,18 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	case syserr.Denied(err):
 		return "permission denied"
 	case syserr.NoSockets(err):
-		return "this system has no such sockets"
+		return "this system does not support such sockets"
 	case syserr.NoStream(err):
 		return "not a stream socket"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the peer hung up without an answer"
+		return NoResponse
 	case syserr.Reset(err):
 		return "the peer reset the connection"
 	}
 	return Innermost(err).Error()
 }
 
-// explainTLS is explain for what can go wrong with certificates; "" when
-// err is nothing of the kind.
+// explainTLS is explain for certificates; "" if err is not about certificates.
 func explainTLS(f *wire.Fault, err error) string {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -122,7 +118,7 @@ func explainTLS(f *wire.Fault, err error) string {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		f.Hint = "--cacert FILE names its authority; --insecure goes on without knowing who answers"
+		f.Hint = "name its authority with --cacert FILE, or skip verification with --insecure"
 		return "its certificate is signed by an unknown authority"
 	case errors.As(err, &name):
 		return "its certificate is for another name: " + name.Error()
@@ -131,10 +127,10 @@ func explainTLS(f *wire.Fault, err error) string {
 	case errors.As(err, &invalid):
 		return "its certificate is not valid: " + invalid.Error()
 	case errors.As(err, &record), err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return noTLS
+		return NoTLS
 	case errors.As(err, &op) && op.Op == "remote error":
 		if why := refusedCertificate(op.Err.Error()); why != "" {
-			f.Kind, f.Hint = wire.Auth, "--cert FILE and --key FILE name a certificate of ours"
+			f.Kind, f.Hint = wire.Auth, "send a client certificate with --cert FILE and --key FILE"
 			return why
 		}
 		return "the peer ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
@@ -142,14 +138,13 @@ func explainTLS(f *wire.Fault, err error) string {
 	return ""
 }
 
-// refusedCertificate explains a TLS alert by which the peer refused our
-// certificate; "" for other alerts. The alerts have no exported names in
-// crypto/tls.
+// refusedCertificate explains a TLS alert by which the peer refused the client certificate; "" for other alerts. crypto/tls
+// does not export names of alerts.
 func refusedCertificate(alert string) string {
 	alert = strings.TrimPrefix(alert, "tls: ")
 	switch alert {
 	case "certificate required":
-		return "the peer demands a client certificate"
+		return "the peer requires a client certificate"
 	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
 		"unknown certificate", "unknown certificate authority", "access denied":
 		return "the peer refused our client certificate: " + alert
@@ -162,7 +157,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// dialled returns the address that was tried, where the error knows it.
+// dialled returns the address that was tried, if the error contains it.
 func dialled(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Addr != nil && op.Addr.Network() == "tcp" {
@@ -171,7 +166,7 @@ func dialled(err error) string {
 	return ""
 }
 
-// Innermost drops the wrapping that holds URLs, and with them secrets.
+// Innermost unwraps errors that contain URLs, and with them secrets.
 func Innermost(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
@@ -180,8 +175,8 @@ func Innermost(err error) error {
 	return err
 }
 
-// LateRefusal makes an Auth Fault of the alert by which a TLS 1.3 server
-// refuses a client's certificate: the handshake is over by then.
+// LateRefusal returns an Auth Fault for the alert by which a TLS 1.3 server refuses a client's certificate, which arrives
+// after the handshake.
 func LateRefusal(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "remote error" {
@@ -193,7 +188,7 @@ func LateRefusal(err error) error {
 	return err
 }
 
-// TooLong returns the Fault of a message over the limit.
+// TooLong returns the Fault for a message over the limit.
 func TooLong(max int) error {
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("a message is longer than %d bytes, the limit of --max-message", max), nil)
+	return wire.NewFault(wire.Protocol, fmt.Sprintf("the peer sent a message over the limit of %d bytes (--max-message)", max), nil)
 }

@@ -18,13 +18,12 @@ import (
 	"rpcx/wire"
 )
 
-// late is a context whose deadline has passed and whose timer has not said so.
+// late is a context whose deadline has passed and whose timer has not fired.
 type late struct{ context.Context }
 
 func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
 
-// A dial that the caller's own deadline ends was not ended by --connect-timeout, whichever of
-// the two is the first to notice.
+// If the caller's own deadline ends a dial, --connect-timeout is not named, whichever of the two fires first.
 func TestDialFaultNamesTheRightLimit(t *testing.T) {
 	f := DialFault(late{t.Context()}, "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
 	if strings.Contains(f.Message, "10s") || f.Hint != "" {
@@ -35,13 +34,13 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 		t.Error(f.Message)
 	}
 	f = DialFault(t.Context(), "tcp://h:1", 10*time.Second, os.ErrDeadlineExceeded)
-	if !strings.Contains(f.Message, "no answer within 10s") {
+	if !strings.Contains(f.Message, "no response within 10s") {
 		t.Error(f.Message)
 	}
 }
 
-// Who is told that nobody is there tries again: that a peer refuses, hangs up or does not
-// answer is such a failure, that it is known not to be permitted or wrong is none.
+// Retries follow failures in which the peer refuses, hangs up or does not answer. A missing permission or a wrong address is
+// not such a failure.
 func TestNotThere(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has numbers of its own")

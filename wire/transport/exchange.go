@@ -8,22 +8,20 @@ import (
 	"rpcx/wire/redact"
 )
 
-// An Exchange describes one HTTP exchange, as it stands when the head of the response
-// has come or gone: an upgrade, a POST, a request for an event stream. The bodies must
-// not be read here.
+// An Exchange describes one HTTP exchange when the head of its response has been received or sent: an upgrade, a POST, a
+// request for an event stream. The bodies must not be read here.
 type Exchange struct {
 	Request  *http.Request
-	Response *http.Response // nil: none came
-	Err      error          // why none came
+	Response *http.Response // nil: none
+	Err      error          // why there is no response
 	Start    time.Time      // when it began
 	Connect  time.Duration  // to connect, without TLS; 0: a connection was used again
 	TLS      time.Duration  // of the TLS handshake
-	Wait     time.Duration  // from the request being sent to the head of the response
-	Remote   string         // the address of the other side; "": not known
+	Wait     time.Duration  // from the sent request to the head of the response
+	Remote   string         // the address of the peer; "": unknown
 }
 
-// RedactURL returns u as it may be shown: without userinfo and the values of its
-// query.
+// RedactURL returns u without userinfo and values of its query.
 func RedactURL(u *url.URL) string {
 	c := *u
 	c.User = nil

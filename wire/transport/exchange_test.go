@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// An address as it may be shown.
 func TestRedactURL(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"http://u:p@h/x", "http://h/x"},

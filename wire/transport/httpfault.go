@@ -12,11 +12,10 @@ import (
 	"rpcx/wire"
 )
 
-// MaxErrorBody bounds how much is shown of an answer that is no message.
+// MaxErrorBody bounds how much is shown of a response body that is not a message.
 const MaxErrorBody = 1024
 
-// HTTPFault returns the failure that an HTTP status stands for: 401, 403 and 407
-// are Auth, all others Unreachable.
+// HTTPFault returns the failure for an HTTP status: Auth for 401, 403 and 407, Unreachable for all others.
 func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	kind, status := wire.Unreachable, resp.StatusCode
 	switch status {
@@ -33,11 +32,10 @@ func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// longestRetryAfter bounds the pause that a server can ask for.
+// longestRetryAfter bounds the pause that a server can request.
 const longestRetryAfter = 24 * time.Hour
 
-// retryAfter reads when the server of an answer wants to be asked again, in seconds
-// from now; 0 where it does not say.
+// retryAfter returns the pause that the server requests, in seconds; 0 if it requests none.
 func retryAfter(resp *http.Response) int {
 	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
 	after, err := time.ParseDuration(given + "s")
@@ -50,8 +48,7 @@ func retryAfter(resp *http.Response) int {
 	return int(math.Ceil(min(after, longestRetryAfter).Seconds()))
 }
 
-// FirstLine returns the first line of text in an answer's body, for one line of
-// a message; the whole is in the Fault.
+// FirstLine returns the first line of a response body for a one-line message; the Fault contains the whole body.
 func FirstLine(body []byte) string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	s, _, _ = strings.Cut(s, "\n")

@@ -7,17 +7,16 @@ import (
 	"rpcx/wire"
 )
 
-// How much one direction of a pair holds before Send waits.
+// Bounds of one direction of a pair, beyond which Send waits.
 const (
 	pairMessages = 64
-	pairBytes    = 1 << 20 // a larger message goes when it is alone
+	pairBytes    = 1 << 20 // a larger message is sent when the queue is empty
 	pairKeep     = 64 << 10
 )
 
-// Pair returns the two ends of a connection in memory. Send waits while the peer
-// does not read what it has (64 messages or 1 MiB). After Close of one end
-// the other receives what is left and then a clean *wire.CloseError; after
-// CloseSend, io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
+// Pair returns the two ends of a connection in memory. Send waits if the peer has 64 messages or 1 MiB to read. After Close
+// of one end the other receives the rest and then a clean *wire.CloseError; after CloseSend, io.EOF. Both ends are
+// wire.Idlers and wire.HalfClosers.
 func Pair() (a, b wire.Conn) {
 	ab, ba := newPairQueue(), newPairQueue()
 	return &pairEnd{in: ba, out: ab}, &pairEnd{in: ab, out: ba}
@@ -34,7 +33,7 @@ func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
 func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
 func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
 
-// Close tells the peer last, which by then can send nothing more.
+// Close notifies the peer last, so that the peer cannot send any more by then.
 func (e *pairEnd) Close() error {
 	e.in.end(pairAbandoned)
 	e.out.end(pairClosed)
@@ -44,13 +43,12 @@ func (e *pairEnd) Close() error {
 // The states of a queue, in the order in which they can follow each other.
 const (
 	pairOpen      = iota
-	pairEnded     // the sender sends no more
-	pairClosed    // the sender is gone
-	pairAbandoned // the receiver is gone: what is left is dropped
+	pairEnded     // the sender has called CloseSend
+	pairClosed    // the sender has closed
+	pairAbandoned // the receiver has closed: the rest is dropped
 )
 
-// pairQueue is one direction: a ring whose buffers are used again. Its lock is
-// never held by a goroutine that waits.
+// pairQueue is one direction: a ring with reused buffers. No goroutine waits while it holds the lock.
 type pairQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -58,7 +56,7 @@ type pairQueue struct {
 	head, n int
 	bytes   int
 	state   int
-	lent    []byte // what the last pop returned
+	lent    []byte // returned by the last pop
 }
 
 func newPairQueue() *pairQueue {
@@ -102,7 +100,7 @@ func (q *pairQueue) pop(onIdle func()) ([]byte, error) {
 		return nil, &wire.CloseError{Clean: true}
 	}
 	if cap(q.lent) > pairKeep {
-		q.lent = nil // one huge message must not stay for ever
+		q.lent = nil // release the buffer of a huge message
 	}
 	slot := &q.ring[q.head]
 	q.lent, *slot = *slot, q.lent

@@ -62,7 +62,7 @@ func TestPairSendWaitsForTheReader(t *testing.T) {
 			t.Fatalf("%d messages went after one was read", sent)
 		}
 		b.Close()
-		synctest.Wait() // Send is woken by Close: else the bubble reports a deadlock
+		synctest.Wait() // Close wakes Send; otherwise the bubble reports a deadlock
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// Single returns a listener whose one client is there already.
+// Single returns a listener for one client that is already connected.
 func Single(conn wire.Conn) Listener {
 	l := &single{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
 	l.conn <- conn
@@ -30,10 +30,10 @@ func (l *single) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns "": no other client can connect.
+// Endpoint returns "": other clients cannot connect.
 func (l *single) Endpoint() string { return "" }
 
-// Close ends the listener, and the connection if it was not accepted yet.
+// Close closes the listener, and the connection if it was not accepted.
 func (l *single) Close() error {
 	l.once.Do(func() {
 		close(l.closed)

@@ -10,9 +10,8 @@ import (
 	"rpcx/wire"
 )
 
-// Client returns the configuration of a dialler's side. serverName is the name
-// that the certificate must have; "" leaves it to the caller. Roots are those
-// of CACert alone where it is given, else the system's.
+// Client returns the configuration of a TLS client. serverName is the name that the certificate must have; "" leaves it to
+// the caller. The roots are those of CACert if it is set, else the system's.
 func (t TLS) Client(serverName string) (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName, InsecureSkipVerify: t.Insecure}
 	var err error
@@ -30,9 +29,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 	return cfg, err
 }
 
-// Server returns the configuration of a listener's side. It needs a
-// certificate; with CACert the peer needs one too, signed by one of those
-// roots.
+// Server returns the configuration of a TLS server. It needs a certificate; with CACert the client needs one too, signed by
+// one of those roots.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, Usage("a TLS listener needs a certificate: --cert FILE and --key FILE")
@@ -46,7 +44,7 @@ func (t TLS) Server() (*tls.Config, error) {
 	return cfg, err
 }
 
-// loadPair reads Cert and Key; without Key, Cert holds both.
+// loadPair reads Cert and Key; if Key is empty, Cert contains both.
 func (t TLS) loadPair() ([]tls.Certificate, error) {
 	key := cmp.Or(t.Key, t.Cert)
 	pair, err := tls.LoadX509KeyPair(t.Cert, key)

@@ -18,47 +18,47 @@ import (
 	"rpcx/wire/redact"
 )
 
-// PieceShown bounds how much of a piece is shown, in bytes.
+// PieceShown bounds how many bytes of a piece are shown.
 const PieceShown = 2 << 10
 
-// A Watch is told of connections, by any goroutine. It keeps nothing of what it is given. nil: nobody looks.
+// A Watch receives the steps of connections, from any goroutine. It must not keep its arguments. nil: no watching.
 type Watch struct {
 	Fact  func(wire.Fact)
-	Piece func(wire.Piece) // nil: nobody looks at bytes
+	Piece func(wire.Piece) // nil: bytes are not watched
 }
 
-// Tell tells of a fact.
+// Tell reports a fact.
 func (w *Watch) Tell(f wire.Fact) {
 	if w != nil && w.Fact != nil {
 		w.Fact(f)
 	}
 }
 
-// Tellf tells of a fact of the peer.
+// Tellf reports a fact about the peer.
 func (w *Watch) Tellf(step, format string, args ...any) {
 	if w != nil && w.Fact != nil {
 		w.Fact(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// Pieces returns what shows the bytes of one stream, in both directions; nil: nobody looks.
+// Pieces returns a function that shows the bytes of one stream, in both directions; nil: not watched.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
 	}
-	var dirs [2]redact.Stream // each direction is one goroutine's at a time
+	var dirs [2]redact.Stream // one goroutine at a time uses each direction
 	return func(d wire.Direction, b []byte) {
 		shown := dirs[d].Append(nil, b)
 		w.Piece(wire.Piece{Who: who, Dir: d, Size: len(b), Shown: shown[:min(len(shown), PieceShown)]})
 	}
 }
 
-// Dialling returns a context in which what is looked up and connected to is told of.
+// Dialling returns a context that reports name lookups and connection attempts.
 func (w *Watch) Dialling(ctx context.Context) context.Context {
 	if w == nil || w.Fact == nil {
 		return ctx
 	}
-	var mu sync.Mutex // several addresses may be tried at once
+	var mu sync.Mutex // several addresses may be tried simultaneously
 	var looked time.Time
 	began := map[string]time.Time{}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -90,7 +90,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	})
 }
 
-// unwrapped drops the words of package net around the cause, which repeat the address.
+// unwrapped removes the text of package net around the cause, which repeats the address.
 func unwrapped(err error) error {
 	if op, ok := err.(*net.OpError); ok {
 		return op.Err
@@ -98,7 +98,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// Secured tells of a TLS handshake that is done. Of a listener, who is the client.
+// Secured reports a completed TLS handshake. For a listener, who is the client.
 func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
@@ -124,7 +124,7 @@ func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took ti
 	w.Tell(f)
 }
 
-// certificate describes one of a chain.
+// certificate describes one certificate of a chain.
 func certificate(c *x509.Certificate, place int) string {
 	what := "certificate"
 	if place > 0 {
@@ -141,14 +141,14 @@ func certificate(c *x509.Certificate, place int) string {
 	return text + ", issued by " + c.Issuer.String() + ", valid from " + c.NotBefore.UTC().Format(time.DateOnly) + " to " + c.NotAfter.UTC().Format(time.DateOnly)
 }
 
-// Requested tells of the head of a request.
+// Requested reports the head of a request.
 func (w *Watch) Requested(who, method, target, proto string, lines []string) {
 	if w != nil && w.Fact != nil {
 		w.Tell(wire.Fact{Step: "request", Text: method + " " + redact.Query(target) + " " + proto, Lines: lines, Who: who})
 	}
 }
 
-// Answered tells of the head of a response.
+// Answered reports the head of a response.
 func (w *Watch) Answered(who string, status int, proto string, h http.Header, took time.Duration) {
 	if w != nil && w.Fact != nil {
 		text := strings.TrimSpace(fmt.Sprintf("%s %d %s", proto, status, http.StatusText(status)))
@@ -165,7 +165,7 @@ func HeadLines(h http.Header) (lines []string) {
 	return lines
 }
 
-// HeadLine returns a line of a head without its secrets.
+// HeadLine returns a redacted line of a head.
 func HeadLine(name string, values []string) string {
 	switch {
 	case redact.SecretName(name):
@@ -176,7 +176,7 @@ func HeadLine(name string, values []string) string {
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }
 
-// ShownBody returns body, of which show gets what is read.
+// ShownBody returns body, and passes what is read from it to show.
 func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -184,7 +184,7 @@ func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	}{io.TeeReader(body, shower(show)), body}
 }
 
-// A shower is a writer that shows what is written.
+// A shower is a writer that passes what is written to a function.
 type shower func([]byte)
 
 func (s shower) Write(b []byte) (int, error) {

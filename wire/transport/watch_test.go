@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What -v shows of a certificate.
+// -v describes a certificate in one line.
 func TestCertificate(t *testing.T) {
 	at := func(year int) time.Time { return time.Date(year, 2, 3, 23, 0, 0, 0, time.FixedZone("", -3600)) }
 	c := &x509.Certificate{

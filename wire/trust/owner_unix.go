@@ -11,8 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns the reason for which a file must not be obeyed, "" if there
-// is none, and what to do about it.
+// objection returns why a file must not be obeyed ("": no reason), and what to do about it.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:
@@ -23,10 +22,9 @@ func objection(path string, info fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// trustedOwner reports whether a file's owner is the user or root. Root could
-// otherwise be made to obey any user's file, so for root the owner of the
-// file's folder is trusted as well: who owns a folder decides what is in it,
-// and root chose the folder.
+// trustedOwner reports whether a file's owner is the user or root. Root would otherwise obey any user's file, so for root
+// the owner of the file's directory is trusted as well: the owner of a directory decides what is in it, and root chose the
+// directory.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()

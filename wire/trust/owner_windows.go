@@ -9,21 +9,20 @@ import (
 	"rpcx/wire"
 )
 
-// writes are the rights by which a file, or what is in a folder, can be changed.
+// writes are the rights to change a file, or the contents of a directory.
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.WRITE_DAC | windows.WRITE_OWNER |
 	windows.DELETE | windows.GENERIC_WRITE | windows.GENERIC_ALL
 
-// objection says why a file is not obeyed, "" where it is, and what to do about it.
-// A file's list of rights may let us, the system and its administrators write, and
-// its owner is one of these.
+// objection returns why a file must not be obeyed ("": no reason), and what to do about it. The file must be owned by the
+// user, the system or its administrators, and writable only for them.
 func objection(path string, _ fs.FileInfo) (why, hint string) {
 	sd, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
-		return "who can write it is not known: " + err.Error(), ""
+		return "cannot read its permissions: " + err.Error(), ""
 	}
 	us, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return "who we are is not known: " + err.Error(), ""
+		return "cannot read the current user: " + err.Error(), ""
 	}
 	owner, _, err := sd.Owner()
 	if err != nil || !trusted(owner, us.User.Sid) {
@@ -36,8 +35,7 @@ func objection(path string, _ fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// onlyWrittenBy reports whether a list of rights lets nobody write whom we need not
-// trust.
+// onlyWrittenBy reports whether a list of rights allows writing only to trusted users.
 func onlyWrittenBy(rights *windows.ACL, us *windows.SID) bool {
 	for i := range uint32(rights.AceCount) {
 		var ace *windows.ACCESS_ALLOWED_ACE
@@ -54,7 +52,7 @@ func onlyWrittenBy(rights *windows.ACL, us *windows.SID) bool {
 	return true
 }
 
-// trusted reports whether who is us, or may do anything on this machine.
+// trusted reports whether who is the user, or has all rights on this machine.
 func trusted(who, us *windows.SID) bool {
 	if who.Equals(us) {
 		return true

@@ -1,5 +1,4 @@
-// Package trust decides whether a file may be obeyed: hooks, configuration,
-// pages of dialects.
+// Package trust decides whether a file may be obeyed: hooks, configuration, dialect files.
 package trust
 
 import (
@@ -8,9 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// Check returns a usage Fault if others than its owner can write the file at
-// path, or if its owner need not be trusted. what is the file's name in the
-// Fault's text.
+// Check returns a usage Fault if users other than its owner can write the file at path, or if its owner is not trusted. what
+// names the kind of file in the Fault's text.
 func Check(what, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -25,8 +23,8 @@ func Check(what, path string) error {
 	return f
 }
 
-// What there may be to object to.
+// The objections.
 const (
-	othersWrite = "others can write it"
-	othersOwnIt = "it belongs to somebody else"
+	othersWrite = "other users can write it"
+	othersOwnIt = "it belongs to another user"
 )

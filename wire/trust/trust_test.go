@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Root does not obey what any user has put somewhere.
+// Root does not obey files of other users.
 func TestTrustedByRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
@@ -26,7 +26,7 @@ func TestTrustedByRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Check("hooks", filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "belongs to somebody else") {
+	if err := Check("hooks", filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("not refused: %v", err)
 	}
 	if err := Check("hooks", filepath.Join(dir, "theirs/b")); err != nil {
@@ -45,7 +45,7 @@ func TestOthersCanWrite(t *testing.T) {
 	if err := os.Chmod(at, 0o622); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "others can write it") {
+	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "other users can write it") {
 		t.Errorf("not refused: %v", err)
 	}
 }

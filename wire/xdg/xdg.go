@@ -1,6 +1,5 @@
-// Package xdg returns the folders in which a user keeps the program's files, by
-// the XDG Base Directory Specification: rpcx in each of its base directories.
-// A variable that is unset or names a relative path counts for nothing there.
+// Package xdg returns the directories of a user's rpcx files, by the XDG Base Directory Specification: rpcx in each of its
+// base directories. A variable that is unset or contains a relative path is ignored.
 package xdg
 
 import (
@@ -9,16 +8,15 @@ import (
 	"runtime"
 )
 
-// Config returns the folder of the configuration, $XDG_CONFIG_HOME/rpcx or
-// ~/.config/rpcx; "" if there is no home folder either.
+// Config returns the directory of the configuration, $XDG_CONFIG_HOME/rpcx or ~/.config/rpcx; "" without a home directory.
 func Config() string { return folder("XDG_CONFIG_HOME", ".config") }
 
-// State returns the folder of files that outlive a run, such as histories:
-// $XDG_STATE_HOME/rpcx or ~/.local/state/rpcx; "" if there is no home folder either.
+// State returns the directory of files that outlive a run, such as histories: $XDG_STATE_HOME/rpcx or ~/.local/state/rpcx;
+// "" without a home directory.
 func State() string { return folder("XDG_STATE_HOME", ".local", "state") }
 
-// Cache returns the folder of files that can be lost, $XDG_CACHE_HOME/rpcx or
-// ~/.cache/rpcx (on macOS ~/Library/Caches/rpcx); "" if there is no home folder either.
+// Cache returns the directory of expendable files, $XDG_CACHE_HOME/rpcx or ~/.cache/rpcx (on macOS ~/Library/Caches/rpcx);
+// "" without a home directory.
 func Cache() string {
 	if runtime.GOOS == "darwin" {
 		return folder("XDG_CACHE_HOME", "Library", "Caches")
@@ -26,7 +24,7 @@ func Cache() string {
 	return folder("XDG_CACHE_HOME", ".cache")
 }
 
-// StateFile returns the path of a file in State; "" if there is no such folder.
+// StateFile returns the path of a file in State; "" if there is no such directory.
 func StateFile(name string) string {
 	dir := State()
 	if dir == "" {
@@ -35,8 +33,7 @@ func StateFile(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// folder returns rpcx in the folder that a variable names, else in one below the
-// home folder.
+// folder returns rpcx in the directory that a variable names, else in one below the home directory.
 func folder(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {

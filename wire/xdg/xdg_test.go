@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestFolder: an absolute path in the variable, else a folder below the home
-// folder; a relative path counts for nothing.
+// TestFolder: an absolute path in the variable, else a directory below the home directory; relative paths are ignored.
 func TestFolder(t *testing.T) {
 	conf, home := t.TempDir(), t.TempDir()
 	for _, c := range []struct{ variable, home, want string }{

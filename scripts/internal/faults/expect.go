@@ -198,7 +198,7 @@ func (f *fault) says(status int) *regexp.Regexp {
 	case status == 7:
 		text = `clos|lost|end|reset|exited`
 	case status == 124:
-		text = `(?i)time|no answer|within|gave up|given up`
+		text = `(?i)time|no answer|within|stopped connecting|gave up|given up`
 	default:
 		return nil
 	}

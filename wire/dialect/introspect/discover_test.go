@@ -87,7 +87,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 	for ignored, want := range map[string]string{
 		hashMethod:         "has not answered within 15s",
 		schemaMethod:       "has not answered within 15s",
-		moduleSchemaMethod: "the schema of its module m0: no answer within 15s",
+		moduleSchemaMethod: "the schema of its module m0: no response within 15s",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewCodec(dialect.CodecOptions{}).(*codec)

@@ -57,7 +57,7 @@ func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	text := "the service does not tell the schema of its module " + name
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		d.warn(text + ": no answer within " + askBound.String())
+		d.warn(text + ": no response within " + askBound.String())
 	case err != nil:
 		d.note(text + ": " + err.Error())
 	default:

@@ -34,9 +34,9 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		reason error // of the calls that are open
 		final  string
 	}{
-		"the peer sends no more":          {Ending{}, io.EOF, EOF, io.EOF, ""},
-		"the peer breaks the framing":     {Ending{}, framing, EOF, framing, "no length"},
-		"the peer says goodbye":           {Ending{}, goodbye, Closing, goodbye, ""},
+		"the peer sends no more":              {Ending{}, io.EOF, EOF, io.EOF, ""},
+		"the peer breaks the framing":         {Ending{}, framing, EOF, framing, "no length"},
+		"the peer says goodbye":               {Ending{}, goodbye, Closing, goodbye, ""},
 		"the connection is errTorn":           {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
 		"we have closed it":                   {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
 		"it could not be written to":          {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},

@@ -86,7 +86,7 @@ type stream struct {
 	unread   []byte // the end of pending, which the framing has not read
 	ended    error
 	clock    func() time.Duration
-	came     time.Duration // when the last bytes came, by clock
+	came     time.Duration // when the last bytes arrived, by clock
 
 	read, wrote func(d wire.Direction, b []byte) // are shown the bytes of the two sides; nil: nobody looks
 }

@@ -1,5 +1,5 @@
-// Package child starts processes in groups of their own, ends them with all that they started, and speaks with them
-// through their stdin and stdout (exec) or through Node's IPC channel (ipc).
+// Package child starts processes in their own groups, ends them with all their descendants, and connects to their stdin and
+// stdout (exec) or to Node's IPC channel (ipc).
 package child
 
 import (
@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial starts a child and speaks with it, or with our parent: exec and ipc.
+// Dial starts a child and connects to it (exec, ipc), or connects to the parent (ipc).
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if a.Scheme == "ipc" {
 		return dialIPC(ctx, a, c)
@@ -21,7 +21,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	return dialExec(ctx, a, c)
 }
 
-// dialExec starts a child and speaks through its stdin and stdout.
+// dialExec starts a child and connects to its stdin and stdout.
 func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if len(a.Command) == 0 {
 		return nil, transport.Usage("%s: has no command", a.Scheme)
@@ -51,7 +51,7 @@ func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wir
 // childCommand returns the command of an exec or ipc address.
 func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	cmd := exec.Command(a.Command[0], a.Command[1:]...)
-	// Were we a child over Node's IPC, our child must not take our channel.
+	// If this process is a child over Node's IPC, its child must not take the channel.
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, nodeChannelFD+"=") && !strings.HasPrefix(v, nodeChannelMode+"=") {
 			cmd.Env = append(cmd.Env, v)
@@ -61,8 +61,7 @@ func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	return cmd
 }
 
-// startChild starts cmd with its stderr copied to c.Stderr. Where it has
-// no stdout of its own, that goes there too.
+// startChild starts cmd and copies its stderr to c.Stderr, and its stdout too if that is not a connection.
 func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transport.Config) (*childStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)
@@ -73,7 +72,7 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transpor
 	}
 	cmd.Stderr = stderr
 	if cmd.Stdout == nil {
-		cmd.Stdout = stderr // what a child over ipc prints is for people
+		cmd.Stdout = stderr // the stdout of a child over ipc is for people
 	}
 	p, err := Start(cmd)
 	stderr.Close()

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground gives a terminal to a command that is about to be started with
-// Start: a process group of its own would be stopped when it reads from
-// it. That happens where tty is our terminal and we are in front of it; then
-// takeBack makes us so again, when the command has ended.
+// Foreground gives the terminal to a command that is about to be started: a command in a process group of its own would be
+// stopped when it reads from the terminal. It does so if tty is the controlling terminal and this process is in the
+// foreground; takeBack, called when the command has ended, reverses it.
 func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {
 	fd, us := int(tty.Fd()), syscall.Getpgrp()
 	if front, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || front != us {
@@ -25,7 +24,7 @@ func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {
 	}
 	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
 	return func() {
-		signal.Ignore(syscall.SIGTTOU) // what a background group gets for trying
+		signal.Ignore(syscall.SIGTTOU) // sent to background groups that try
 		defer signal.Reset(syscall.SIGTTOU)
 		_ = unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, us)
 	}

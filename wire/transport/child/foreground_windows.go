@@ -5,5 +5,5 @@ import (
 	"os/exec"
 )
 
-// Foreground has nothing to give: all who share a console may read from it.
+// Foreground does nothing: all processes of a console may read from it.
 func Foreground(*exec.Cmd, *os.File) (takeBack func()) { return func() {} }

@@ -10,23 +10,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is a child and all that it starts: a process group, which has the
-// child's number. To none of it a signal may be sent once nobody of it is left.
+// A group is a child and its descendants: a process group with the child's number. When the group is empty, its number must
+// not be used any more.
 type group struct{ id int }
 
-// groupOf returns the group of a child that processGroup has made the first of one.
+// groupOf returns the group of a child that processGroup has made its leader.
 func groupOf(child *os.Process) group { return group{child.Pid} }
 
-// ask asks all of the group to end.
+// ask requests that all of the group exit.
 func (g group) ask() bool {
 	syscall.Kill(-g.id, syscall.SIGTERM)
 	return true
 }
 
-// force ends all of the group.
+// force kills all of the group.
 func (g group) force() { syscall.Kill(-g.id, syscall.SIGKILL) }
 
-// lives reports whether anybody is left in the group.
+// lives reports whether the group has a process.
 func (g group) lives() bool { return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) }
 
 // signalName returns the name of a signal, such as SIGKILL.

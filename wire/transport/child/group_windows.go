@@ -9,17 +9,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGroup keeps Ctrl-C from a child, as that is ours to pass on, and lets it
-// be asked to end by Ctrl-Break.
+// processGroup keeps Ctrl-C from a child, because rpcx forwards that, and allows ending it with Ctrl-Break.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 }
 
-// A group is a child and all that it starts: a job, which the system ends with us.
-// What the child starts in the moment before it is in the job is not in it.
+// A group is a child and its descendants: a job, which the system ends with this process. Processes that the child starts
+// before it is in the job are not in it.
 type group struct {
 	child *os.Process
-	job   *job // nil: the system has given none; the child is then alone
+	job   *job // nil: the system refused one; only the child is ended then
 }
 
 type job struct{ handle windows.Handle }
@@ -37,7 +36,7 @@ func groupOf(child *os.Process) group {
 	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err == nil {
 		if herr := child.WithHandle(func(process uintptr) { err = windows.AssignProcessToJobObject(handle, windows.Handle(process)) }); herr != nil {
-			err = herr // it has ended already
+			err = herr // it has exited already
 		}
 	}
 	if err != nil {
@@ -49,13 +48,12 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask asks all of the group to end, by Ctrl-Break on the console that it shares with us; false where there is none, so
-// that nobody can be asked.
+// ask requests that all of the group exit, by Ctrl-Break on their common console; false if there is no console.
 func (g group) ask() bool {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
 }
 
-// force ends all of the group.
+// force kills all of the group.
 func (g group) force() {
 	if g.job == nil || windows.TerminateJobObject(g.job.handle, 1) != nil {
 		_ = g.child.Kill()
@@ -71,7 +69,7 @@ type jobAccounting struct {
 // basicAccounting is the system's JobObjectBasicAccountingInformation.
 const basicAccounting = 1
 
-// lives reports whether anybody is left in the group.
+// lives reports whether the group has a process.
 func (g group) lives() bool {
 	if g.job == nil {
 		return false
@@ -82,5 +80,5 @@ func (g group) lives() bool {
 	return err == nil && a.active > 0
 }
 
-// signalName returns the name of a signal; none ends a process here.
+// signalName returns "": signals do not end processes on this system.
 func signalName(s syscall.Signal) string { return s.String() }

@@ -13,14 +13,13 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// The variables by which Node tells a child of its channel.
+// The variables with which Node names the channel to a child.
 const (
 	nodeChannelFD   = "NODE_CHANNEL_FD"
 	nodeChannelMode = "NODE_CHANNEL_SERIALIZATION_MODE"
 )
 
-// dialIPC starts a child with Node's IPC channel, or with no command uses the
-// channel on which we are the child.
+// dialIPC starts a child with Node's IPC channel, or, without a command, uses the channel from the parent.
 func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	}
 	defer theirs.Close()
 	cmd := childCommand(a, c)
-	cmd.ExtraFiles = []*os.File{theirs} // number 3
+	cmd.ExtraFiles = []*os.File{theirs} // descriptor 3
 	cmd.Env = append(cmd.Env, nodeChannelFD+"=3", nodeChannelMode+"=json")
 	s, err := startChild(ctx, cmd, childPipes{in: ours, closeIn: ours.CloseWrite, out: ours}, c)
 	if err != nil {
@@ -44,17 +43,16 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 	return newIPCConn(s, c)
 }
 
-// Listen returns a listener whose one client is the parent that gave us a
-// channel.
+// Listen returns a listener whose one client is the parent that passed a channel.
 func Listen(_ context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if err := ipcHere(); err != nil {
 		return nil, err
 	}
 	switch {
 	case len(a.Command) > 0:
-		return nil, transport.UsageHint("ipc: alone is for a child that Node has forked", "ipc:COMMAND starts a child and cannot be listened on")
+		return nil, transport.UsageHint("ipc: without a command is for a child that Node has forked", "ipc:COMMAND starts a child: use it to connect, not to listen")
 	case c.Token != "":
-		return nil, transport.UsageHint("ws:// and http:// can", "ipc: cannot demand a token")
+		return nil, transport.UsageHint("use ws:// or http://", "ipc: does not support --token")
 	}
 	conn, err := joinIPC(c)
 	if err != nil {
@@ -63,34 +61,34 @@ func Listen(_ context.Context, a transport.Address, c transport.Config) (transpo
 	return transport.Single(conn), nil
 }
 
-// joinIPC takes the channel that our parent has opened for us.
+// joinIPC opens the channel that the parent passed.
 func joinIPC(c transport.Config) (wire.Conn, error) {
 	text, mode := os.Getenv(nodeChannelFD), os.Getenv(nodeChannelMode)
 	if text == "" {
-		return nil, transport.UsageHint("ipc:COMMAND starts a child; ipc: alone is for a child that Node has forked",
-			"ipc: %s is not set, so nobody started us with an IPC channel", nodeChannelFD)
+		return nil, transport.UsageHint("ipc:COMMAND starts a child; ipc: without a command is for a child that Node has forked",
+			"ipc: %s is not set, so the parent passed no IPC channel", nodeChannelFD)
 	}
 	if mode != "" && mode != "json" {
-		return nil, transport.Usage("ipc: the parent serializes messages as %q, only json is spoken here", mode)
+		return nil, transport.Usage("ipc: the parent serializes messages as %q, only json is supported", mode)
 	}
 	conn, err := inheritedSocket(text)
 	if err != nil {
-		return nil, transport.Usage("ipc: %s is %q, which is no open socket: %v", nodeChannelFD, text, err)
+		return nil, transport.Usage("ipc: %s is %q, which is not an open socket: %v", nodeChannelFD, text, err)
 	}
 	os.Unsetenv(nodeChannelFD)
 	os.Unsetenv(nodeChannelMode)
 	return newIPCConn(stream.New(conn), c)
 }
 
-// A lineConn is what of a framing's Conn an ipcConn shows.
+// A lineConn has the methods of a framing's Conn that an ipcConn exposes.
 type lineConn interface {
 	wire.Conn
 	wire.Idler
 	wire.Batcher
 }
 
-// An ipcConn is a line a message, less the messages of Node itself. It is no
-// wire.HalfCloser: Node takes half of an end for the whole.
+// An ipcConn sends one message per line and hides Node's own messages. It is not a wire.HalfCloser, because Node closes the
+// whole channel.
 type ipcConn struct {
 	lineConn
 	c      transport.Config
@@ -105,9 +103,8 @@ func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
 	return &ipcConn{lineConn: conn.(lineConn), c: c}, nil
 }
 
-// Recv returns the next message that is not Node's own ("cmd" begins with
-// "NODE_"). A message that came with a handle is delivered without it, and
-// acknowledged: Node sends nothing more until then.
+// Recv returns the next message that is not Node's own ("cmd" begins with "NODE_"). It returns a message with a handle
+// without it, and acknowledges the handle, because Node waits for that.
 func (i *ipcConn) Recv() ([]byte, error) {
 	for {
 		msg, err := i.lineConn.Recv()
@@ -136,6 +133,6 @@ func (i *ipcConn) Recv() ([]byte, error) {
 func (i *ipcConn) warn(cmd string) {
 	if !i.warned {
 		i.warned = true
-		i.c.Warnf("ipc: messages of Node itself (%s) are not for us: handles are dropped", cmd)
+		i.c.Warnf("ipc: ignored a message of Node itself (%s); handles are dropped", cmd)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ipcHere says why Node's channel cannot be used on this system: it can.
+// ipcHere returns an error on systems without Node's channel.
 func ipcHere() error { return nil }
 
 // inheritedSocket takes over the descriptor with that number.
@@ -24,11 +24,11 @@ func inheritedSocket(number string) (net.Conn, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "ipc")
-	defer f.Close() // FileConn has a copy, which no child of ours inherits
+	defer f.Close() // FileConn has a copy, which children do not inherit
 	return net.FileConn(f)
 }
 
-// socketPair returns two connected sockets that no other child inherits.
+// socketPair returns two connected sockets that other children do not inherit.
 func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)

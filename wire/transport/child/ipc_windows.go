@@ -8,10 +8,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// ipcHere says why Node's channel cannot be used on this system: here it is a named
-// pipe with frames of its own, in place of a socket with lines.
+// ipcHere returns an error: on Windows, Node's channel is a named pipe with frames of its own, not a socket with lines.
 func ipcHere() error {
-	return transport.UsageHint("exec:COMMAND speaks through a child's stdin and stdout", "ipc: is not there on Windows")
+	return transport.UsageHint("use exec:COMMAND, which uses a child's stdin and stdout", "ipc: is not available on Windows")
 }
 
 func inheritedSocket(string) (net.Conn, error) { return nil, errors.ErrUnsupported }

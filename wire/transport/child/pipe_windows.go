@@ -7,22 +7,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// PipeTo returns a pipe whose end is for a child to read, and ours has deadlines.
+// PipeTo returns a pipe for a child to read; the local end has deadlines.
 func PipeTo() (theirs, ours *os.File, err error) {
 	ours, theirs, err = pipe(windows.PIPE_ACCESS_OUTBOUND, windows.GENERIC_READ)
 	return theirs, ours, err
 }
 
-// PipeFrom returns a pipe whose end is for a child to write, and ours has deadlines.
+// PipeFrom returns a pipe for a child to write; the local end has deadlines.
 func PipeFrom() (ours, theirs *os.File, err error) {
 	return pipe(windows.PIPE_ACCESS_INBOUND, windows.GENERIC_WRITE)
 }
 
-// pipeSize is how much a pipe holds, as on other systems.
+// pipeSize is the capacity of a pipe, as on other systems.
 const pipeSize = 64 << 10
 
-// pipe makes a pipe that has a name, which nobody can guess: only of such a pipe can
-// one end be overlapped, which deadlines need, while the child's is not.
+// pipe creates a pipe with an unguessable name: only with named pipes can one end be overlapped, which deadlines need, and
+// the child's end not.
 func pipe(ours, theirs uint32) (our, their *os.File, err error) {
 	name := `\\.\pipe\rpcx-` + rand.Text()
 	path, err := windows.UTF16PtrFromString(name)

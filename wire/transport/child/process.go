@@ -15,25 +15,21 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Process is a child in a group of its own. On Linux the system kills it (it
-// alone, not its group) when we are killed, on Windows the whole group. Whoever
-// started it calls End, also after it has exited by itself.
+// A Process is a child in its own group. If this process is killed, Linux kills the child (not its group), and Windows the
+// whole group. Call End in any case, also after the child has exited.
 type Process struct {
 	cmd   *exec.Cmd
 	group group
 	done  chan struct{} // closed when the child has been waited for
-	gone  bool          // after done: nobody of the group was left then
+	gone  bool          // after done: the group was empty then
 	err   error         // after done: of cmd.Wait
 }
 
-// Start starts cmd, which must not have been started. It changes
-// cmd.SysProcAttr so that the child is in a group of its own, and waits for the
-// child in the background: cmd.Wait must not be called. Where cmd has writers that are no
-// *os.File, set cmd.WaitDelay too, else a grandchild that keeps stdout open
-// holds up Done.
+// Start starts cmd. It changes cmd.SysProcAttr to put the child into its own group, and waits for the child in the
+// background: cmd.Wait must not be called. If cmd has writers that are not *os.File, set cmd.WaitDelay, or a grandchild that
+// keeps stdout open delays Done.
 //
-// Failures are *wire.Fault of the kinds NotFound and NotExecutable, else
-// Unreachable.
+// Failures are *wire.Fault of the kinds NotFound and NotExecutable, else Unreachable.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -48,8 +44,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// run starts the child and waits for it, on one thread: the death signal of a child (Linux) comes when the thread that
-// started it ends.
+// run starts the child and waits for it on one thread: on Linux the child's death signal is sent when that thread ends.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -60,15 +55,14 @@ func (p *Process) run(started chan<- error) {
 	p.group = groupOf(p.cmd.Process)
 	started <- nil
 	p.err = p.cmd.Wait()
-	// While one of its members lives, the group's number is not given to
-	// others. That nobody was left is remembered, so that no stranger gets a
-	// signal of ours later.
+	// The group's number is not reused while a member lives. The empty group is recorded, so that another process with its
+	// number never gets a signal.
 	p.gone = !p.group.lives()
 	close(p.done)
 }
 
-// Done returns a channel that is closed when the child has exited and, where cmd has writers,
-// they have got what it wrote. Its own children may still run.
+// Done returns a channel that is closed when the child has exited and cmd's writers have received its output. Its own
+// children may still run.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Wait waits for Done and returns what cmd.Wait returned.
@@ -80,8 +74,7 @@ func (p *Process) Wait() error {
 // Pid returns the child's process id, which names its group too.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Status returns how the child ended: its exit status, or -1 and the signal's name.
-// Before Done it returns -1 and "".
+// Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !transport.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
@@ -93,26 +86,23 @@ func (p *Process) Status() (exit int, signal string) {
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// empty reports whether nobody of the group was left when the child was waited for.
+// empty reports whether the group was empty when the child was waited for.
 func (p *Process) empty() bool { return transport.IsClosed(p.done) && p.gone }
 
-// LeftBehind reports whether the child has exited and somebody of its group lives
-// on.
+// LeftBehind reports whether the child has exited and its group has other processes.
 func (p *Process) LeftBehind() bool {
 	return transport.IsClosed(p.done) && !p.gone && p.group.lives() && !groupIsDead(p.Pid())
 }
 
-// HurriedGrace is what a child has to end once nobody waits for it any longer.
+// HurriedGrace is how long a child may take to exit after Hurry.
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole group to end (SIGTERM; on Windows Ctrl-Break), and after grace
-// forces it (SIGKILL). It returns when the group is empty, at the latest a second
-// after it was forced. If the child has exited already it does the same for the processes that
-// the child left behind.
+// End asks the whole group to exit (SIGTERM; on Windows Ctrl-Break), and after grace kills it (SIGKILL). It returns when the
+// group is empty, at most a second after the kill. If the child has exited already, End does the same for the processes that
+// it left behind.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
-// EndWithin is End with a grace that is over HurriedGrace after hurry has ended, which may
-// be nil.
+// EndWithin is End with a grace that ends HurriedGrace after hurry, which may be nil, has ended.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() && !p.group.ask() {
 		p.group.force()
@@ -127,13 +117,12 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	}
 	select {
 	case <-p.done:
-	case <-time.After(time.Second): // longer only for what no signal ends
+	case <-time.After(time.Second): // exceeded only by processes that SIGKILL does not end
 	}
 }
 
-// waitGroup waits until the process group is empty, for d at most. The system
-// reports only the end of the child itself; for the child's own children we have to
-// poll, less often the longer they last.
+// waitGroup waits until the process group is empty, for at most d. The system reports only the end of the child; for its
+// children waitGroup polls, at growing intervals.
 func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
@@ -142,7 +131,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 			return false
 		}
 	}
-	const settle = 8 * time.Millisecond // whoever reaps mostly has done it by then
+	const settle = 8 * time.Millisecond // usually enough for init to reap them
 	for pause := time.Millisecond; !p.gone && p.group.lives(); pause = min(2*pause, 32*time.Millisecond) {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true
@@ -156,7 +145,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 	return true
 }
 
-// startFault says why cmd could not be started.
+// startFault returns why cmd could not be started.
 func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	name := cmd.Path
 	if len(cmd.Args) > 0 {
@@ -169,9 +158,9 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	}
 	switch {
 	case cmd.Dir != "" && !isDir(cmd.Dir):
-		return fault(wire.NotFound, "its working directory does not exist: "+cmd.Dir, "")
+		return fault(wire.NotFound, "the working directory does not exist: "+cmd.Dir, "")
 	case errors.Is(err, exec.ErrDot):
-		return fault(wire.NotFound, "is only in the working directory, which is not searched", "./"+name)
+		return fault(wire.NotFound, "is in the working directory, which is not searched", "./"+name)
 	case errors.Is(err, exec.ErrNotFound):
 		hint := ""
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {

@@ -4,8 +4,8 @@ package child
 
 import "syscall"
 
-// processGroup puts a child into a group of its own. Only Linux can have it
-// killed together with us; elsewhere the end of its stdin must do.
+// processGroup puts a child into its own group. Only Linux can kill it together with this process; elsewhere the child
+// notices by the end of its stdin.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.Setpgid = true
 }

@@ -14,17 +14,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// How much of a child's stderr is kept for the message about its end.
+// Bounds of a child's stderr that is kept for the message about its end.
 const (
 	tailLines = 20
-	tailWidth = 500 // bytes of a line
+	tailWidth = 500 // bytes per line
 )
 
-// A tail is a writer that keeps the last lines which are not blank.
+// A tail is a writer that keeps the last non-blank lines.
 type tail struct {
 	mu   sync.Mutex
 	kept []string
-	line []byte // the one that has no end yet
+	line []byte // the last line, without an end yet
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -42,7 +42,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns the last lines, the one without an end included.
+// lines returns the last lines, including one without an end.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,14 +60,14 @@ func appendLine(lines []string, line []byte) []string {
 	return append(lines, text)
 }
 
-// stderrPump hands on what a child writes to its stderr, and keeps the end.
+// stderrPump forwards a child's stderr, and keeps its last lines.
 type stderrPump struct {
 	tail
 	r    *os.File
 	done chan struct{}
 }
 
-// newStderrPump starts to copy; the child gets the file that is returned.
+// newStderrPump starts to copy; the returned file is for the child.
 func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 	r, w, err := PipeFrom()
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *stderrPump) run(to io.Writer) {
 		p.tail.Write(buf[:n])
 		if to != nil && n > 0 {
 			if _, werr := to.Write(buf[:n]); werr != nil {
-				to = nil // the child must not be held up by it
+				to = nil // a failing writer must not delay the child
 			}
 		}
 		if err != nil {
@@ -106,8 +106,7 @@ func (p *stderrPump) settle(d time.Duration) {
 	}
 }
 
-// close ends the copying after what has been written so far has been read, for
-// which it waits d at most.
+// close ends the copying after the bytes written so far have been read, waiting at most d.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrTimeout)
 	p.r.Close()

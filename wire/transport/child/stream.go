@@ -13,20 +13,20 @@ import (
 	"rpcx/wire/transport"
 )
 
-// How long a child's end is waited for in which case.
+// Bounds of waiting for a child's end.
 const (
-	exitTimeout   = time.Second            // after its stdout ended: does it exit too?
-	quietTimeout  = time.Second            // after its exit: a grandchild may keep its stdout open
-	stderrTimeout = 250 * time.Millisecond // after its exit: the last lines of stderr
+	exitTimeout   = time.Second            // for its exit, after its stdout ended
+	quietTimeout  = time.Second            // for the end of its stdout, after its exit: a grandchild may keep it open
+	stderrTimeout = 250 * time.Millisecond // for the last lines of stderr, after its exit
 )
 
-// childPipes are our ends of what leads to a child.
+// childPipes are the local ends of the pipes to a child.
 type childPipes struct {
 	in interface {
 		io.Writer
 		SetWriteDeadline(time.Time) error
 	}
-	closeIn func() error // nothing more will be sent
+	closeIn func() error // closes the child's stdin
 	out     interface {
 		io.ReadCloser
 		SetReadDeadline(time.Time) error
@@ -44,12 +44,12 @@ type childStream struct {
 	mu      sync.Mutex // guards the deadlines of in and out
 	closing chan struct{}
 
-	reading sync.Mutex // held by Read, and by Close in the end
+	reading sync.Mutex // held by Read, and by the last step of Close
 	ended   chan struct{}
 	half    bool // io.EOF has been returned
 
 	inOnce, closeOnce sync.Once
-	inClosed          atomic.Bool // by CloseWrite
+	inClosed          atomic.Bool // set by CloseWrite
 }
 
 func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transport.Config) *childStream {
@@ -61,8 +61,7 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transpor
 	return s
 }
 
-// watch ends reads and writes which go on after the child's exit: a grandchild
-// may hold the pipes open for ever.
+// watch ends reads and writes that continue after the child's exit: a grandchild may hold the pipes open forever.
 func (s *childStream) watch() {
 	<-s.p.Done()
 	s.bound(quietTimeout)
@@ -77,8 +76,8 @@ func (s *childStream) bound(d time.Duration) {
 	}
 }
 
-// Read reads the child's stdout. At its end it returns a *wire.CloseError if
-// the child exits too, else io.EOF, and then the *wire.CloseError of its exit.
+// Read reads the child's stdout. At its end it returns a *wire.CloseError if the child exits too; otherwise io.EOF, and then
+// the *wire.CloseError of its exit.
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -92,14 +91,14 @@ func (s *childStream) Read(b []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
-			continue // it exited meanwhile: what it wrote before is still to be read
+			continue // it has exited: read what it wrote before
 		}
 		close(s.ended)
 	}
 	return 0, s.end()
 }
 
-// end says how the child's stdout ended.
+// end returns how the child's stdout ended.
 func (s *childStream) end() error {
 	patience := exitTimeout
 	if s.half {
@@ -125,7 +124,7 @@ func (s *childStream) waitExit(d time.Duration) bool {
 	return transport.IsClosed(s.p.done)
 }
 
-// exitError returns the end of the connection by the child's exit.
+// exitError returns the end of the connection for the child's exit.
 func (s *childStream) exitError() *wire.CloseError {
 	if !transport.IsClosed(s.closing) {
 		s.stderr.settle(stderrTimeout)
@@ -140,7 +139,7 @@ func (s *childStream) exitError() *wire.CloseError {
 // Write writes to the child's stdin.
 func (s *childStream) Write(b []byte) (int, error) {
 	if s.inClosed.Load() && !transport.IsClosed(s.closing) {
-		return 0, &wire.CloseError{Err: errors.New("its stdin is closed already")}
+		return 0, &wire.CloseError{Err: errors.New("the child's stdin is already closed")}
 	}
 	if !transport.IsClosed(s.p.done) {
 		if n, err := s.in.Write(b); err == nil {
@@ -150,8 +149,8 @@ func (s *childStream) Write(b []byte) (int, error) {
 	return 0, s.writeError()
 }
 
-// writeError says why the child takes nothing more. What it has written is read
-// first, as an error here may end the connection for the reader.
+// writeError returns why writing to the child failed. It first waits until the child's output has been read, because this
+// error may end the connection for the reader.
 func (s *childStream) writeError() error {
 	if !s.waitExit(exitTimeout) {
 		if transport.IsClosed(s.closing) {
@@ -176,9 +175,8 @@ func (s *childStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes the child's stdin, reads on what it still says, and ends it with
-// its group: asked after timeout, forced after another. Nothing of it runs when
-// Close returns, but for what no signal ends and what left the group.
+// Close closes the child's stdin, reads the rest of its output, and ends its group: asked after timeout, killed after
+// another. When Close returns none of the group runs, except processes that SIGKILL does not end.
 func (s *childStream) Close() error {
 	s.closeOnce.Do(s.close)
 	return nil
@@ -192,13 +190,13 @@ func (s *childStream) close() {
 	s.in.SetWriteDeadline(past)
 	s.mu.Unlock()
 	s.CloseWrite()
-	s.reading.Lock() // Read has left
+	s.reading.Lock() // Read has returned
 	defer s.reading.Unlock()
 
 	s.out.SetReadDeadline(time.Time{})
 	drained := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, s.out) // a child that cannot write does not end
+		io.Copy(io.Discard, s.out) // a child that blocks on writing does not exit
 		close(drained)
 	}()
 	patience, cancel := transport.Within(s.hurry, s.timeout, 0)

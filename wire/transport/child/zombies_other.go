@@ -2,6 +2,5 @@
 
 package child
 
-// groupIsDead reports whether all that is left of a process group only waits to
-// be reaped: only Linux tells.
+// groupIsDead is not available on this system and returns false.
 func groupIsDead(int) bool { return false }

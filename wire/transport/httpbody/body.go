@@ -1,4 +1,4 @@
-// Package httpbody reads and writes the messages in the body of an HTTP exchange: one alone, one on each line, or
+// Package httpbody reads and writes the messages in the body of an HTTP exchange: a single message, one per line, or
 // server-sent events.
 package httpbody
 
@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Read reads a whole body, without the blanks around it and a byte order
-// mark. Memory follows the bytes that come, not the length that was announced;
-// one over the limit is refused before they come.
+// Read reads a whole body, without the blanks around it and a byte order mark. It allocates memory for bytes that arrive,
+// not for the announced length, and rejects a length over the limit at once.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	if length > int64(max) {
 		return nil, transport.TooLong(max)
@@ -30,11 +29,10 @@ func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
 }
 
-// Lines calls recv for each line that is not blank, the last one also
-// without its end.
+// Lines calls recv for each line that is not blank, also for a last line without an end.
 func Lines(r io.Reader, max int, recv func([]byte)) error {
 	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 0, 64<<10), max+2) // with its CRLF
+	s.Buffer(make([]byte, 0, 64<<10), max+2) // room for CRLF
 	for s.Scan() {
 		line := bytes.TrimSpace(s.Bytes())
 		if len(line) > max {

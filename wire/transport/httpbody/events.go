@@ -11,34 +11,32 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An eventStream reads server-sent events as the HTML standard has them, of
-// which only the data matters to most: lines end with CR, LF or CRLF, an empty one
-// ends an event, several data lines are joined by LF, comments and all other
-// fields are skipped, and an event without data is none.
+// An eventStream reads server-sent events as in the HTML standard. Lines end with CR, LF or CRLF, an empty line ends an
+// event, several data lines are joined by LF, comments and unknown fields are skipped, and an event without data does not
+// count.
 type eventStream struct {
-	at     *Position // nil: nobody asks
-	id     *string   // of the event that is being read; nil: it has none
-	kind   string    // of that event
+	at     *Position // nil: not recorded
+	id     *string   // id of the current event; nil: none
+	kind   string    // its kind
 	in     *bufio.Reader
 	max    int
 	line   []byte
 	data   []byte
 	some   bool // a data line was seen
-	skipLF bool // the line before ended with CR: an LF now belongs to it
+	skipLF bool // the last line ended with CR: skip an LF
 }
 
-// A Position is how far an event stream has come, from where it can be resumed.
+// A Position is the place in an event stream from which it can be resumed.
 type Position struct {
-	ID    string        // of the last event that was whole; "": none had one
-	Event string        // the kind of the last event; "": it named none
-	Retry time.Duration // how long to wait before that, where the server has said it
+	ID    string        // id of the last complete event; "": none
+	Event string        // kind of the last event; "": none
+	Retry time.Duration // the server's pause before resuming, if any
 }
 
-// Events calls recv with the data of each event, which is valid during the
-// call, until r ends. An event that the end of r cuts off is dropped, as the
-// standard says, unless its data is a whole JSON value: some servers forget the
-// last empty line. Data longer than max is a Protocol Fault. at, if it is not nil, is
-// kept at how far the stream has come: one that ends too early is resumed there.
+// Events calls recv with the data of each event until r ends; the data is valid during the call. An event that the end of r
+// cuts off is dropped, as the standard demands, unless its data is a whole JSON value: some servers omit the last empty
+// line. Data longer than max is a Protocol Fault. Events keeps at, unless it is nil, up to date, so that a stream that ends
+// early can be resumed.
 func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
@@ -69,7 +67,7 @@ func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	}
 }
 
-// end hands a whole event on.
+// end passes a complete event on.
 func (s *eventStream) end(recv func([]byte)) {
 	if s.id != nil {
 		s.at.ID = *s.id
@@ -82,7 +80,7 @@ func (s *eventStream) end(recv func([]byte)) {
 	}
 }
 
-// reset forgets the event, and a buffer that one large event left behind.
+// reset forgets the event, and releases the buffer of a large one.
 func (s *eventStream) reset() {
 	s.data, s.some, s.id, s.kind = s.data[:0], false, nil, ""
 	if cap(s.data) > 1<<20 {
@@ -93,9 +91,8 @@ func (s *eventStream) reset() {
 	}
 }
 
-// readLine reads the next line into s.line. It is not whole where the input
-// ended (io.EOF) or failed before the line did. It never waits for the byte
-// after a CR.
+// readLine reads the next line into s.line. The line is incomplete if the input ended (io.EOF) or failed inside it. It never
+// waits for the byte after a CR.
 func (s *eventStream) readLine() (whole bool, err error) {
 	s.line = s.line[:0]
 	for {
@@ -142,13 +139,13 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// maxEventID bounds the id of an event, in bytes: it is sent back as a header.
+// maxEventID bounds the id of an event, in bytes, because it is sent back as a header.
 const maxEventID = 1 << 10
 
-// longestRetry bounds how long a server can have us wait before a stream is resumed.
+// longestRetry bounds the pause before resuming that a server can request.
 const longestRetry = time.Minute
 
-// field takes the line into the event if it is one of data, or says where the stream is resumed, and when.
+// field handles a line: data, or the place and time of resuming.
 func (s *eventStream) field() error {
 	name, value, _ := bytes.Cut(s.line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -174,8 +171,8 @@ func (s *eventStream) field() error {
 	return nil
 }
 
-// AppendEvent appends msg as one event. A line break between its tokens (there
-// is none elsewhere in JSON) begins a new data line.
+// AppendEvent appends msg as one event. A line break between its tokens begins a new data line; JSON has no line breaks
+// elsewhere.
 func AppendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)
 	for {

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// answer hands the messages of an answer to recv.
+// answer passes the messages of a response to recv.
 func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	good := resp.StatusCode/100 == 2
@@ -41,7 +41,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	case err != nil:
 		return h.broken(err)
 	case len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
-		return nil // some say "Accepted" in words
+		return nil // some servers send "Accepted" as text
 	case isJSON(media) || json.Valid(body):
 		recv(body)
 		return nil
@@ -49,22 +49,20 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	return h.notJSON(resp.StatusCode, media, body)
 }
 
-// isAuth reports whether a status says that authority is missing. Then the body
-// does not count, whatever it is.
+// isAuth reports whether a status means missing authorization. Then the body does not count.
 func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere are the statuses which mean that there is no such service at this
-// address, rather than that the service failed.
+// nobodyThere are the statuses that mean that there is no such service at this address, rather than that the service failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
-// refusal returns the Fault of a POST that was answered with a status and no
-// message: Auth, Unreachable, or, where the server was there and failed, RPCError.
+// refusal returns the Fault for a POST whose response has a status but no message: Auth, Unreachable, or, if the server
+// failed, RPCError.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
 	f := transport.HTTPFault(h.Where+" answered", resp, body)
@@ -75,9 +73,8 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// readRefusal reads the body of an answer that is no success, as far as it comes
-// in time: the status has come and counts, whatever becomes of the body. What
-// does not claim to be JSON is read by people, who need its beginning only.
+// readRefusal reads the body of a failed response, as far as it arrives in time: the status counts even if the body is
+// broken. Of a body that is not JSON only the beginning is kept, for people to read.
 func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 	defer time.AfterFunc(refusalTimeout, func() { body.Close() }).Stop()
 	most := h.max
@@ -90,22 +87,20 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 
 const refusalTimeout = time.Second
 
-// broken returns what became of a reply that had begun: a Fault as it is, and all
-// else the end of the connection that carried it.
+// broken returns why a response ended early: a Fault unchanged, any other error as the end of the connection.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err
 	}
 	if err == io.ErrUnexpectedEOF {
-		err = errors.New("the peer hung up in the middle of an answer")
+		err = errors.New("the peer closed the connection in the middle of a response")
 	} else if isMischunked(err) {
-		return wire.NewFault(wire.Protocol, h.Where+": the answer is not HTTP: "+err.Error(), err)
+		return wire.NewFault(wire.Protocol, h.Where+": the response is not HTTP: "+err.Error(), err)
 	}
 	return closedFault(h.Where, &wire.CloseError{Err: transport.Innermost(err)})
 }
 
-// isMischunked reports whether the lengths of a body's chunks make no sense, for which
-// net/http has no type.
+// isMischunked reports whether a body's chunk lengths are invalid; net/http has no error type for that.
 func isMischunked(err error) bool {
 	return strings.Contains(err.Error(), "chunk")
 }
@@ -114,7 +109,7 @@ func (h *httpConn) notJSON(status int, media string, body []byte) error {
 	if media == "" {
 		media = "something"
 	}
-	msg := fmt.Sprintf("%s answered with %s that is not JSON", h.Where, media)
+	msg := fmt.Sprintf("%s sent invalid JSON as %s", h.Where, media)
 	if line := transport.FirstLine(body); line != "" {
 		msg += ": " + line
 	}
@@ -128,8 +123,8 @@ func isJSON(media string) bool {
 		strings.HasSuffix(media, "+json")
 }
 
-// isMessage reports whether the body of a refusal is itself the answer: many
-// servers send a JSON-RPC error with a status of 4xx or 5xx.
+// isMessage reports whether the body of a failed response is itself a message: many servers send JSON-RPC errors with 4xx or
+// 5xx.
 func isMessage(body []byte) bool {
 	var m struct {
 		JSONRPC, ID, Result, Error json.RawMessage

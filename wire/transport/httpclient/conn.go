@@ -18,26 +18,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An httpConn sends each message as a POST, whose answer holds any number of
-// messages. It is a wire.Exchanger; Send is for callers that do not use Exchange.
+// An httpConn sends each message as a POST, whose response contains any number of messages. It is a wire.Exchanger; Send is
+// for callers that do not use Exchange.
 type httpConn struct {
 	*Dialer
 	http    *http.Client
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // where the server speaks the older way; nil: it does not
+	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil: not one
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	closing sync.Once
 	mu      sync.Mutex     // guards going.Add against going.Wait
 	going   sync.WaitGroup // exchanges
-	queue   chan []byte    // what Send received
+	queue   chan []byte    // responses to Send
 }
 
-// Dial makes the client of http, https and http+unix. It connects to
-// nothing yet: the first exchange does.
+// Dial returns the client of http, https and http+unix. The first exchange connects.
 func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	d, err := NewDialer(a, c)
 	if err != nil {
@@ -53,8 +52,7 @@ func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn
 	return h, nil
 }
 
-// Recv waits for what Send receives, and for Close. Exchange hands its answers
-// to its caller.
+// Recv waits for responses to Send, and for Close. Exchange passes its responses to its caller.
 func (h *httpConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-h.queue:
@@ -64,8 +62,7 @@ func (h *httpConn) Recv() ([]byte, error) {
 	}
 }
 
-// Send is Exchange whose answers come by Recv. It returns when the last of
-// them was taken.
+// Send is Exchange with responses that Recv returns. It returns after the last of them.
 func (h *httpConn) Send(msg []byte) error {
 	return h.Exchange(context.Background(), msg, func(m []byte) {
 		select {
@@ -77,14 +74,14 @@ func (h *httpConn) Send(msg []byte) error {
 
 func (h *httpConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: net.ErrClosed} }
 
-// closedFault returns the failure of one exchange whose connection ended.
+// closedFault returns the failure of an exchange whose connection ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
 	f := wire.NewFault(wire.Closed, where+": "+ce.Error(), nil)
 	f.Close = ce
 	return f
 }
 
-// Close ends the exchanges that are going on.
+// Close ends the running exchanges.
 func (h *httpConn) Close() error {
 	h.closing.Do(func() {
 		h.endSession()
@@ -115,8 +112,7 @@ func (h *httpConn) begin() bool {
 	return true
 }
 
-// Exchange posts msg and calls recv for each message of the answer. It ends
-// early with ctx's error.
+// Exchange posts msg and calls recv for each message of the response. It ends early with ctx's error.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
 		return closedFault(h.Where, h.gone())
@@ -152,7 +148,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return err
 	}
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
-	var reached atomic.Bool // some connection: the message may have arrived
+	var reached atomic.Bool // there was a connection: the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
@@ -183,10 +179,10 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	return err
 }
 
-// request returns a request with what all of them carry, the session's headers among that. session is the name of that;
-// nil where there is none.
+// request returns a request with the headers that all requests have, including the session's. session is the session's name;
+// nil: none.
 func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
-	// A copy: the transport may read it even after the answer has come.
+	// A copy, because the transport may still read it after the response.
 	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))
 	if err != nil {
 		return nil, nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)
@@ -198,10 +194,10 @@ func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (
 	return req, h.setSession(req.Header), nil
 }
 
-// UnansweredAfter is how long a server may take for the head of its answer before Config.Unanswered is told.
+// UnansweredAfter is how long a server may take for the head of its response before Config.Unanswered is called.
 const UnansweredAfter = 5 * time.Second
 
-// awaitAnswer has unanswered, which may be nil, called unless what it returns is called first.
+// awaitAnswer calls unanswered, which may be nil, unless the returned function is called first.
 func awaitAnswer(unanswered func()) (answered func() bool) {
 	if unanswered == nil {
 		return func() bool { return true }
@@ -215,10 +211,9 @@ func setDefault(h http.Header, name, value string) {
 	}
 }
 
-// notAnswered tells a peer that could not be reached from one that was reached and
-// may have had the message before it went away. ended says whether its connection is at
-// its end: then what net/http calls malformed was cut off. (Where the server refuses our
-// certificate, the connection seems to be there at first.)
+// notAnswered distinguishes a peer that could not be reached from one that may have received the message before it
+// disconnected. If ended reports the end of the connection, a response that net/http calls malformed was cut off. (If the
+// server refuses the client certificate, the connection appears to exist at first.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
 	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
@@ -227,13 +222,13 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	err = transport.Innermost(err)
 	switch {
 	case errors.Is(err, io.EOF):
-		err = errors.New("the peer hung up without an answer")
-	case strings.Contains(err.Error(), "malformed"): // net/http has no type for it
+		err = errors.New("the peer closed the connection without a response")
+	case strings.Contains(err.Error(), "malformed"): // net/http has no error type for it
 		if ended {
-			err = errors.New("the peer hung up in the middle of an answer")
+			err = errors.New("the peer closed the connection in the middle of a response")
 			break
 		}
-		return wire.NewFault(wire.Protocol, h.Where+": the answer is not HTTP: "+transport.FirstLine([]byte(err.Error())), nil)
+		return wire.NewFault(wire.Protocol, h.Where+": the response is not HTTP: "+transport.FirstLine([]byte(err.Error())), nil)
 	}
 	return closedFault(h.Where, &wire.CloseError{Err: err})
 }

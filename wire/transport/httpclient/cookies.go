@@ -6,17 +6,17 @@ import (
 	"net/url"
 )
 
-// cookies keep what one connection's servers set, in memory, each for the very
-// host that set it: what a Domain attribute says of other hosts is not obeyed.
+// cookies keeps the cookies of one connection in memory, each for exactly the host that set it; Domain attributes are
+// ignored.
 type cookies struct{ *cookiejar.Jar }
 
 // newCookies returns an empty jar.
 func newCookies() cookies {
-	jar, _ := cookiejar.New(nil) // it fails for no options
+	jar, _ := cookiejar.New(nil) // never fails without options
 	return cookies{jar}
 }
 
-// SetCookies keeps what the answer from u set.
+// SetCookies keeps the cookies of a response from u.
 func (c cookies) SetCookies(u *url.URL, set []*http.Cookie) {
 	for _, k := range set {
 		k.Domain = ""

@@ -16,14 +16,13 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A Dialer holds what the clients of WebSocket and HTTP have in common:
-// where to, with which headers, and how to get a connection there.
+// A Dialer has the settings that clients of WebSocket and HTTP share: the address, the headers, and how to connect.
 type Dialer struct {
 	a          transport.Address
 	c          transport.Config
 	URL        string      // without userinfo
-	Where      string      // for people: without userinfo and the query's values
-	Header     http.Header // our own copy
+	Where      string      // for messages: without userinfo and the query's values
+	Header     http.Header // a copy
 	HostHeader string      // a Host given as a header; "" leaves it to the URL
 	tls        *tls.Config
 }
@@ -62,10 +61,8 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	return d, err
 }
 
-// Client returns an http.Client whose connections are not shared with any other, and are what wrap, if it is not nil,
-// returns for them. It
-// speaks HTTP/1.1 only: over HTTP/2 the alert by which a server refuses our
-// certificate is lost.
+// Client returns an http.Client with connections of its own, which wrap, unless it is nil, replaces. It uses HTTP/1.1 only:
+// with HTTP/2, the alert by which a server refuses the client certificate is lost.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	return &http.Client{CheckRedirect: d.redirect, Transport: observed(&http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
@@ -86,13 +83,12 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	}, d.c)}
 }
 
-// maxRedirects bounds the redirects that are followed for one request.
+// maxRedirects bounds the redirects followed for one request.
 const maxRedirects = 5
 
-// redirect follows 307 and 308 within one origin: the address is another path of
-// the server that the user named. Any other redirect would carry params, or a
-// whole conversation, to somebody whom the user did not name, or repeat a POST
-// as a GET. It is not followed, and its answer becomes the failure (redirected).
+// redirect follows 307 and 308 within one origin: another path of the server that the user named. It follows no other
+// redirect, which would send the conversation to a server that the user did not name, or repeat a POST as a GET. Redirected
+// reports it as a failure.
 func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect
@@ -102,12 +98,11 @@ func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: redirected more than %d times", d.Where, maxRedirects), nil)
 	}
-	req.Header.Del("Referer") // which holds the query
+	req.Header.Del("Referer") // it contains the query
 	return nil
 }
 
-// Redirected returns the Fault of an answer that sends us to another address, which
-// it names; nil if the answer does not.
+// Redirected returns the Fault for a redirect that is not followed, with its address; nil for other responses.
 func (d *Dialer) Redirected(resp *http.Response) error {
 	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {
 		return nil
@@ -117,7 +112,7 @@ func (d *Dialer) Redirected(resp *http.Response) error {
 		u = resp.Request.URL.ResolveReference(u)
 		to = u.Scheme + "://" + u.Host + u.EscapedPath()
 		if u.RawQuery != "" {
-			to += "?" + redact.Mark // which may hold secrets
+			to += "?" + redact.Mark // the query may contain secrets
 		}
 		if d.a.WebSocket() && strings.HasPrefix(to, "http") {
 			to = "ws" + strings.TrimPrefix(to, "http")
@@ -127,7 +122,7 @@ func (d *Dialer) Redirected(resp *http.Response) error {
 		d.Where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
 	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
 	if strings.HasPrefix(to, "http") || strings.HasPrefix(to, "ws") {
-		f.Hint = "name that address"
+		f.Hint = "use that address if you trust it"
 	}
 	return f
 }

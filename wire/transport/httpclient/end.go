@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// An eofNoter notes that nothing more comes. net/http does not tell a head that was cut
-// off inside a line from one that is malformed.
+// An eofNoter records the end of its input. net/http does not distinguish a head that is cut off inside a line from a
+// malformed one.
 type eofNoter struct {
 	net.Conn
 	ended atomic.Bool
@@ -21,5 +21,5 @@ func (e *eofNoter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// atEnd reports whether nothing more comes; false if e is nil.
+// atEnd reports whether the input has ended; false if e is nil.
 func (e *eofNoter) atEnd() bool { return e != nil && e.ended.Load() }

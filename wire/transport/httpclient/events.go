@@ -15,26 +15,25 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An eventsConn is the older way of the Model Context Protocol over HTTP (2024-11-05, HTTP
-// with SSE): one event stream brings all that the server says, and its first event names
-// the address to which messages are posted.
+// An eventsConn is a connection of the older HTTP with SSE of the Model Context Protocol (2024-11-05): one event stream
+// brings all messages of the server, and its first event names the address for POSTs.
 type eventsConn struct {
 	h  *httpConn
 	to string
 
 	mu      sync.Mutex
-	waiting map[string]*awaited // by the ids of our requests
-	ended   chan struct{}       // closed when the event stream has
+	waiting map[string]*awaited // by request id
+	ended   chan struct{}       // closed at the end of the event stream
 }
 
-// awaited is a request of ours that is not answered yet.
+// awaited is a request without a response yet.
 type awaited struct {
 	recv func([]byte)
 	done chan struct{}
 }
 
-// speaksOlderSSE reports whether a server that has refused the first POST with err speaks the older
-// way, and begins with that.
+// speaksOlderSSE reports whether a server that rejected the first POST with err uses the older HTTP with SSE, and starts
+// that.
 func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
@@ -62,10 +61,10 @@ func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	}
 }
 
-// read reads the event stream until it ends, and says whether it is one of that kind.
+// read reads the event stream until it ends, and reports whether it is one of HTTP with SSE.
 func (e *eventsConn) read(found chan<- bool) {
 	defer close(e.ended)
-	defer func() { found <- false }() // which nobody reads any more, where it was
+	defer func() { found <- false }() // ignored if it was found
 	resp, err := e.h.get(e.h.ctx, "")
 	if err != nil {
 		return
@@ -89,8 +88,7 @@ func (e *eventsConn) read(found chan<- bool) {
 	}
 }
 
-// named takes the address to which messages are posted. It must be of the same origin: no
-// server can have us post elsewhere.
+// named stores the address for POSTs. It must have the same origin, so that a server cannot redirect messages elsewhere.
 func (e *eventsConn) named(text []byte) bool {
 	base, err := url.Parse(e.h.URL)
 	if err != nil {
@@ -105,7 +103,7 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said hands a message to the request that it answers, else to Recv.
+// said passes a message to the request that it answers, otherwise to Recv.
 func (e *eventsConn) said(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
@@ -124,7 +122,7 @@ func (e *eventsConn) said(msg []byte) {
 	}
 }
 
-// exchange posts a message and, where it is a request, waits for its answer.
+// exchange posts a message and, if it is a request, waits for its response.
 func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
 	id := scan.Get(msg, "id")
 	a := &awaited{recv, make(chan struct{})}
@@ -157,7 +155,7 @@ func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)
 	case <-a.done:
 		return nil
 	case <-e.ended:
-		return closedFault(e.h.Where, &wire.CloseError{Err: errors.New("the event stream ended before the answer")})
+		return closedFault(e.h.Where, &wire.CloseError{Err: errors.New("the event stream ended before the response")})
 	case <-ctx.Done():
 		return ctx.Err()
 	}

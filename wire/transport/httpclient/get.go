@@ -8,18 +8,17 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// httpSchemes are the schemes by which a server of WebSocket is asked over HTTP.
+// httpSchemes map the schemes of WebSockets to those of GET requests.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
 
-// Get returns what the server at a, of HTTP or WebSocket, answers to a GET of path: the
-// body of a 200, with at most c.Options.MaxMessage bytes. Errors are Faults, as those of
-// a POST are.
+// Get returns the body of a 200 response of the HTTP or WebSocket server at a to a GET of path, with at most
+// c.Options.MaxMessage bytes. Errors are Faults like those of a POST.
 func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
 	if scheme, ok := httpSchemes[a.Scheme]; ok {
 		a.Scheme = scheme
 	}
 	if !a.IsHTTP() {
-		return nil, transport.Usage("%s: has no HTTP", a.Scheme)
+		return nil, transport.Usage("%s: is not an HTTP address", a.Scheme)
 	}
 	a, err := a.At(path)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// errAgain says that an answer brought the name by which the message is to be sent again.
+// errAgain reports that the response assigned a session name, with which the message has to be sent again.
 var errAgain = errors.New("to be sent again with the name that the server gave")
 
-// againKey marks the context of an exchange that is one's second try.
+// againKey marks the context of an exchange that is repeated.
 type againKey struct{}
 
-// takeName keeps the name that an answer gives us. It reports whether the message is to be
-// sent again with it, as the server has not taken it.
+// takeName stores the session name of a response. It reports whether the message has to be sent again with it, because the
+// server did not process it.
 func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	id := resp.Header.Get(h.c.Name.Header)
 	if id == "" {
@@ -23,6 +23,6 @@ func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	if resp.StatusCode != h.c.Name.Again || ctx.Value(againKey{}) != nil {
 		return false
 	}
-	h.readRefusal(resp.Body, "") // so that the connection can be used again
+	h.readRefusal(resp.Body, "") // to keep the connection usable
 	return true
 }

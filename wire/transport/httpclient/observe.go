@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// observed returns t, whose exchanges Config.Exchanged and Config.Watch are told of.
+// observed returns t, wrapped to report its exchanges to Config.Exchanged and Config.Watch.
 func observed(t http.RoundTripper, c transport.Config) http.RoundTripper {
 	if c.Exchanged == nil && c.Watch == nil {
 		return t
@@ -24,7 +24,7 @@ type observer struct {
 	c transport.Config
 }
 
-// CloseIdleConnections is what http.Client looks for.
+// CloseIdleConnections is called by http.Client.
 func (o observer) CloseIdleConnections() {
 	if c, ok := o.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
@@ -80,8 +80,7 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// measuredExchange is an Exchange in the making. A connection that is not used after all may
-// still be made when the exchange is over.
+// measuredExchange collects an Exchange. A connection that is not used in the end may still be made after the exchange.
 type measuredExchange struct {
 	mu                                  sync.Mutex
 	over                                bool

@@ -16,17 +16,16 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A Relay passes HTTP requests on to one address as they are: method, query, headers
-// and body there, status, headers and body back. What belongs to a connection alone
-// (RFC 9110, section 7.6.1) stays, and bodies are asked for as they are, without
-// compression. Any number of goroutines may use it.
+// A Relay forwards HTTP requests to one address unchanged: method, query, headers and body; status, headers and body of the
+// response. Headers of a single connection (RFC 9110, section 7.6.1) are not forwarded, and bodies are requested
+// uncompressed. It is safe for concurrent use.
 type Relay struct {
 	d      *Dialer
 	client *http.Client
 	max    int
 }
 
-// NewRelay returns a Relay to a, which must be one of HTTP. It connects to nothing yet.
+// NewRelay returns a Relay to the HTTP address a. It does not connect yet.
 func NewRelay(a transport.Address, c transport.Config) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)
@@ -38,12 +37,12 @@ func NewRelay(a transport.Address, c transport.Config) (*Relay, error) {
 	return r, nil
 }
 
-// Close ends the connections that no request is on.
+// Close closes the idle connections.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass answers one request, whose body has been read, as the address does. tap, if it is not nil, sees
-// each message before it is passed on: those in the body, in an answer's lines or its events. The error
-// says why there was no answer; the client has been told by then.
+// Pass forwards a request, whose body has been read, and its response. tap, unless it is nil, sees each message before it is
+// forwarded: in the body, in the lines of a response or in its events. The error states why there was no response, which the
+// client has been sent.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
@@ -53,14 +52,14 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	}
 	out, err := r.request(req, body)
 	if err != nil {
-		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return err
 	}
 	resp, err := r.client.Do(out)
 	if err != nil {
-		http.Error(w, "the address cannot be reached", http.StatusBadGateway)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		if req.Context().Err() != nil {
-			return nil // the client has gone
+			return nil // the client has disconnected
 		}
 		return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
 	}
@@ -69,7 +68,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	return r.answer(w, resp, tap)
 }
 
-// request is req as it is sent on.
+// request returns req as it is forwarded.
 func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	to := r.d.URL
 	if query := req.URL.RawQuery; query != "" {
@@ -90,7 +89,7 @@ func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	return out, nil
 }
 
-// endToEnd is a copy of h without what belongs to one connection.
+// endToEnd returns a copy of h without the headers of a single connection.
 func endToEnd(h http.Header) http.Header {
 	h = h.Clone()
 	for _, names := range h["Connection"] {
@@ -104,7 +103,7 @@ func endToEnd(h http.Header) http.Header {
 	return h
 }
 
-// answer passes an answer on.
+// answer forwards a response.
 func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap) error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	recv := func(msg []byte) { tap(wire.Recv, msg) }
@@ -117,7 +116,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(r.max)+1))
 	msg := bytes.TrimSpace(body)
 	isJSON := scan.Valid(msg, wire.DefaultMaxDepth) == nil
-	if len(msg) > 0 && (isJSON || resp.StatusCode != http.StatusAccepted) { // some say "Accepted" in words
+	if len(msg) > 0 && (isJSON || resp.StatusCode != http.StatusAccepted) { // some servers send "Accepted" as text
 		recv(msg)
 	}
 	w.WriteHeader(resp.StatusCode)
@@ -128,7 +127,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	return r.cut(resp.Request.Context(), err)
 }
 
-// stream passes on what comes as it comes; read takes it apart, as far as it can.
+// stream forwards a body as it arrives; read parses it, as far as it can.
 func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
 	w.WriteHeader(resp.StatusCode)
 	p := &passing{body: resp.Body, w: w}
@@ -143,12 +142,12 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 
 var errClientGone = errors.New("the client has gone")
 
-// A passing passes on what was read when more is read: what reads it has seen it by then.
+// A passing forwards what was read when more is read, after its reader has seen it.
 type passing struct {
 	body io.Reader
 	w    http.ResponseWriter
 	last []byte
-	err  error // nothing more is read
+	err  error // ends reading
 }
 
 // Read implements io.Reader.
@@ -170,7 +169,7 @@ func (p *passing) pass() {
 	p.last = p.last[:0]
 }
 
-// cut is why an answer ended too early; nil where the client ended it.
+// cut returns why a response ended early; nil if the client ended it.
 func (r *Relay) cut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is passed on of an exchange's headers does not belong to one connection.
+// Headers of a single connection are not forwarded.
 func TestEndToEnd(t *testing.T) {
 	h := http.Header{}
 	for _, name := range []string{

@@ -13,26 +13,25 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// An httpSession is what a client's exchanges have in common where a dialect makes a
-// session of them (wire.HTTPSession).
+// An httpSession is the state that exchanges share in dialects with HTTP sessions (wire.HTTPSession).
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	resumes bool               // an event stream that ends before its answer is asked for once more
-	ends    bool               // the session is ended by a DELETE
-	stop    context.CancelFunc // ends the standing event stream; nil: there has been none
+	resumes bool               // resume an event stream that ends before its response
+	ends    bool               // send DELETE at the end of the session
+	stop    context.CancelFunc // ends the standing event stream; nil: none yet
 }
 
 const (
-	maxResumes    = 5                      // how often an answer is asked for once more that brought nothing
-	maxReopens    = 5                      // how often a standing event stream is, likewise
-	reopenPause   = time.Second            // before that, where the server does not say
-	minRetry      = 50 * time.Millisecond  // before a further try, whatever it says
-	openTimeout   = 250 * time.Millisecond // for the standing event stream to be there
+	maxResumes    = 5                      // attempts to resume a response that brought nothing
+	maxReopens    = 5                      // attempts to reopen a standing event stream that brought nothing
+	reopenPause   = time.Second            // pause before that, unless the server sets one
+	minRetry      = 50 * time.Millisecond  // least pause, whatever the server sets
+	openTimeout   = 250 * time.Millisecond // bound of waiting for the standing event stream
 	deleteTimeout = 2 * time.Second
 )
 
-// SetHeader has each exchange from here on carry a header.
+// SetHeader adds a header to each exchange from now on.
 func (h *httpConn) SetHeader(name, value string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -42,15 +41,14 @@ func (h *httpConn) SetHeader(name, value string) {
 	h.flow.headers.Set(name, value)
 }
 
-// EndByDelete has Close tell the server that the session is over.
+// EndByDelete makes Close end the session with a DELETE.
 func (h *httpConn) EndByDelete() {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
 	h.flow.ends = true
 }
 
-// setSession adds what belongs to the session to the head of a request. It returns the
-// session's name; nil where there is none.
+// setSession adds the session's headers to a request. It returns the session's name; nil if there is none.
 func (h *httpConn) setSession(head http.Header) *string {
 	id := h.session.Load()
 	if id != nil {
@@ -64,8 +62,7 @@ func (h *httpConn) setSession(head http.Header) *string {
 	return id
 }
 
-// lose forgets the session of that name, where the dialect has made one, as the server has.
-// It reports whether that was one.
+// lose forgets the session with that name, as the server has, if the dialect uses sessions. It reports whether it did.
 func (h *httpConn) lose(id *string) bool {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -78,12 +75,11 @@ func (h *httpConn) lose(id *string) bool {
 	return true
 }
 
-// ReadEvents begins to read what the server says outside of our exchanges, in a standing
-// event stream; Recv returns it. A server that has none is none the worse for it. It waits
-// for the stream to be there, but not long: what a server asks before that may be lost.
-// From here on answers are resumed, too.
+// ReadEvents starts to read unsolicited messages of the server in a standing event stream, which Recv returns. Servers
+// without one work as well. It waits briefly for the stream, because a request that the server sends before may be lost.
+// From now on responses are resumed, too.
 func (h *httpConn) ReadEvents(over func()) {
-	if h.events.Load() != nil { // it is read already
+	if h.events.Load() != nil { // already reading
 		return
 	}
 	if !h.begin() {
@@ -93,7 +89,7 @@ func (h *httpConn) ReadEvents(over func()) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	h.flow.mu.Lock()
 	if h.flow.stop != nil {
-		h.flow.stop() // that of a session before
+		h.flow.stop() // of an earlier session
 	}
 	h.flow.resumes, h.flow.stop = true, cancel
 	h.flow.mu.Unlock()
@@ -110,9 +106,8 @@ func (h *httpConn) ReadEvents(over func()) {
 	}
 }
 
-// readEvents reads the standing event stream, and opens it anew when it ends, until the
-// server says that there is none, or it brings nothing again and again. It calls answered
-// when the server has answered.
+// readEvents reads the standing event stream, and reopens it when it ends, until the server has none, or it repeatedly
+// brings nothing. It calls answered when the server has responded.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := httpbody.Position{Retry: reopenPause}
@@ -140,7 +135,7 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	}
 }
 
-// pause waits, and reports whether ctx goes on.
+// pause waits, and reports whether ctx is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -155,7 +150,7 @@ func isEvents(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
 }
 
-// get asks for an event stream, behind the event of that id where there is one.
+// get requests an event stream, after the event with that id if there is one.
 func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
 	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
@@ -168,8 +163,8 @@ func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error)
 	return h.http.Do(req)
 }
 
-// resumed hands the messages of an answer to recv. Where it is an event stream whose events
-// have ids, and which ends before the answer to msg has come, the rest is asked for.
+// resumed passes the messages of a response to recv. If it is an event stream with ids that ends before the response to msg,
+// resumed requests the rest.
 func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response, recv func([]byte)) error {
 	h.flow.mu.Lock()
 	resumes := h.flow.resumes
@@ -191,7 +186,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		if last != "" {
 			wait = max(wait, minRetry)
 		}
-		if at.ID != last { // it gets on, as a server does that has its client ask now and then
+		if at.ID != last { // progress: some servers end streams regularly
 			tries, last = 0, at.ID
 		}
 		if !pause(ctx, wait) {
@@ -211,8 +206,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 	return h.broken(err)
 }
 
-// endSession tells the server that the session is over, where it began one and the
-// dialect says so. What it answers does not matter.
+// endSession sends DELETE if the server has a session and the dialect ends them so. The response does not matter.
 func (h *httpConn) endSession() {
 	h.flow.mu.Lock()
 	ends := h.flow.ends

@@ -98,7 +98,7 @@ func (p *postConn) over() error {
 	case p.err != nil:
 		return &wire.CloseError{Err: p.err}
 	case p.gone.Err() != nil:
-		return &wire.CloseError{Err: errors.New("the peer hung up before its answer")}
+		return &wire.CloseError{Err: errors.New("the peer closed the connection before its response")}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Who is awaited may say the half of a message before it is listened to; who says what begins no message is another.
+// An awaited peer may send half a message first; a client that sends anything else is rejected.
 func TestAwaitHearsHalves(t *testing.T) {
 	for _, c := range []struct{ framing, other, half, rest string }{
 		{"line", "GET / HTTP/1.1\r\n", `{"id":`, "1}\n"},

@@ -47,7 +47,7 @@ func TestExecGivesAllItSaidBeforeItsEnd(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
 	sendErr := make(chan error, 1)
-	go func() { // it reads nothing: what we send cannot arrive, and must not cost us what it says
+	go func() { // the child reads nothing; its output must not be lost when the writes fail
 		for {
 			if err := c.Send(bytes.Repeat([]byte("1"), 4096)); err != nil {
 				sendErr <- err
@@ -227,9 +227,9 @@ func TestExecCannotStart(t *testing.T) {
 }
 
 func TestExecChildInheritsNoDescriptorOfOurs(t *testing.T) {
-	other := dialed(t, "exec:cat", transport.Config{}) // its pipes must stay ours
+	other := dialed(t, "exec:cat", transport.Config{}) // another child must not inherit its pipes
 	c := helperConn(t, "descriptors", transport.Config{})
-	want, _ := json.Marshal(given) // 0, 1, 2, and what our starter left open
+	want, _ := json.Marshal(given) // 0, 1, 2, and descriptors that the test inherited
 	if got := mustRecv(t, c); got != string(want) {
 		t.Errorf("the child has %s, want %s", got, want)
 	}
@@ -291,7 +291,7 @@ func TestExecChildDiesWithUs(t *testing.T) {
 }
 
 func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
-	// The goroutine that starts it ends locked to its thread, which dies.
+	// The goroutine that starts it stays locked to its thread, which ends with it.
 	type result struct {
 		p   *child.Process
 		err error

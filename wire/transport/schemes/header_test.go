@@ -8,16 +8,15 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A header that would go nowhere is refused, and not dropped: it may be a token.
+// Headers that cannot be sent are rejected, not dropped: one may be a token.
 func TestHeadersWithoutHTTP(t *testing.T) {
 	noLeaks(t)
 	for _, at := range []string{"tcp://127.0.0.1:1", "tls://127.0.0.1:1", "unix:/no/such", "exec:cat", "ipc:cat"} {
 		_, err := dial(t.Context(), at, transport.Config{Header: http.Header{"Authorization": {"Bearer t"}}})
-		wantFault(t, err, wire.Usage, "has no headers", "ws, wss, http, https")
+		wantFault(t, err, wire.Usage, "do not apply", "ws, wss, http, https")
 	}
 }
 
-// Which transports can be kept alive, and which begin with a request of HTTP.
 func TestWhatTransportsCan(t *testing.T) {
 	for scheme, c := range map[string]struct{ pings, headers bool }{
 		"ws": {true, true}, "wss": {true, true}, "ws+unix": {true, true}, "http": {false, true}, "https": {false, true}, "http+unix": {false, true},

@@ -18,17 +18,17 @@ import (
 	"rpcx/wire/transport"
 )
 
-// helperMode makes this test binary a child that behaves in one exact way.
+// helperMode makes this test binary a child with one behaviour.
 const helperMode = "RPCX_TEST_CHILD"
 
 var helpers = map[string]func(){
-	// says who it is, and ends for no polite reason
+	// prints its pid, and ignores requests to end
 	"stubborn": func() {
 		signal.Ignore(syscall.SIGTERM)
 		say(map[string]int{"pid": os.Getpid()})
 		time.Sleep(time.Hour)
 	},
-	// ends at once, and leaves a child that keeps all three descriptors
+	// ends immediately, and leaves a child that keeps all three descriptors
 	"launcher": func() {
 		cmd := helperCommand("stubborn")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -36,7 +36,7 @@ var helpers = map[string]func(){
 			panic(err)
 		}
 	},
-	// has a child of its own, both waiting to be asked to end
+	// has a child of its own; both wait for the request to end
 	"family": func() {
 		cmd := helperCommand("deaf")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -50,7 +50,7 @@ var helpers = map[string]func(){
 		say(map[string]int{"pid": os.Getpid()})
 		time.Sleep(time.Hour)
 	},
-	// says much, and dies without reading
+	// prints much, and exits without reading
 	"burst": func() {
 		for i := range 1024 {
 			fmt.Printf("[%d,%q]\n", i, strings.Repeat("x", 1024))
@@ -61,7 +61,7 @@ var helpers = map[string]func(){
 		fmt.Fprint(os.Stderr, strings.Repeat("y", 1000)+"\nthe end")
 		os.Exit(3)
 	},
-	// tells its descriptors and the mode of the first three
+	// prints its descriptors and the mode of the first three
 	"descriptors": func() { say(inherited()) },
 	// dials the child that its argument names, and waits to be killed
 	"parent": func() {
@@ -73,7 +73,7 @@ var helpers = map[string]func(){
 		fmt.Printf("%s\n", msg)
 		time.Sleep(time.Hour)
 	},
-	// speaks over the IPC channel that our parent gave us
+	// speaks over the IPC channel of its parent
 	"ipc": func() {
 		conn, err := dial(context.Background(), "ipc:", transport.Config{})
 		if err != nil {
@@ -87,7 +87,7 @@ var helpers = map[string]func(){
 			conn.Send(msg)
 		}
 	},
-	// is a client over its own stdin and stdout: echoes, and ends in good order
+	// is a client over its own stdin and stdout: echoes, and ends regularly
 	"stdio": func() {
 		conn, err := dial(context.Background(), "stdio:", transport.Config{})
 		if err != nil {
@@ -129,8 +129,7 @@ func helperCommand(mode string) *exec.Cmd {
 	return cmd
 }
 
-// helperEnv returns the environment of a helper, which the race detector shall
-// not hold up for a second when it ends.
+// helperEnv returns the environment of a helper. It keeps the race detector from delaying the helper's end by a second.
 func helperEnv(mode string) []string {
 	return []string{helperMode + "=" + mode, "GORACE=atexit_sleep_ms=0"}
 }
@@ -153,7 +152,7 @@ func dial(ctx context.Context, address string, c transport.Config) (wire.Conn, e
 	return Dial(ctx, a, c)
 }
 
-// dialed dials and closes at the end of the test.
+// dialed dials, and closes the connection at the end of the test.
 func dialed(t *testing.T, address string, c transport.Config) wire.Conn {
 	t.Helper()
 	conn, err := dial(t.Context(), address, c)
@@ -208,7 +207,7 @@ func recvPid(t *testing.T, c wire.Conn) int {
 	return v.Pid
 }
 
-// wantGone waits until a process is gone, or only its entry is left.
+// wantGone waits until a process has ended; a zombie counts.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -222,7 +221,7 @@ func wantGone(t *testing.T, pid int) {
 	t.Errorf("process %d is still there", pid)
 }
 
-// A lockedBuffer collects what is written from several goroutines.
+// A lockedBuffer collects the writes of several goroutines.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited lists the descriptors that a child of ours would have too.
+// inherited lists the descriptors that a child of this process would inherit.
 func inherited() (open []int) {
 	for fd := range 64 {
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {

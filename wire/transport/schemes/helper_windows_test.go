@@ -2,7 +2,7 @@ package schemes
 
 import "os"
 
-// inherited is not known here.
+// inherited is not implemented on Windows.
 func inherited() []int { return nil }
 
 // exists reports whether there is a process with that id.

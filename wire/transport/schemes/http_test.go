@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// exchange posts msg and collects what comes back.
+// exchange posts msg and collects the responses.
 func exchange(t *testing.T, c wire.Conn, msg string) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -30,7 +30,7 @@ func exchange(t *testing.T, c wire.Conn, msg string) ([]string, error) {
 	return got, err
 }
 
-// Answers typed by hand.
+// Responses typed by hand.
 func TestHTTPAnswers(t *testing.T) {
 	noLeaks(t)
 	isFault := func(kind wire.FaultKind, words ...string) func(*testing.T, error) {
@@ -58,7 +58,7 @@ func TestHTTPAnswers(t *testing.T) {
 		answer string
 		want   []string
 		fails  func(*testing.T, error)
-		hold   bool // the server does not hang up after the answer
+		hold   bool // the server keeps the connection after the response
 	}{
 		"JSON":                      {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
 		"JSON with blanks":          {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
@@ -66,7 +66,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"JSON in chunks":            {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
 		"JSON by another name":      {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
 		"JSON without a name":       {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
-		"broken JSON":               {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec says what is wrong
+		"broken JSON":               {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec reports the error
 		"accepted":                  {answer: fixed(202, "", "")},
 		"accepted in words":         {answer: fixed(202, "text/plain", "Accepted")},
 		"304":                       {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
@@ -76,9 +76,9 @@ func TestHTTPAnswers(t *testing.T) {
 		"events":                    {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
 		"events, mixed case":        {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
 		"lines":                     {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
-		"events cut off":            {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "hung up in the middle")},
-		"a body cut off":            {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "hung up in the middle")},
-		"hanging up":                {answer: "", fails: isFault(wire.Closed, "hung up without an answer")},
+		"events cut off":            {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "connection in the middle")},
+		"a body cut off":            {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "connection in the middle")},
+		"hanging up":                {answer: "", fails: isFault(wire.Closed, "without a response")},
 		"no HTTP":                   {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Protocol, "not HTTP")},
 		"401":                       {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
 		"403 in JSON":               {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
@@ -150,7 +150,7 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// server returns an ordinary HTTP server.
+// server returns a server of net/http.
 func server(t *testing.T, h http.HandlerFunc) string {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -178,7 +178,7 @@ func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
 	wantFault(t, err, wire.Unreachable, "redirected more than 5 times")
 }
 
-// Another host gets nothing that is meant for the first.
+// Another host gets neither cookies nor credentials of the first.
 func TestHTTPRedirectElsewhere(t *testing.T) {
 	noLeaks(t)
 	var got http.Header
@@ -202,7 +202,7 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 	}
 }
 
-// What a server sets comes back to it, and what it sets for others goes nowhere.
+// Cookies return to the server that set them, and only to it.
 func TestHTTPCookies(t *testing.T) {
 	noLeaks(t)
 	var got []string
@@ -293,7 +293,7 @@ func TestHTTPCancel(t *testing.T) {
 	}
 }
 
-// Who knows nothing of Exchange sends and receives.
+// HTTP connections also support plain Send and Recv.
 func TestHTTPSendAndRecv(t *testing.T) {
 	noLeaks(t)
 	url := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -328,7 +328,7 @@ func TestHTTPUnreachable(t *testing.T) {
 		"http://" + nobody(t) + "/?k=hidden":      {"connection refused", "127.0.0.1"},
 		"http://no-such-host.invalid/":            {"no-such-host.invalid"},
 		"http+unix:/no/such/socket":               {"no such socket"},
-		"https://" + silent.Addr().String() + "/": {"no answer within 300ms"},
+		"https://" + silent.Addr().String() + "/": {"no response within 300ms"},
 	} {
 		_, err := exchange(t, mustDial(t, to, transport.Config{ConnectTimeout: enough(words...)}), "{}")
 		f := wantFault(t, err, wire.Unreachable, words...)
@@ -338,7 +338,7 @@ func TestHTTPUnreachable(t *testing.T) {
 	}
 }
 
-// Close does not return before who exchanges has heard of the end, unless it takes too long.
+// Close returns after Exchange has reported the end, unless that takes too long.
 func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 	noLeaks(t)
 	url := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -354,7 +354,7 @@ func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 		_ = c.(wire.Exchanger).Exchange(context.Background(), []byte("{}"), func([]byte) {
 			close(came)
 			<-closing
-			_, _ = c.Recv() // it is being closed
+			_, _ = c.Recv() // the connection is closing
 			for range 100 {
 				runtime.Gosched()
 			}

@@ -103,8 +103,7 @@ func TestPostAnswers(t *testing.T) {
 	}
 }
 
-// A message that takes its time to be the last one is not kept from the peer
-//.
+// A response that takes long to become complete reaches the client message by message.
 func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -112,7 +111,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
 		t.Fatal(err)
 	}
-	resp := <-answers // it comes though nothing more is sent
+	resp := <-answers // the response arrives although nothing more is sent
 	defer resp.Body.Close()
 	want := "data: {\"method\":\"n\"}\n\n"
 	got := make([]byte, len(want))
@@ -158,7 +157,7 @@ func TestPostWhoseSenderHangsUp(t *testing.T) {
 	c.Close()
 }
 
-// A peer that reads nothing of a large answer holds up nobody but itself.
+// A client that does not read a large response delays only itself.
 func TestPostCloseIsBounded(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})

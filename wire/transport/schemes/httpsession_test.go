@@ -15,10 +15,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A session over HTTP as the Model Context Protocol has it (2025-11-25, Streamable HTTP):
-// what the server names it comes back, with the headers of the dialect; the standing event
-// stream brings what was not asked for, is opened anew when it ends, behind its last
-// event; an answer whose stream ends too early is resumed; DELETE ends it.
+// A session over HTTP as in the Model Context Protocol (2025-11-25, Streamable HTTP): the client returns the server's
+// session id with the headers of the dialect; the standing event stream brings unsolicited messages and is reopened after
+// its last event; a response whose stream ends early is resumed; DELETE ends the session.
 func TestHTTPSession(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -39,7 +38,7 @@ func TestHTTPSession(t *testing.T) {
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		case r.Method == http.MethodPost:
 			w.Header().Set("Content-Type", "text/event-stream")
-			// And it ends, in the middle of an event, which is not the one to resume behind.
+			// The stream ends inside an event, so it resumes after the event before.
 			fmt.Fprint(w, "id: a7\nretry: 60\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"progress\"}\n\nid: a9\ndata: {\"json")
 			ended = time.Now()
 		case r.Header.Get("Last-Event-ID") == "a7":
@@ -113,7 +112,7 @@ func TestHTTPSession(t *testing.T) {
 	}
 }
 
-// A server that has no event stream and knows no DELETE is none the worse for it.
+// A server without event stream and DELETE works like any other.
 func TestHTTPSessionRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -146,10 +145,10 @@ func TestHTTPSessionRefused(t *testing.T) {
 	}
 }
 
-// A stream that brings nothing is asked for again so often, and no more: the standing one, and one that an answer should come in.
+// A stream without messages is reopened a limited number of times: the standing one, and one of a response.
 func TestHTTPSessionStopsAsking(t *testing.T) {
 	var mu sync.Mutex
-	asked := map[string]int{} // how often, by the last event that the client has seen
+	asked := map[string]int{} // how often, by the client's last event
 	brings := map[string]bool{"": true, "g2": true, "p1": true}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -170,7 +169,7 @@ func TestHTTPSessionStopsAsking(t *testing.T) {
 		last := r.Header.Get("Last-Event-ID")
 		asked[last]++
 		next := map[string]string{"": "g2", "g2": "g3", "p1": "p2"}[last]
-		if brings[last] && asked[last] == 2 { // the second time it is asked
+		if brings[last] && asked[last] == 2 { // on the second request
 			fmt.Fprintf(w, "id: %s\nretry: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"news\"}\n\n", next)
 			return
 		}
@@ -204,7 +203,7 @@ func TestHTTPSessionStopsAsking(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// What brings something is the first of its own: of the standing stream's it is counted, of an answer's it is not.
+	// A request that brings a message restarts the count of the standing stream, but not that of a response.
 	want := map[string]int{"": 2, "g2": 2, "g3": 5 - 1, "p1": 2, "p2": 5}
 	if !maps.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)

@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A session is ended by DELETE where the dialect says so and the server has named one, and once.
+// DELETE ends a session once, if the dialect uses it and the server has named the session.
 func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 	for _, c := range []struct {
-		session string // what the server calls it
-		says    bool   // that DELETE ends it
+		session string // the server's session id
+		says    bool   // the dialect ends sessions with DELETE
 		deletes int32
 	}{
 		{"s1", true, 1},

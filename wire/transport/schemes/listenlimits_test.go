@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The head of a request has 64 KiB, of which net/http allows some more.
+// The limit of a request's head is 64 KiB; net/http allows slightly more.
 func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
@@ -33,8 +33,8 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	}
 }
 
-// A client that is silent in its TLS handshake is hung up on, which is told; so many of
-// them do not keep another out for longer than that.
+// A client that is silent in its TLS handshake is disconnected with a warning; many of them delay another client no longer
+// than that.
 func TestSilentTLSClientsAreHungUpOn(t *testing.T) {
 	server, client, _ := certified(t)
 	var told atomic.Int64

@@ -1,4 +1,4 @@
-// Package schemes dials and listens: it is the table of transports, by the scheme of an address.
+// Package schemes dials and listens by the scheme of an address. It has the table of transports.
 package schemes
 
 import (
@@ -14,15 +14,15 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// Dial connects to a. Noise is tolerated from children only. Failures are
-// *wire.Fault: Unreachable, Auth, NotFound, NotExecutable, Usage, or Protocol.
+// Dial connects to a. It tolerates noise only from children. Failures are *wire.Fault: Unreachable, Auth, NotFound,
+// NotExecutable, Usage, or Protocol.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	t, err := lookup(a)
 	if err != nil {
 		return nil, err
 	}
 	if t.dial == nil {
-		return nil, transport.Usage("%s: cannot be dialled", a.Scheme)
+		return nil, transport.Usage("%s: rpcx cannot connect to this transport", a.Scheme)
 	}
 	if err := t.checkPing(a, c); err != nil {
 		return nil, err
@@ -31,32 +31,31 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		return nil, err
 	}
 	if len(a.Command) == 0 {
-		c.NoiseLimit = 0 // only children print what is not meant for us
+		c.NoiseLimit = 0 // only children print lines that are not messages
 	}
 	return t.dial(ctx, a, c.WithDefaults())
 }
 
-// Listen binds a. It returns only when a client could connect. Noise is not
-// tolerated.
+// Listen binds a; clients can connect when it returns. It tolerates no noise.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	t, err := lookup(a)
 	if err != nil {
 		return nil, err
 	}
 	if t.listen == nil {
-		return nil, transport.UsageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH, stdio: or another of their kind",
-			"%s: cannot be listened on", a.Scheme)
+		return nil, transport.UsageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH or stdio:",
+			"%s: rpcx cannot listen on this transport", a.Scheme)
 	}
 	if err := t.checkPing(a, c); err != nil {
 		return nil, err
 	}
-	c.NoiseLimit, c.Strict = 0, true // whatever connects may be a browser
+	c.NoiseLimit, c.Strict = 0, true // the client may be a browser
 	return t.listen(ctx, a, c.WithDefaults())
 }
 
-// Await binds a, has bound told where, and returns the first connection that passes
-// all that a listener demands of it; nobody else can connect after that. Who is
-// refused, or hangs up at once, is not it. It returns ctx's error when ctx ends.
+// Await binds a, calls bound with the listen address, and returns the first connection that passes all checks of the
+// listener. Clients that are rejected or disconnect at once do not count. No other client can connect afterwards. It returns
+// ctx's error when ctx ends.
 func Await(ctx context.Context, a transport.Address, c transport.Config, bound func(endpoint string) error) (wire.Conn, error) {
 	c.NoPosts = true
 	l, err := Listen(ctx, a, c)
@@ -83,8 +82,8 @@ func Await(ctx context.Context, a transport.Address, c transport.Config, bound f
 type kind struct {
 	dial   func(context.Context, transport.Address, transport.Config) (wire.Conn, error)
 	listen func(context.Context, transport.Address, transport.Config) (transport.Listener, error)
-	pings  bool // a connection can be kept alive
-	http   bool // it begins with an HTTP request
+	pings  bool // supports Config.Ping
+	http   bool // begins with an HTTP request
 }
 
 // Pings reports whether a connection to a can be kept alive (Config.Ping).
@@ -93,30 +92,29 @@ func Pings(a transport.Address) bool {
 	return err == nil && k.pings
 }
 
-// TakesHeaders reports whether there are headers of HTTP on the way to a.
+// TakesHeaders reports whether HTTP headers can be sent to a.
 func TakesHeaders(a transport.Address) bool {
 	k, err := lookup(a)
 	return err == nil && k.http
 }
 
-// checkPing refuses a keep-alive for transports that have none.
+// checkPing rejects --ping for transports without keep-alive.
 func (k kind) checkPing(a transport.Address, c transport.Config) error {
 	if c.Ping <= 0 || k.pings {
 		return nil
 	}
-	return transport.UsageHint("it is for ws, wss, ws+unix, tcp and tls", "--ping: %s: has no keep-alive", a.Scheme)
+	return transport.UsageHint("--ping works with ws, wss, ws+unix, tcp and tls", "--ping does not apply to %s:", a.Scheme)
 }
 
-// checkHeader refuses headers for transports that have none: a user who gives a
-// token must not believe that it was sent.
+// checkHeader rejects headers for transports without them, so that a user does not believe that a token was sent.
 func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	if len(c.Header) == 0 || k.http {
 		return nil
 	}
-	return transport.UsageHint("they are for ws, wss, http, https and the framing header", "%s: has no headers (--header, --token-command)", a.Scheme)
+	return transport.UsageHint("headers work with ws, wss, http, https and the framing header", "--header and --token-command do not apply to %s:", a.Scheme)
 }
 
-// lookup returns the row of a scheme in the table of transports.
+// lookup returns a scheme's row of the table.
 func lookup(a transport.Address) (kind, error) {
 	k, ok := map[string]kind{
 		"ws":        {ws.Dial, httpserver.Listen, true, true},

@@ -33,7 +33,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Recv() // what it prints after Close goes nowhere
+	_, err := c.Recv() // output after Close is discarded
 	if end, _ := wantChild(t, err); !end.Clean {
 		t.Errorf("%v; stderr %s", end, stderr.String())
 	}
@@ -42,7 +42,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	}
 }
 
-// Close does not wait for a read of a stdin that stays open.
+// Close does not wait for a pending read of a stdin that stays open.
 func TestStdioCloseWakesARead(t *testing.T) {
 	for _, kind := range []string{"pipe", "socket"} {
 		t.Run(kind, func(t *testing.T) {
@@ -73,8 +73,7 @@ func TestStdioCloseWakesARead(t *testing.T) {
 	}
 }
 
-// rawPair returns a pipe or a socket pair in blocking mode, as a shell makes
-// them.
+// rawPair returns a pipe or a socket pair in blocking mode, as shells create them.
 func rawPair(t *testing.T, kind string) (w, r *os.File) {
 	t.Helper()
 	var fds [2]int
@@ -150,7 +149,7 @@ func TestStdioListener(t *testing.T) {
 					}
 				}
 			}()
-			for n := range buf { // it has begun to write, and soon waits
+			for n := range buf { // the write has begun and will block
 				outR.Read(buf[n : n+1])
 			}
 			returns(t, "Close", func() { c.Close(); c.Close() })

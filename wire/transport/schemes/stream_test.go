@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// certified returns the TLS of a server and of a client that trusts it.
+// certified returns the TLS settings of a server and of a client that trusts it.
 func certified(t *testing.T) (server, client transport.TLS, a *authority) {
 	a = newAuthority(t)
 	cert, key := a.issue(time.Now().Add(time.Hour))
@@ -83,7 +83,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 		t.Run(address[:4], func(t *testing.T) {
 			l := listening(t, address, transport.Config{TLS: server})
 			c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
-			mustAccept(t, l) // and reads nothing
+			mustAccept(t, l) // but does not read
 			recv, send := make(chan error, 1), make(chan error, 1)
 			go func() { _, err := c.Recv(); recv <- err }()
 			go func() {
@@ -97,7 +97,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 			select {
 			case err := <-send:
 				t.Fatalf("Send gave up before Close: %v", err)
-			case <-time.After(50 * time.Millisecond): // it may wait by now, or not yet: both must end
+			case <-time.After(50 * time.Millisecond): // whether or not it is waiting yet, it must end
 			}
 			returns(t, "Close", func() { c.Close(); c.Close() })
 			for _, err := range []error{<-recv, <-send} {
@@ -107,8 +107,8 @@ func TestStreamCloseUnblocks(t *testing.T) {
 	}
 }
 
-// What was sent before Close arrives, though the peer had sent something
-// that was never read: the system takes a connection back for that.
+// Sent messages arrive after Close even if the peer sent bytes that were never read, for which the system would reset the
+// connection.
 func TestStreamCloseLosesNothing(t *testing.T) {
 	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
 	c := dialed(t, l.Endpoint(), transport.Config{})
@@ -150,7 +150,7 @@ func TestStreamDialFails(t *testing.T) {
 		{"unix:" + file + "x", wire.Unreachable, "no such socket"},
 		{"unix:" + file, wire.Unreachable, "refused"},
 		{"unix:/" + strings.Repeat("x", 200), wire.Usage, "201"},
-		{"tls://" + silent.Addr().String(), wire.Unreachable, "no answer within 300ms"},
+		{"tls://" + silent.Addr().String(), wire.Unreachable, "no response within 300ms"},
 		{strings.Replace(secured.Endpoint(), "tcp", "tls", 1), wire.Unreachable, "unknown authority"},
 		{strings.Replace(plain.Endpoint(), "tcp", "tls", 1), wire.Unreachable, ""},
 	} {
@@ -180,7 +180,7 @@ func TestUnixDialWaitsForAFullQueue(t *testing.T) {
 	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)); err != nil {
 		t.Fatal(err)
 	}
-	for { // until no more go in
+	for { // until the backlog is full
 		c, err := net.Dial("unix", path)
 		if errors.Is(err, syscall.EAGAIN) {
 			break
@@ -191,7 +191,7 @@ func TestUnixDialWaitsForAFullQueue(t *testing.T) {
 		defer c.Close()
 	}
 	_, err = dial(t.Context(), "unix:"+path, transport.Config{ConnectTimeout: 50 * time.Millisecond})
-	wantFault(t, err, wire.Unreachable, "no answer within 50ms")
+	wantFault(t, err, wire.Unreachable, "no response within 50ms")
 
 	l, err := net.FileListener(file)
 	if err != nil {
@@ -284,7 +284,7 @@ func TestStreamListenersRefuse(t *testing.T) {
 		{"tcp://127.0.0.1:0", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
 		{"unix:" + socketPath(t), transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
 		{"stdio:", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
-		{"exec:cat", transport.Config{}, false, "cannot be listened on"},
+		{"exec:cat", transport.Config{}, false, "cannot listen on"},
 	} {
 		c.config.Framing = framing.Line
 		l, err := Listen(t.Context(), mustParse(t, c.address), c.config)

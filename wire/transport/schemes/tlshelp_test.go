@@ -20,7 +20,7 @@ type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	File string // its certificate, PEM
+	File string // PEM file of its certificate
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -41,8 +41,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue writes a certificate for localhost and 127.0.0.1 and its key, and
-// returns the files' names.
+// issue writes a certificate and key for localhost and 127.0.0.1, and returns the file names.
 func (a *authority) issue(until time.Time) (cert, key string) {
 	a.t.Helper()
 	k := newKey(a.t)

@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer typed by hand, so that no mistake of the library's is made on both
-// ends.
+// A peer typed by hand, because client and server of one library could share a mistake.
 func TestWSHandWritten(t *testing.T) {
 	isClose := func(code int, reason string, clean bool) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
@@ -36,7 +35,7 @@ func TestWSHandWritten(t *testing.T) {
 		sent   string
 		want   []string
 		end    func(*testing.T, error)
-		heard  string // "": anything
+		heard  string // "": not compared
 	}{
 		"messages and a goodbye": {
 			heard: "\x88" + closing(1000, "done"),
@@ -71,7 +70,7 @@ func TestWSHandWritten(t *testing.T) {
 			binary: wire.BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
 			want: []string{"2"}, end: isClose(0, "", false),
 		},
-		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not taken"), binary: wire.BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
+		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not supported"), binary: wire.BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
 		"a reserved bit":             {sent: frame(finText|0x40, "1"), end: broken("rsv")},
 		"an unknown kind of frame":   {sent: frame(0x83, "1"), end: broken("opcode")},
 		"a continuation of nothing":  {sent: frame(finMore, "1"), end: broken("continuation")},
@@ -161,7 +160,7 @@ func TestWSHandWrittenClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer raw.Close()
-			// The first message comes in the same packet as the request.
+			// The first message arrives in the same packet as the request.
 			io.WriteString(raw, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"+
 				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"+tt.sent)
 			raw.(*net.TCPConn).CloseWrite()

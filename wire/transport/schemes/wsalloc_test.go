@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// What is received costs no memory: not in our code, nor in the library's.
+// Receiving allocates nothing, in rpcx and in the library.
 func TestWSReceivesWithoutAllocating(t *testing.T) {
 	noLeaks(t)
 	const n, warm = 10_000, 100
@@ -50,8 +50,7 @@ func TestWSReceivesWithoutAllocating(t *testing.T) {
 	c.Close()
 }
 
-// How long a message of 240 bytes takes to come in; scripts/bench has the
-// comparison with the library alone.
+// The time to receive a message of 240 bytes; scripts/bench compares with the bare library.
 func BenchmarkWSRecv(b *testing.B) {
 	l, err := Listen(b.Context(), transport.Address{Scheme: "ws", Host: "127.0.0.1:0"}, transport.Config{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer that has gone silent, with its connection still there.
+// A peer that is silent while its connection stays open.
 func TestWSCloseOfSilentPeer(t *testing.T) {
 	silent := func(t *testing.T, limit time.Duration) wire.Conn {
 		hold := make(chan struct{})
@@ -102,7 +102,7 @@ func TestWSPing(t *testing.T) {
 		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: time.Second})
 		var err error
 		returns(t, "Recv", func() { _, err = c.Recv() })
-		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no answer to a keep-alive ping for 30ms" {
+		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no response to a keep-alive ping for 30ms" {
 			t.Errorf("the reason is %v", ce.Err)
 		}
 		if err := c.Send([]byte("1")); err == nil || !strings.Contains(err.Error(), "keep-alive") {
@@ -114,7 +114,7 @@ func TestWSPing(t *testing.T) {
 		noLeaks(t)
 		pinged := make(chan struct{}, 100)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
-			for range 4 { // more than enough for a failure
+			for range 4 { // enough writes for one to fail
 				if _, _, err := readFrame(r); err != nil {
 					return
 				}

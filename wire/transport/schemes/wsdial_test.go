@@ -91,7 +91,7 @@ func TestWSRedirect(t *testing.T) {
 	}
 }
 
-// Within one origin, another path is followed.
+// Redirects within one origin are followed.
 func TestWSRedirectWithin(t *testing.T) {
 	noLeaks(t)
 	mux := http.NewServeMux()
@@ -116,7 +116,7 @@ func TestWSRedirectWithin(t *testing.T) {
 	c.Close()
 }
 
-// nobody returns an address at which nobody listens.
+// nobody returns an address without a listener.
 func nobody(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -128,7 +128,7 @@ func nobody(t *testing.T) string {
 
 func TestDialFaults(t *testing.T) {
 	noLeaks(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system answers, and nobody else
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // only the system answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,9 +142,9 @@ func TestDialFaults(t *testing.T) {
 	}{
 		"refused":        {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
 		"no name":        {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
-		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no answer within 300ms", "--connect-timeout", mute}},
-		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no answer within 300ms"}},
-		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"hung up"}},
+		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no response within 300ms", "--connect-timeout", mute}},
+		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
+		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
 		"no socket":      {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
 		"no certificate": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
 	} {
@@ -164,7 +164,7 @@ func TestDialFaults(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := Dial(ctx, mustParse(t, "ws://"+mute), transport.Config{})
-		wantFault(t, err, wire.Unreachable, "gave up")
+		wantFault(t, err, wire.Unreachable, "stopped connecting")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the cause is lost: %v", err)
 		}
@@ -222,7 +222,7 @@ func TestTLS(t *testing.T) {
 	t.Run("no TLS there", func(t *testing.T) {
 		l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
 		_, err := roundTrip(t, "wss"+strings.TrimPrefix(l.Endpoint(), "ws"), transport.Config{})
-		wantFault(t, err, wire.Unreachable, "does not speak TLS")
+		wantFault(t, err, wire.Unreachable, "does not use TLS")
 	})
 }
 

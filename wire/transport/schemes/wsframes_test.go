@@ -14,9 +14,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Messages come whole and in order, whichever of them the library reads: short ones and
-// long ones, in one frame and in pieces, with control frames between them, and cut
-// anywhere by the network.
+// Messages arrive whole and in order, whether rpcx or the library reads them: short and long, in one frame and in several,
+// with control frames between them, and split anywhere by the network.
 func TestWSFramesHoweverTheyAreCut(t *testing.T) {
 	noLeaks(t)
 	for seed := range uint64(20) {
@@ -75,13 +74,13 @@ func TestWSFramesHoweverTheyAreCut(t *testing.T) {
 	}
 }
 
-// What Recv returned stays as it is while Close reads what the peer still says.
+// The bytes that Recv returned stay unchanged while Close reads further messages.
 func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 	noLeaks(t)
 	first, rest := strings.Repeat("a", 1000), strings.Repeat(frame(finText, strings.Repeat("b", 1000)), 500)
 	url := rawWS(t, func(c net.Conn, in *bufio.Reader) {
 		io.WriteString(c, frame(finText, first))
-		if code, _, err := readFrame(in); err != nil || code != finClose { // our goodbye
+		if code, _, err := readFrame(in); err != nil || code != finClose { // the close frame of rpcx
 			return
 		}
 		io.WriteString(c, rest+frame(finClose, closing(1000, "")))

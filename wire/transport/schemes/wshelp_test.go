@@ -22,14 +22,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// patience is far longer than anything takes that works.
+// patience is far longer than any working step takes.
 const patience = 30 * time.Second
 
 // noLeaks fails the test if it leaves a goroutine behind. Call it first.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	// An http.Server that refused a body sleeps for half a second before it hangs up.
+	// An http.Server that rejected a body sleeps for half a second before it closes the connection.
 	lingers := goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")
 	t.Cleanup(func() { goleak.VerifyNone(t, before, lingers) })
 }
@@ -100,7 +100,7 @@ func echo(t *testing.T, l transport.Listener) {
 	})
 }
 
-// wantFault checks the kind of a Fault, and what its message holds.
+// wantFault checks the kind of a Fault, and that its message contains text.
 func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *wire.Fault {
 	t.Helper()
 	f := wire.AsFault(err)
@@ -132,22 +132,21 @@ func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	return ce
 }
 
-// enough returns how long a dial may take whose failure says these words.
+// enough returns how long a dial with this failure may take.
 func enough(words ...string) time.Duration {
-	if strings.Contains(strings.Join(words, " "), "no answer within 300ms") {
+	if strings.Contains(strings.Join(words, " "), "no response within 300ms") {
 		return 300 * time.Millisecond
 	}
 	return patience
 }
 
-// returns fails the test if f does not come back.
+// returns fails the test if f does not return.
 func returns(t *testing.T, what string, f func()) {
 	t.Helper()
 	within(t, patience, what, f)
 }
 
-// soon is less than the 5 seconds that the libraries wait for a peer to take
-// their goodbye.
+// soon is shorter than the 5 seconds that the libraries wait for a peer to take a close frame.
 const soon = 4 * time.Second
 
 // within fails the test if f takes longer than d.
@@ -166,8 +165,8 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 	}
 }
 
-// rawServer types HTTP by hand: for each connection it reads the head of one
-// request and leaves the rest to serve.
+// rawServer serves HTTP typed by hand: it reads the head of one request of each connection and passes the connection to
+// serve.
 func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.Request)) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -208,7 +207,7 @@ func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.R
 	return ln.Addr().String()
 }
 
-// rawWS is rawServer past the answer to an upgrade.
+// rawWS is rawServer after the response to an upgrade.
 func rawWS(t *testing.T, serve func(c net.Conn, r *bufio.Reader)) string {
 	return "ws://" + rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
 		io.WriteString(c, switching(req, ""))
@@ -234,7 +233,7 @@ const (
 	finMore   = 0x80
 )
 
-// frame returns one frame as a server sends it.
+// frame returns a frame of a server.
 func frame(first byte, payload string) string {
 	b := []byte{first}
 	switch n := len(payload); {
@@ -248,7 +247,7 @@ func frame(first byte, payload string) string {
 	return string(b) + payload
 }
 
-// masked returns one frame as a client sends it.
+// masked returns a frame of a client.
 func masked(first byte, payload string) string {
 	f := []byte(frame(first, payload))
 	head := len(f) - len(payload)

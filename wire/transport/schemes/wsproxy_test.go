@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A proxy is remembered by net/http for the life of a process, so the clients
-// here are processes of their own: this test binary, with proxyTest set.
+// net/http reads the proxy once per process, so the clients here are processes of their own: this test binary, with
+// proxyTest set.
 const proxyTest = "RPCX_TEST_PROXY_TO"
 
 func TestThroughProxy(t *testing.T) {
@@ -64,7 +64,7 @@ func TestThroughProxy(t *testing.T) {
 	}
 }
 
-// testProxy leads everything to one address, for u with the password p.
+// testProxy redirects everything to one address, for u with the password p.
 func testProxy(t *testing.T, to string, asked chan<- string) string {
 	return rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
 		asked <- req.Method + " " + req.Host

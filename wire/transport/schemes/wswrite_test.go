@@ -10,14 +10,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A runSender sends several messages at once.
+// A runSender sends several messages with one write.
 type runSender interface {
 	wire.Batcher
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// What a client sends is one masked frame a message, of whatever length: its own, and the
-// library's, each by itself or many together.
+// A client sends each message as one masked frame, of any length, by rpcx's code or the library's, alone or with others.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
 	for name, send := range map[string]func(c wire.Conn, messages []string) error{
 		"by itself": func(c wire.Conn, messages []string) error {

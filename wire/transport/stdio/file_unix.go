@@ -12,16 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileStream reads or writes a file that others may share, our stdin and
-// stdout above all, so that Close ends a Read or Write that waits. O_NONBLOCK
-// would be seen by all who share the file; poll(2) with a pipe that Close
-// writes to is not.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a blocked
+// Read or Write. O_NONBLOCK would affect all who share the file; poll(2) with a pipe that Close writes to does not.
 type fileStream struct {
 	f          *os.File
 	fd         int
-	socket     bool        // a write can be asked not to wait
-	regular    bool        // a write never waits
-	waits      atomic.Bool // a write cannot be asked not to: see writeToPipeNonblocking
+	socket     bool        // a write can use MSG_DONTWAIT
+	regular    bool        // a write never blocks
+	waits      atomic.Bool // nonblocking writes are not available: see writeToPipeNonblocking
 	wake, woke *os.File
 	wakeFD     int
 
@@ -30,8 +28,7 @@ type fileStream struct {
 	closed bool
 }
 
-// maxPipeWrite is how much can be written to a pipe that poll calls writable without
-// blocking (PIPE_BUF).
+// maxPipeWrite is how much can be written without blocking to a pipe that poll reports as writable (PIPE_BUF).
 const maxPipeWrite = 4096
 
 func newFileStream(f *os.File) (*fileStream, error) {
@@ -53,7 +50,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// number returns f's descriptor. Unlike f.Fd it leaves its mode alone.
+// number returns f's descriptor. Unlike f.Fd it does not change its mode.
 func number(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -63,7 +60,7 @@ func number(f *os.File) (fd int, err error) {
 	return fd, err
 }
 
-// enter reports whether the descriptor is being used; false after Close.
+// enter reports whether the descriptor may be used; false after Close.
 func (s *fileStream) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +71,7 @@ func (s *fileStream) enter() bool {
 	return true
 }
 
-// leave is the end of enter. The last user after Close lets the files go.
+// leave ends what enter began. The last user after Close closes the files.
 func (s *fileStream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +80,7 @@ func (s *fileStream) leave() {
 	}
 }
 
-// ready waits until the file can be read or written; os.ErrClosed after Close.
+// ready waits until the file can be read or written; it returns os.ErrClosed after Close.
 func (s *fileStream) ready(events int16) error {
 	fds := []unix.PollFd{{Fd: int32(s.fd), Events: events}, {Fd: int32(s.wakeFD), Events: unix.POLLIN}}
 	for {
@@ -100,7 +97,7 @@ func (s *fileStream) ready(events int16) error {
 	}
 }
 
-// Read reads what is there, or waits for it.
+// Read reads the available bytes, or waits for some.
 func (s *fileStream) Read(b []byte) (int, error) {
 	if !s.enter() {
 		return 0, os.ErrClosed
@@ -112,7 +109,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 		}
 		n, err := unix.Read(s.fd, b)
 		switch {
-		case err == unix.EAGAIN, err == unix.EINTR: // someone else was faster, or the mode is theirs
+		case err == unix.EAGAIN, err == unix.EINTR: // another reader was faster, or set the mode
 		case err != nil:
 			return 0, &os.PathError{Op: "read", Path: s.f.Name(), Err: err}
 		case n == 0:
@@ -124,7 +121,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	return 0, nil
 }
 
-// Write writes all of b. Unlike that of os.Stdout it returns EPIPE as an error.
+// Write writes all of b. Unlike os.Stdout it returns EPIPE as an error.
 func (s *fileStream) Write(b []byte) (int, error) {
 	if !s.enter() {
 		return 0, os.ErrClosed
@@ -148,7 +145,7 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// writeSome writes as much as goes without waiting; EAGAIN where nothing does.
+// writeSome writes as much as it can without blocking; EAGAIN if that is nothing.
 func (s *fileStream) writeSome(b []byte) (int, error) {
 	if s.socket {
 		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
@@ -169,8 +166,7 @@ func (s *fileStream) writeSome(b []byte) (int, error) {
 	return unix.Write(s.fd, b[:min(len(b), maxPipeWrite)])
 }
 
-// Close wakes the goroutines that wait, and closes the file when the last of them
-// has left.
+// Close wakes the waiting goroutines, and closes the file when the last of them has left.
 func (s *fileStream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,15 +174,15 @@ func (s *fileStream) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.wake.Close() // what makes the other end readable for everyone, for ever
+	s.wake.Close() // the other end stays readable from now on
 	if s.users == 0 {
 		s.release()
 	}
 	return nil
 }
 
-// release closes the file. The numbers of stdin and stdout stay taken, by
-// /dev/null, so that no file opened later gets what is meant for them.
+// release closes the file. The descriptors of stdin and stdout are pointed at /dev/null, so that no file opened later
+// receives what is written to them.
 func (s *fileStream) release() {
 	s.woke.Close()
 	if s.f != os.Stdin && s.f != os.Stdout {

@@ -11,8 +11,7 @@ import (
 	"testing/iotest"
 )
 
-// What fills a pipe is written as it is read, and Close wakes a Write that waits,
-// whether or not a write can be asked not to wait.
+// A write that fills a pipe continues as the pipe is read, and Close wakes it, with and without nonblocking writes.
 func TestStdioFullPipe(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		in, out, err := os.Pipe()

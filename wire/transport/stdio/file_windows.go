@@ -8,10 +8,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A fileStream reads or writes a file that others may share, our stdin and
-// stdout above all, so that Close ends a Read or Write that waits. The system
-// does not call back a read of such a file: the goroutine that does it is left
-// behind, and what it reads then is lost.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a blocked
+// Read or Write. Windows cannot cancel a read of such a file: the goroutine that reads is left behind, and its bytes are
+// lost.
 type fileStream struct {
 	f      *os.File
 	closed chan struct{}
@@ -28,7 +27,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// Read reads what is there, or waits for it.
+// Read reads the available bytes, or waits for some.
 func (s *fileStream) Read(b []byte) (int, error) {
 	s.reading.Do(func() {
 		go func() {
@@ -62,8 +61,8 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	}
 }
 
-// Close wakes the goroutines that wait. Stdout ends for who reads it; a read of
-// stdin may still be under way, which would hold up its closing.
+// Close wakes the waiting goroutines. It closes stdout for its reader, but not stdin, because a pending read would block
+// that.
 func (s *fileStream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

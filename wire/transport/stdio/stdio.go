@@ -1,4 +1,4 @@
-// Package stdio speaks through our own stdin and stdout.
+// Package stdio connects over the process's own stdin and stdout.
 package stdio
 
 import (
@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial speaks through our own stdin and stdout: we are the child.
+// Dial connects over stdin and stdout: this process is the child.
 func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
 	s, err := newStdio(c)
 	if err != nil {
@@ -21,10 +21,10 @@ func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn
 	return c.Frame(s, "")
 }
 
-// Listen returns a listener whose one client is the process that started us.
+// Listen returns a listener whose one client is the parent process.
 func Listen(_ context.Context, _ transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
-		return nil, transport.UsageHint("ws:// and http:// can", "stdio: cannot demand a token")
+		return nil, transport.UsageHint("use ws:// or http://", "stdio: does not support --token")
 	}
 	s, err := newStdio(c)
 	if err != nil {
@@ -37,7 +37,7 @@ func Listen(_ context.Context, _ transport.Address, c transport.Config) (transpo
 	return transport.Single(conn), nil
 }
 
-// A stdioStream is our stdin and stdout as one stream of bytes.
+// A stdioStream is stdin and stdout as one stream of bytes.
 type stdioStream struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
@@ -46,8 +46,7 @@ type stdioStream struct {
 	closeAll sync.Once
 }
 
-// newStdio takes what c gives. Files are read and written through a fileStream,
-// which Close can wake.
+// newStdio uses the streams of c. Files are read and written through a fileStream, which Close can wake.
 func newStdio(c transport.Config) (*stdioStream, error) {
 	s := &stdioStream{in: c.Stdin, out: c.Stdout, closed: make(chan struct{})}
 	if s.in == nil {
@@ -101,7 +100,7 @@ func (s *stdioStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes both, and does not wait for a read that waits for its bytes.
+// Close closes both, without waiting for a pending read.
 func (s *stdioStream) Close() error {
 	var err error
 	s.closeAll.Do(func() {

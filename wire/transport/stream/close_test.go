@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// A goodbye that finds no room is not waited for: package tls allows it 5 s.
+// Close does not wait for a TLS close alert that cannot be sent: package tls waits up to 5 s.
 func TestStreamCloseAmidSilence(t *testing.T) {
 	known := httptest.NewTLSServer(nil)
 	known.Close()
-	near, far := net.Pipe() // which keeps nothing
+	near, far := net.Pipe() // which has no buffer
 	defer far.Close()
 	shaken := make(chan error, 1)
-	go func() { shaken <- tls.Server(far, known.TLS).Handshake() }() // and reads nothing more
+	go func() { shaken <- tls.Server(far, known.TLS).Handshake() }() // reads nothing after the handshake
 	conn := tls.Client(near, &tls.Config{InsecureSkipVerify: true})
 	go io.ReadFull(conn, make([]byte, 1)) // takes the tickets that end the handshake
 	if err := errors.Join(conn.Handshake(), <-shaken); err != nil {

@@ -2,16 +2,16 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the peer of a socket has closed it both ways. It
-// is for syscall.RawConn.Read, which asks again when something has changed.
+// hungUp reports whether the peer of a socket has closed both directions. It is for syscall.RawConn.Read, which calls it
+// again after each change.
 func hungUp(fd uintptr) bool {
 	p := []unix.PollFd{{Fd: int32(fd)}}
 	n, err := unix.Poll(p, 0)
 	return err == nil && n > 0
 }
 
-// farEnd reports whether the peer of a socket has ended its direction, though
-// what it sent may not have been read yet, and whether it has closed both.
+// farEnd reports whether the peer of a socket has closed its sending direction, even if its last bytes have not been read
+// yet, and whether it has closed both.
 func farEnd(fd uintptr) (silent, gone bool) {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(p, 0)

@@ -2,8 +2,8 @@
 
 package stream
 
-// hungUp cannot tell here whether the peer still reads.
+// hungUp is not available on this system.
 func hungUp(uintptr) bool { return false }
 
-// farEnd cannot tell here whether the peer has ended.
+// farEnd is not available on this system.
 func farEnd(uintptr) (silent, gone bool) { return false, false }

@@ -11,8 +11,7 @@ import (
 // defaultClients is Config.MaxClients where that is 0.
 const defaultClients = 1000
 
-// Limit bounds the connections that a listener has at once. One that comes when
-// there is no place is closed.
+// Limit bounds the simultaneous connections of a listener. It closes further ones.
 type Limit struct {
 	most  int64
 	taken atomic.Int64
@@ -28,14 +27,15 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// Acquire gives conn a place, which leave gives back; nil if there is none, and conn is
-// closed.
+// Acquire returns conn with a place that closing it frees; if there is none, it closes conn and returns nil.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })
 	}
 	p.taken.Add(-1)
-	p.told.Do(func() { p.warn("%d clients are connected, which is as many as may be: others are turned away", p.most) })
+	p.told.Do(func() {
+		p.warn("%d clients are connected, which is the limit: further connections are refused", p.most)
+	})
 	conn.Close()
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // Listen binds tcp, tls or a Unix socket.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
-		return nil, transport.UsageHint("ws:// and http:// can", "%s: cannot demand a token", a)
+		return nil, transport.UsageHint("use ws:// or http://", "%s: does not support --token", a)
 	}
 	if a.Scheme == "unix" {
 		l, err := ListenUnix(a.Path)
@@ -33,7 +33,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // which asks nobody for a certificate
+		c.TLS = transport.TLS{} // tcp asks for no certificates
 	}
 	l, at, err := ListenTCP(ctx, a, c)
 	if err != nil {
@@ -42,7 +42,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 	return newStreamListener(l, cfg, a.Scheme+"://"+at, c), nil
 }
 
-// A streamListener hands out connections whose handshake is done.
+// A streamListener accepts connections and completes their handshakes.
 type streamListener struct {
 	net.Listener
 	endpoint string
@@ -50,22 +50,20 @@ type streamListener struct {
 	c        transport.Config
 	tls      *tls.Config
 
-	ready chan net.Conn   // of tls: past their handshake
+	ready chan net.Conn   // of tls: after their handshake
 	ctx   context.Context // ends with the listener
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 	last  atomic.Bool // after Drain
 }
 
-// A deadliner is a net.Listener whose Accept can be bounded.
+// A deadliner is a net.Listener whose Accept can have a deadline.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// drainTimeout bounds how long a listener that takes its last connections waits
-// for one more: they are in its queue already.
+// drainTimeout bounds how long Drain waits for each of the last connections: they are already in the listener's queue.
 const drainTimeout = 100 * time.Millisecond
 
-// Drain has Accept return net.ErrClosed once it has returned the connections that
-// were made so far.
+// Drain makes Accept return net.ErrClosed after the connections made so far.
 func (s *streamListener) Drain() {
 	if l, ok := s.Listener.(deadliner); ok {
 		s.last.Store(true)
@@ -73,7 +71,7 @@ func (s *streamListener) Drain() {
 	}
 }
 
-// maxHandshakes bounds the TLS handshakes that go on at once.
+// maxHandshakes bounds the simultaneous TLS handshakes.
 const maxHandshakes = 64
 
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c transport.Config) *streamListener {
@@ -85,7 +83,7 @@ func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c trans
 	return s
 }
 
-// Endpoint returns where it listens.
+// Endpoint returns the listen address.
 func (s *streamListener) Endpoint() string { return s.endpoint }
 
 // Accept returns the next connection.
@@ -103,7 +101,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// next returns the next connection that is past its handshake.
+// next returns the next connection after its handshake.
 func (s *streamListener) next() (net.Conn, error) {
 	if s.tls == nil {
 		return s.accept()
@@ -116,8 +114,8 @@ func (s *streamListener) next() (net.Conn, error) {
 	}
 }
 
-// accept is the listener's Accept, but waits where the error passes by itself: too
-// many open files, a client that left.
+// accept is the listener's Accept, but waits and retries after temporary errors: too many open files, a client that has
+// already disconnected.
 func (s *streamListener) accept() (net.Conn, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		conn, err := s.acceptOne()
@@ -139,7 +137,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne is the listener's Accept. After Drain it does not wait any more.
+// acceptOne is the listener's Accept. After Drain it returns without waiting.
 func (s *streamListener) acceptOne() (net.Conn, error) {
 	if !s.last.Load() {
 		conn, err := s.Listener.Accept()
@@ -157,14 +155,13 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 	return conn, err
 }
 
-// handshakes accepts for tls: a client that is slow in its handshake does not hold
-// up the others.
+// handshakes accepts connections of tls, so that a client with a slow handshake does not delay others.
 func (s *streamListener) handshakes() {
 	slots := make(chan struct{}, maxHandshakes)
 	for {
 		conn, err := s.accept()
 		if err != nil {
-			for range cap(slots) { // those that were begun are the last
+			for range cap(slots) { // wait for handshakes that have begun
 				slots <- struct{}{}
 			}
 			s.end()
@@ -197,7 +194,7 @@ func (s *streamListener) handshake(conn *tls.Conn) {
 	}
 }
 
-// Close ends the listener, and with it the handshakes that go on.
+// Close closes the listener, and ends unfinished handshakes.
 func (s *streamListener) Close() error {
 	err := s.Listener.Close()
 	s.end()

@@ -11,12 +11,11 @@ import (
 	"rpcx/wire"
 )
 
-// firstWords is how long a connection that was awaited may take to say something
-// that shows it is another one: most that are awaited say nothing before they are
-// asked.
+// firstWords is how long an expected peer may take to send something that shows it to be another program. Most peers send
+// nothing before they get a request.
 const firstWords = 100 * time.Millisecond
 
-// AcceptPeer returns, as Accept does, a connection that may be the peer that is awaited.
+// AcceptPeer is Accept for a connection that may be the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
 		conn, err := s.next()
@@ -27,12 +26,12 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 		if stream.first, err = s.hear(conn); err == nil {
 			return s.c.Frame(stream, "")
 		}
-		s.c.Warnf("%s: who connected is not the peer: %v", s.endpoint, err)
+		s.c.Warnf("%s: refused a connection that is not the expected peer: %v", s.endpoint, err)
 		_ = stream.Close()
 	}
 }
 
-// hear returns what conn says by itself, or why it is not the peer.
+// hear returns the first bytes of conn, or why it is not the expected peer.
 func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words := make([]byte, 4<<10)
 	if err := conn.SetReadDeadline(time.Now().Add(firstWords)); err != nil {
@@ -40,14 +39,14 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	}
 	n, err := conn.Read(words)
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, errors.New("it hung up at once")
+		return nil, errors.New("it closed the connection at once")
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil || n == 0 {
 		return nil, err
 	}
 	words = words[:n]
 	o := s.c.Options
-	o.Whole = true // what is cut off may go on
+	o.Whole = true // a message that is cut off may continue
 	_, err = s.c.Framing(drainedStream{bytes.NewReader(words)}, o).Recv()
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Protocol {
 		return nil, f
@@ -55,7 +54,7 @@ func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	return words, nil
 }
 
-// drainedStream is a stream of bytes of which all has come.
+// drainedStream is a stream of bytes that have all arrived.
 type drainedStream struct{ io.Reader }
 
 func (drainedStream) Write(b []byte) (int, error) { return len(b), nil }

@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Connect connects to the socket of a, or to hostPort, where that is spoken which a says, through a proxy where there is one.
+// Connect connects to the socket of a, or to hostPort for a, through a proxy if there is one.
 func Connect(ctx context.Context, c transport.Config, a transport.Address, hostPort string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
 	defer cancel()
@@ -26,12 +26,12 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 		return dialUnix(ctx, a.Path)
 	}
 	d := new(net.Dialer)
-	if c.Ping > 0 && (a.Scheme == "tcp" || a.Scheme == "tls") { // a WebSocket has pings of its own
+	if c.Ping > 0 && (a.Scheme == "tcp" || a.Scheme == "tls") { // WebSockets have their own pings
 		d.KeepAliveConfig = keepAlive(c.Ping)
 	}
 	if p, err := Forwarder(c.Route, a, &url.URL{Scheme: "http", Host: a.Host}); err == nil && p != nil {
 		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
-		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // its TLS is the caller's
+		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller does the TLS
 	}
 	p, err := proxyFor(c.Route, a.Scheme, hostPort)
 	if err != nil {
@@ -39,7 +39,7 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	}
 	to := resolved(c.Route, hostPort)
 	if to != hostPort {
-		c.Watch.Tellf("resolve", "%s is taken to be at %s (--resolve)", hostPort, to)
+		c.Watch.Tellf("resolve", "%s is resolved to %s (--resolve)", hostPort, to)
 	}
 	if p == nil {
 		return d.DialContext(ctx, "tcp", to)
@@ -51,9 +51,9 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	return tunnel(ctx, c, d, p, to)
 }
 
-// Forwarder returns the proxy that a request to a is sent to as it is, with its whole URL u; nil: it is sent over a
-// connection of its own, which may go through a proxy, too. A proxy of HTTP forwards what is not encrypted, but no upgrades:
-// many cannot, so that those go by CONNECT, as RFC 6455 has it.
+// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u; nil: the request uses its own
+// connection, possibly through a proxy. HTTP proxies forward unencrypted requests, but no upgrades, which many do not
+// support: upgrades use CONNECT, as in RFC 6455.
 func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, error) {
 	if a.Scheme != "http" {
 		return nil, nil
@@ -87,7 +87,7 @@ func proxyConn(ctx context.Context, c transport.Config, d *net.Dialer, p *url.UR
 	return nil, err
 }
 
-// viaProxy marks an error as that of connecting to a proxy, whose address it keeps.
+// viaProxy marks an error as a failure to reach a proxy, and keeps the proxy's address.
 func viaProxy(err error) error {
 	marked := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
 	var op *net.OpError
@@ -97,13 +97,13 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// givenUp has conn fail when ctx ends. What it returns undoes that.
+// givenUp makes conn fail when ctx ends. The returned function undoes that.
 func givenUp(ctx context.Context, conn net.Conn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
 
-// tunnel asks a proxy of HTTP to CONNECT to an address.
+// tunnel sends CONNECT for an address to an HTTP proxy.
 func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	conn, err := proxyConn(ctx, c, d, p)
 	if err != nil {
@@ -117,7 +117,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
-		// Byte by byte: what follows the answer's head belongs to the peer.
+		// Byte by byte, because the bytes after the head belong to the peer.
 		var resp *http.Response
 		if resp, err = http.ReadResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))
@@ -134,17 +134,17 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	return nil, err
 }
 
-// proxyRefused is the Fault of what a proxy answered to CONNECT.
+// proxyRefused returns the Fault for a proxy's response to CONNECT.
 func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, nil)
 	f.Unreached = f.Kind == wire.Unreachable
 	if resp.StatusCode == http.StatusProxyAuthRequired {
-		f.Hint = "--proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host + " (or HTTPS_PROXY) says who we are"
+		f.Hint = "send credentials with --proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host + " (or HTTPS_PROXY)"
 	}
 	return f
 }
 
-// socks asks a proxy of SOCKS 5 (RFC 1928) to connect to an address, whose name it looks up.
+// socks connects to an address through a SOCKS 5 proxy (RFC 1928), which resolves the name.
 func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if u := p.User; u != nil {
@@ -179,12 +179,12 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 	f.Unreached = true
 	if strings.Contains(err.Error(), "auth") {
 		f.Kind, f.Unreached = wire.Auth, false
-		f.Hint = "--proxy socks5://USER:PASSWORD@" + p.Host + " (or ALL_PROXY) says who we are"
+		f.Hint = "send credentials with --proxy socks5://USER:PASSWORD@" + p.Host + " (or ALL_PROXY)"
 	}
 	return nil, f
 }
 
-// A forward connects to a proxy, whatever address it is given.
+// A forward connects to one proxy, whatever the address.
 type forward func(context.Context) (net.Conn, error)
 
 // Dial implements proxy.Dialer.
@@ -193,7 +193,7 @@ func (f forward) Dial(_, _ string) (net.Conn, error) { return f(context.Backgrou
 // DialContext implements proxy.ContextDialer.
 func (f forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error) { return f(ctx) }
 
-// oneByte reads a byte at a time.
+// oneByte reads one byte at a time.
 type oneByte struct{ r io.Reader }
 
 func (o oneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(1, len(p))]) }

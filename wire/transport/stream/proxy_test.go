@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A proxy as users write it, and the host and port that it is at.
+// A proxy as users write it, with its host and port.
 func TestParseProxy(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"h", "http://h at h:80"},
@@ -21,14 +21,14 @@ func TestParseProxy(t *testing.T) {
 		{"socks5h://[::1]", "socks5h://[::1] at [::1]:1080"},
 		{"https://[::1]:5", "https://[::1]:5 at [::1]:5"},
 		{"http://h/", "http://h/ at h:80"},
-		{"http://h/x", "no: a proxy is a host and a port, such as http://127.0.0.1:3128"},
-		{"http://h?x", "no: a proxy is a host and a port, such as http://127.0.0.1:3128"},
-		{"http://:1", "no: a proxy is a host and a port, such as http://127.0.0.1:3128"},
-		{"http://", "no: a proxy is a host and a port, such as http://127.0.0.1:3128"},
-		{"ftp://h", `no: "ftp" is no kind of proxy: http, https, socks5 and socks5h are`},
+		{"http://h/x", "no: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
+		{"http://h?x", "no: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
+		{"http://:1", "no: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
+		{"http://", "no: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
+		{"ftp://h", `no: unknown proxy scheme "ftp"; use http, https, socks5 or socks5h`},
 		{"HTTP://h", "http://h at h:80"},
-		{"http://u:secret@h:x", "no: it is no URL such as http://127.0.0.1:3128"},
-		{"", "no: a proxy is a host and a port, such as http://127.0.0.1:3128"},
+		{"http://u:secret@h:x", "no: it is not a URL such as http://127.0.0.1:3128"},
+		{"", "no: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
 	} {
 		u, err := ParseProxy(c.text)
 		got := ""
@@ -43,7 +43,7 @@ func TestParseProxy(t *testing.T) {
 	}
 }
 
-// What --resolve takes.
+// The values of --resolve.
 func TestParseResolve(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"example.org:443:127.0.0.1", "example.org:443 127.0.0.1"},
@@ -107,7 +107,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		{"HTTP_PROXY=a", "http", "h:1", "http://a"},
 		{"HTTP_PROXY=a REQUEST_METHOD=GET", "http", "h:1", "no: refusing to use HTTP_PROXY value in CGI environment; see golang.org/s/cgihttpproxy"},
 		{"all_proxy=a REQUEST_METHOD=GET", "http", "h:1", "none"},
-		{"all_proxy=http://h/x", "tcp", "h:1", "no: the proxy that the environment names: a proxy is a host and a port, such as http://127.0.0.1:3128"},
+		{"all_proxy=http://h/x", "tcp", "h:1", "no: the proxy that the environment names: a proxy needs a host and a port, such as http://127.0.0.1:3128"},
 	} {
 		t.Run("", func(t *testing.T) {
 			for _, pair := range strings.Fields(c.env) {

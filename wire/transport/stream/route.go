@@ -14,32 +14,32 @@ import (
 	"rpcx/wire/transport"
 )
 
-// proxyPorts are the kinds of proxies, with their usual ports.
+// proxyPorts are the schemes of proxies, with their default ports.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// ParseProxy reads the address of a proxy, [SCHEME://][USER:PASSWORD@]HOST[:PORT]. SCHEME is http, the default, or https,
-// which are asked to CONNECT, or socks5 or socks5h, which both look the name up over there. The errors hold no password.
+// ParseProxy parses the address of a proxy, [SCHEME://][USER:PASSWORD@]HOST[:PORT]. SCHEME is http (the default) or https,
+// which use CONNECT, or socks5 or socks5h, which both resolve the name at the proxy. Errors contain no password.
 func ParseProxy(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("it is no URL such as http://127.0.0.1:3128")
+		return nil, errors.New("it is not a URL such as http://127.0.0.1:3128")
 	}
 	if proxyPorts[u.Scheme] == "" {
-		return nil, fmt.Errorf("%q is no kind of proxy: http, https, socks5 and socks5h are", u.Scheme)
+		return nil, fmt.Errorf("unknown proxy scheme %q; use http, https, socks5 or socks5h", u.Scheme)
 	}
 	if u.Hostname() == "" || u.RequestURI() != "/" && u.RequestURI() != "" {
-		return nil, errors.New("a proxy is a host and a port, such as http://127.0.0.1:3128")
+		return nil, errors.New("a proxy needs a host and a port, such as http://127.0.0.1:3128")
 	}
 	return u, nil
 }
 
-// ParseResolve reads HOST:PORT:ADDRESS, as curl has it, into the key and the value of Route.Resolve.
+// ParseResolve parses HOST:PORT:ADDRESS, as in curl, to a key and value of Route.Resolve.
 func ParseResolve(text string) (hostPort, address string, err error) {
 	host, rest, ok := strings.Cut(text, ":")
-	if strings.HasPrefix(text, "[") { // an IPv6 address has no name to look up, but may be led elsewhere
+	if strings.HasPrefix(text, "[") { // an IPv6 address needs no lookup, but may be redirected
 		host, rest, ok = strings.Cut(strings.TrimPrefix(text, "["), "]:")
 	}
 	port, address, more := strings.Cut(rest, ":")
@@ -51,7 +51,7 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 	return net.JoinHostPort(strings.ToLower(host), port), address, nil
 }
 
-// Hosts returns each host:port whose address counts on the way to a: its own, and that of a proxy.
+// Hosts returns every host:port on the way to a: its own, and a proxy's.
 func Hosts(r transport.Route, a transport.Address) []string {
 	hostPort := strings.ToLower(transport.HostPort(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
 	if p, err := proxyFor(r, a.Scheme, hostPort); err == nil && p != nil {
@@ -60,7 +60,7 @@ func Hosts(r transport.Route, a transport.Address) []string {
 	return []string{hostPort}
 }
 
-// resolved returns the address that is connected to for a host:port.
+// resolved returns the address to connect to for a host:port.
 func resolved(r transport.Route, hostPort string) string {
 	if to, ok := r.Resolve[strings.ToLower(hostPort)]; ok {
 		_, port, _ := net.SplitHostPort(hostPort)
@@ -69,9 +69,9 @@ func resolved(r transport.Route, hostPort string) string {
 	return hostPort
 }
 
-// proxyFor returns the proxy for a host:port that scheme is spoken with; nil: there is none. The environment is that
-// of curl: http_proxy for http and ws, https_proxy for https and wss, all_proxy where those are not set and for the
-// others, and no_proxy, each in small letters or, but for http_proxy in a CGI program, in capitals.
+// proxyFor returns the proxy for a host:port and scheme; nil: none. The environment variables are curl's: http_proxy for
+// http and ws, https_proxy for https and wss, all_proxy for others and if those are unset, and no_proxy, each in lower case
+// or (except http_proxy in a CGI program) upper case.
 func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	if r.Proxy != nil || r.Direct {
 		return r.Proxy, nil
@@ -104,7 +104,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	return u, nil
 }
 
-// proxyAddress returns the host and the port of a proxy.
+// proxyAddress returns host and port of a proxy.
 func proxyAddress(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host

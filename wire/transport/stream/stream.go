@@ -19,12 +19,12 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lingerTimeout bounds how long Close reads what the peer still sends: closing
-// a socket with unread bytes may take back what was sent last.
+// lingerTimeout bounds how long Close reads bytes that the peer still sends: closing a socket with unread bytes may discard
+// the last sent ones.
 const lingerTimeout = 10 * time.Millisecond
 
-// goodbyeTimeout bounds how long Close tries to say goodbye to a peer that
-// takes nothing more: package tls would try for 5 s.
+// goodbyeTimeout bounds how long Close tries to send a TLS close alert to a peer that does not read: package tls would try
+// for 5 s.
 const goodbyeTimeout = 200 * time.Millisecond
 
 // Dial connects over tcp, tls or a Unix socket.
@@ -74,8 +74,8 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	return secure, nil
 }
 
-// dialUnix connects to a socket, and tries again while the listener's queue is full: for TCP the system
-// waits by itself, for a Unix socket it says EAGAIN at once.
+// dialUnix connects to a socket, and retries while the listener's queue is full: TCP waits by itself, a Unix socket returns
+// EAGAIN at once.
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
@@ -90,29 +90,28 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// serverName returns the name that a certificate must be for.
+// serverName returns the name that a certificate must have.
 func serverName(host string) string {
 	if host == "" {
-		return "localhost" // where package net leads
+		return "localhost" // the host that package net connects to
 	}
-	name, _, _ := strings.Cut(host, "%") // no certificate names a zone
+	name, _, _ := strings.Cut(host, "%") // certificates contain no zones
 	return name
 }
 
-// keepAlive returns how an idle TCP connection is probed, and when it is given up.
+// keepAlive returns when an idle TCP connection is probed, and when it is closed.
 func keepAlive(every time.Duration) net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
-// A netStream is a net.Conn whose errors are those of a wire.Conn, and whose Close
-// is orderly.
+// A netStream is a net.Conn with the errors of a wire.Conn and an orderly Close.
 type netStream struct {
 	net.Conn
-	first  []byte // what was read before Read was called
-	insist bool   // a TLS alert about our certificate may come instead of the first bytes
+	first  []byte // bytes that were read ahead
+	insist bool   // a TLS alert about the client certificate may arrive instead of the first bytes
 	closed atomic.Bool
 	deaf   atomic.Bool // after CloseRead
-	left   func()      // gives a client's place back; nil: it had none
+	left   func()      // frees the client's place; nil: none
 }
 
 func New(conn net.Conn) *netStream {
@@ -120,7 +119,7 @@ func New(conn net.Conn) *netStream {
 	return &netStream{Conn: conn, insist: isTLS}
 }
 
-// Read reads what the peer sends.
+// Read reads bytes from the peer.
 func (s *netStream) Read(b []byte) (int, error) {
 	if len(s.first) > 0 {
 		n := copy(b, s.first)
@@ -152,7 +151,7 @@ func (s *netStream) Write(b []byte) (int, error) {
 	return n, &wire.CloseError{Err: err}
 }
 
-// CloseWrite tells the peer that nothing more will be sent.
+// CloseWrite ends the sending direction.
 func (s *netStream) CloseWrite() error {
 	if c, ok := s.Conn.(wire.WriteCloser); ok {
 		return c.CloseWrite()
@@ -163,7 +162,7 @@ func (s *netStream) CloseWrite() error {
 // Remote returns the address of the peer; "" if it has none.
 func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
-// CloseRead has Read return io.EOF when it has returned what has come so far.
+// CloseRead makes Read return io.EOF after the bytes that have arrived.
 func (s *netStream) CloseRead() error {
 	c, ok := s.socket().(wire.ReadCloser)
 	if !ok {
@@ -173,21 +172,19 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// Gone returns a channel that is closed when the peer neither sends nor
-// reads any more: at once where that is so on a Unix socket (Linux), elsewhere
-// when the system happens to know. To be called after Read has returned io.EOF,
-// and not twice.
+// Gone returns a channel that is closed when the peer has closed both directions: at once on a Unix socket (Linux),
+// elsewhere when the system detects it. Call it once, after Read has returned io.EOF.
 func (s *netStream) Gone() <-chan struct{} {
 	raw := rawOf(s.Conn)
 	if raw == nil {
-		return nil // nobody tells
+		return nil // not detected
 	}
 	gone := make(chan struct{})
 	if _, now := s.FarEnd(); now {
 		close(gone)
 		return gone
 	}
-	go func() { // until then, or until Close
+	go func() { // ends then, or at Close
 		defer close(gone)
 		_ = raw.Read(hungUp)
 	}()
@@ -197,11 +194,11 @@ func (s *netStream) Gone() <-chan struct{} {
 // FarEnd is FarEnd of the connection.
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
-// FarEnd reports, without reading, whether the peer of a connection, which may have layers, has ended its
-// direction, and whether it is gone in both; false where the system does not tell.
+// FarEnd reports, without reading, whether the peer of a connection has closed its sending direction, and whether it has
+// closed both; false if the system does not report it. conn may have layers.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
-		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // closed: it is known to whoever reads
+		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // an error means closed, which the reader knows
 	}
 	return silent, gone
 }
@@ -219,7 +216,7 @@ func rawOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// socket returns what is below TLS, if there is TLS.
+// socket returns the connection below TLS.
 func (s *netStream) socket() net.Conn {
 	if t, ok := s.Conn.(*tls.Conn); ok {
 		return t.NetConn()
@@ -227,8 +224,7 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close tells the peer that nothing more will be sent, reads for a moment what
-// it still sends, and closes.
+// Close ends the sending direction, reads for a moment what the peer still sends, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -237,7 +233,7 @@ func (s *netStream) Close() error {
 		defer s.left()
 	}
 	now := time.Now()
-	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a Write that waits gives up
+	s.Conn.SetWriteDeadline(now.Add(lingerTimeout)) // a blocked Write fails
 	enough := time.AfterFunc(goodbyeTimeout, func() { s.socket().Close() })
 	s.CloseWrite()
 	enough.Stop()

@@ -10,10 +10,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// ListenTCP binds host[:port] of a; without a port, the scheme's. It refuses,
-// before it binds, to be reachable by others without any of the three things
-// that make it so on purpose. at is the host as it was given, with the port that
-// was bound; for a wildcard, the loopback address through which this machine reaches it.
+// ListenTCP binds host[:port] of a; the default port is the scheme's. Before it binds, it rejects an address that others can
+// reach, unless a token, client certificates or --public allow it. at is the given host with the bound port; for a wildcard,
+// the loopback address.
 func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l net.Listener, at string, err error) {
 	host, port, err := net.SplitHostPort(a.Host)
 	if err != nil {
@@ -27,7 +26,7 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 		return nil, "", wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, transport.Innermost(err)), err)
 	}
 	if !addr.IP.IsLoopback() && c.Token == "" && c.TLS.CACert == "" && !c.Public {
-		f := transport.Usage("%s: others can reach this address", a)
+		f := transport.Usage("%s: other machines can connect to this address", a)
 		f.Hint = openly(a.Scheme)
 		return nil, "", f
 	}
@@ -49,13 +48,13 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 	return l, net.JoinHostPort(host, port), nil
 }
 
-// openly names the flags that allow a listener to be reached by other machines.
+// openly returns the hint with the flags that allow others to connect.
 func openly(scheme string) string {
 	switch scheme {
 	case "tcp":
-		return "say --public, or listen on tls:// and demand client certificates (--cacert FILE)"
+		return "add --public, or listen on tls:// and require client certificates (--cacert FILE)"
 	case "tls":
-		return "demand client certificates (--cacert FILE), or say --public"
+		return "require client certificates (--cacert FILE), or add --public"
 	}
-	return "demand a token (--token @FILE) or client certificates (--cacert FILE), or say --public"
+	return "require a token (--token @FILE) or client certificates (--cacert FILE), or add --public"
 }

@@ -17,9 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// unixName returns the path as package net wants it: a name that begins with
-// "@" is a file like any other, never Linux's abstract sockets, which have no
-// mode.
+// unixName returns the path for package net: a name that begins with "@" is a file, never one of Linux's abstract sockets,
+// which have no mode.
 func unixName(path string) string {
 	if strings.HasPrefix(path, "@") {
 		return "./" + path
@@ -27,9 +26,8 @@ func unixName(path string) string {
 	return path
 }
 
-// ListenUnix binds a socket that only its owner can connect to (0600). A stale
-// socket, which nobody listens on, is replaced; a live one is a Conflict Fault,
-// and so is anything else of that name. Close removes the socket.
+// ListenUnix binds a socket that only its owner can connect to (0600). It replaces a stale socket, which has no listener; a
+// live socket and any other file with that name is a Conflict Fault. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
 		return nil, transport.Usage("a Unix socket needs a path")
@@ -37,8 +35,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err := checkUnixPath(path); err != nil {
 		return nil, err
 	}
-	// Bound in a folder that nobody else can enter, and moved into its place
-	// when it has its mode: there is no moment at which others could connect.
+	// The socket is bound in a directory that only the owner can enter, and moved to its place with its mode, so that others
+	// can never connect.
 	dir, err := os.MkdirTemp(filepath.Dir(unixName(path)), ".s")
 	if err != nil {
 		return nil, bindFault(path, err)
@@ -60,9 +58,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	return newUnixListener(l, path)
 }
 
-// listenUnixInPlace is for a path so long that no longer one can be bound, and for
-// systems whose sockets cannot be moved.
-// The mode is set at once after the binding.
+// listenUnixInPlace is for paths too long for a temporary name beside them, and for systems whose sockets cannot be moved.
+// It sets the mode right after binding.
 func listenUnixInPlace(path, dir string) (net.Listener, error) {
 	if err := clearPlace(path, dir); err != nil {
 		return nil, err
@@ -79,7 +76,7 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would remove by name, whatever has the name by then
+	l.SetUnlinkOnClose(false) // package net would remove whatever has the name by then
 	if err := os.Chmod(unixName(path), 0o600); err != nil {
 		l.Close()
 		return nil, err
@@ -87,8 +84,8 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// putInPlace gives the socket tmp its name. A link fails where the name is
-// taken, so of two that race for it one loses.
+// putInPlace renames the socket tmp to path. A link fails if the name exists, so of two processes that race for it one
+// loses.
 func putInPlace(tmp, path, dir string) error {
 	for range 3 {
 		err := os.Link(tmp, path)
@@ -99,7 +96,7 @@ func putInPlace(tmp, path, dir string) error {
 			if err := clearPlace(path, dir); err != nil {
 				return err
 			}
-		default: // no links on this file system
+		default: // the file system has no links
 			if err := clearPlace(path, dir); err != nil {
 				return err
 			}
@@ -112,8 +109,8 @@ func putInPlace(tmp, path, dir string) error {
 	return inUse(path)
 }
 
-// clearPlace makes way for a new socket: a stale one is moved into dir, tried
-// again there, and put back should it be alive after all.
+// clearPlace makes way for a new socket: it moves a stale one into dir, checks it again there, and puts it back if it is
+// alive after all.
 func clearPlace(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -137,8 +134,7 @@ func clearPlace(path, dir string) error {
 	return nil
 }
 
-// stale reports whether a socket is left over: nothing listens on it. In doubt it
-// is not stale.
+// stale reports whether a socket has no listener. In doubt it returns false.
 func stale(path string) bool {
 	c, err := net.DialTimeout("unix", unixName(path), time.Second)
 	if err == nil {
@@ -160,16 +156,15 @@ func bindFault(path string, err error) error {
 	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
 }
 
-// checkUnixPath refuses a path that is too long for a socket.
+// checkUnixPath rejects a path that is too long for a socket.
 func checkUnixPath(path string) error {
 	if limit := maxUnixPath(); len(unixName(path)) > limit {
-		return transport.Usage("the path of a Unix socket may have %d bytes here, this one has %d: %s", limit, len(path), path)
+		return transport.Usage("the path of a Unix socket can have at most %d bytes, this one has %d: %s", limit, len(path), path)
 	}
 	return nil
 }
 
-// maxUnixPath returns what fits into the system's sockaddr_un, its final NUL
-// apart.
+// maxUnixPath returns the length of a path in the system's sockaddr_un, without its final NUL.
 func maxUnixPath() int {
 	if runtime.GOOS == "linux" {
 		return 107
@@ -177,7 +172,7 @@ func maxUnixPath() int {
 	return 103
 }
 
-// A unixListener removes its socket's name when it closes, if it still has it.
+// A unixListener removes its socket when it closes, if the name is still its own.
 type unixListener struct {
 	*net.UnixListener
 	path string
@@ -198,7 +193,7 @@ func newUnixListener(l *net.UnixListener, path string) (net.Listener, error) {
 	return &unixListener{UnixListener: l, path: abs, self: info}, nil
 }
 
-// Close ends the listener and removes the socket.
+// Close closes the listener and removes the socket.
 func (l *unixListener) Close() error {
 	l.once.Do(func() {
 		if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.self) {

@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// socketsMove says that a socket goes on listening under another name.
+// socketsMove reports whether a socket keeps listening after a rename.
 const socketsMove = true
 
-// lockFolder lets one process at a time look at a name in the folder and put a
-// socket there, so that a stale socket has one heir. The folder itself is
-// locked: nothing is left behind. Who locks it for long, or a file system that
-// has no locks, does not keep us.
+// lockFolder lets one process at a time check a name in the directory and put a socket there, so that one process replaces a
+// stale socket. It locks the directory itself and leaves no files behind. If locks take long or do not exist, it continues
+// without.
 func lockFolder(folder string) (unlock func()) {
 	f, err := os.Open(folder)
 	if err != nil {

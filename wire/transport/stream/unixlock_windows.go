@@ -1,7 +1,7 @@
 package stream
 
-// socketsMove says that a socket is bound where it is to stay.
+// socketsMove is false: a socket has to be bound at its final name.
 const socketsMove = false
 
-// lockFolder has nothing to lock: of two that bind one name the system lets one.
+// lockFolder does nothing: Windows lets only one process bind a name.
 func lockFolder(string) (unlock func()) { return func() {} }

@@ -1,4 +1,5 @@
-// Package ws holds WebSockets: Dial connects to one, Accept answers a request with one. It alone imports coder/websocket.
+// Package ws connects to WebSockets (Dial) and upgrades requests to them (Accept). Only this package imports
+// coder/websocket.
 package ws
 
 import (
@@ -18,32 +19,31 @@ import (
 )
 
 var (
-	errHungUp  = errors.New("the peer hung up without a close message")
-	errNotRead = errors.New("the peer did not take a control message for 5s")
+	errHungUp  = errors.New("the peer closed the connection without a close frame")
+	errNotRead = errors.New("the peer did not read a control frame for 5s")
 )
 
-// A Conn is a WebSocket, of either side, as a wire.Conn; one message is one
-// text message. It is a wire.Idler, wire.Batcher and wire.CloserWith.
+// A Conn is a WebSocket, of client or server, as a wire.Conn; one message is one text message. It is a wire.Idler,
+// wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // what the library reads from; nil: it reads from net, of a listener
+	frames *frameReader // the library reads from it; nil: from net, on a listener
 	c      transport.Config
 
-	buf []byte // of Recv alone; its length is that of the message before
+	buf []byte // used only by Recv; its length is that of the last message
 
-	end     atomic.Pointer[error] // the first reason that was found for the end
-	sending sync.Mutex            // held while a message is written: by the library, or by us
+	end     atomic.Pointer[error] // the first reason for the end
+	sending sync.Mutex            // held while rpcx or the library writes a message
 	closing sync.Once
-	unping  func() // ends the keep-alive
+	unping  func() // stops the keep-alive
 }
 
-// newWS takes over a WebSocket whose handshake is done, and the connection
-// under it.
+// newWS takes over a WebSocket after its handshake, and the connection below.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
 	ws.SetReadLimit(int64(c.MaxMessage))
-	n.broken.Store(nil) // net/http may have called back a read of its own
+	n.broken.Store(nil) // net/http may have cancelled a read of its own
 	if c.Ping > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
@@ -64,11 +64,11 @@ func (w *Conn) Send(msg []byte) error {
 	return w.Flush()
 }
 
-// Flush writes what SendBuffered held back.
+// Flush writes the messages that SendBuffered queued.
 func (w *Conn) Flush() error { return w.sent(w.net.Flush()) }
 
-// sent says why nothing can be sent any more. Only the reader knows the peer
-//'s reason; where it has not come yet, the error of the write must do.
+// sent returns why a write failed. Only the reader knows the peer's reason; until that has arrived, sent returns the error
+// of the write.
 func (w *Conn) sent(err error) error {
 	if err == nil {
 		return nil
@@ -88,17 +88,16 @@ func (w *Conn) Close() error {
 	return w.CloseWith(int(websocket.StatusNormalClosure), "")
 }
 
-// CloseWith says goodbye with a code and a reason and waits for the peer
-// to answer, within the Config's CloseTimeout; then the connection is cut. A
-// reason that is too long (123 bytes) is cut too.
+// CloseWith sends a close frame with a code and a reason, waits for the peer's within the Config's CloseTimeout, and closes
+// the connection. It cuts reasons of more than 123 bytes.
 func (w *Conn) CloseWith(code int, reason string) error {
 	w.closing.Do(func() {
 		first := w.ended(&wire.CloseError{Clean: true, Err: net.ErrClosed})
 		if f := wire.AsFault(first); f != nil && code == int(websocket.StatusNormalClosure) {
-			code = int(websocket.StatusProtocolError) // where the library has not said so already
+			code = int(websocket.StatusProtocolError) // unless the library has sent one
 		}
 		if errors.Is(first, errHuge) {
-			code = int(websocket.StatusMessageTooBig) // as the library says where it finds out itself
+			code = int(websocket.StatusMessageTooBig) // as the library does if it detects the size itself
 		}
 		w.net.phase.Store(closing)
 		w.bye(websocket.StatusCode(code), cutReason(reason))
@@ -107,12 +106,11 @@ func (w *Conn) CloseWith(code int, reason string) error {
 	return nil
 }
 
-// stuckTimeout is how long a library is waited for whose connection was closed under it.
+// stuckTimeout is how long to wait for the library after its connection was closed.
 const stuckTimeout = 150 * time.Millisecond
 
-// bye is bounded by closing the connection under the library: its own close
-// waits 5 seconds for a silent peer. Should even that not help (a reader
-// that is stuck in what OnIdle called), the library is left behind.
+// bye bounds the library's close, which waits 5 seconds for a silent peer, by closing the connection below. If even that
+// does not help (a reader is stuck in OnIdle's function), it leaves the library behind.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
@@ -149,7 +147,7 @@ func cutReason(s string) string {
 	return s
 }
 
-// pings keeps the connection alive, and finds out when it is not.
+// pings sends keep-alive pings, and closes the connection if they fail.
 func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -163,18 +161,18 @@ func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	}
 }
 
-// ping fails only when one read waited for the whole time: bytes of any kind
-// are a sign of life, and a pong that we do not read is not the peer's fault.
+// ping fails only if a single read waited all the time: any bytes show that the peer is alive, and a pong that rpcx has not
+// read yet is not the peer's failure.
 func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
-		return // the library would give up a connection that is merely full
+		return // the library would close a connection that is merely full
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before, waiting := w.net.waiting()
 	late := time.AfterFunc(limit, func() {
 		if now, _ := w.net.waiting(); waiting && now == before {
-			w.ended(&wire.CloseError{Err: fmt.Errorf("no answer to a keep-alive ping for %v", limit)})
+			w.ended(&wire.CloseError{Err: fmt.Errorf("no response to a keep-alive ping for %v", limit)})
 			w.net.Close()
 		}
 		cancel()

@@ -63,8 +63,8 @@ func (w wrapping) Accept() (net.Conn, error) {
 	return Wrap(conn, nil), nil
 }
 
-// Until the handshake is over, and where who reads has a buffer of its own, nothing is read ahead, and no memory is
-// there for it.
+// Nothing is read ahead, and no buffer is allocated, before the handshake is over and where the reader has a buffer of its
+// own.
 func TestWSReadsAheadOnlyForItself(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		n := &wsNet{Conn: readOnly{Reader: strings.NewReader("abcd")}, ahead: ahead}
@@ -85,7 +85,7 @@ type readOnly struct {
 
 func (r readOnly) Read(b []byte) (int, error) { return r.Reader.Read(b) }
 
-// The buffer of a large message does not stay.
+// The buffer of a large message is released.
 func TestWSKeepsNoLargeBuffer(t *testing.T) {
 	w := &Conn{c: transport.Config{Options: wire.Options{MaxMessage: 32 << 20}}}
 	for i, n := range []int{20 << 20, 2, 2} {
@@ -132,7 +132,7 @@ func TestWSBuffered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A pong does not wait for anyone's Flush.
+	// A pong is sent without waiting for Flush.
 	var wg sync.WaitGroup
 	wg.Go(func() { c.Recv() })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -146,7 +146,7 @@ func TestWSBuffered(t *testing.T) {
 	wg.Wait()
 }
 
-// Close ends a write that waits for a peer which reads nothing.
+// Close ends a write that waits for a peer that does not read.
 func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 	c, _ := wsPair(t, transport.Config{CloseTimeout: 200 * time.Millisecond})
 	got := make(chan error, 1)
@@ -158,7 +158,7 @@ func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 			}
 		}
 	}()
-	for c.net.writable() { // until a write waits for the peer
+	for c.net.writable() { // until a write blocks
 		runtime.Gosched()
 	}
 	began := time.Now()

@@ -45,17 +45,17 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		return nil, notUpgraded(ctx, d, c.ConnectTimeout, resp, err)
 	}
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
-		c.Warnf("%s: the peer picked none of the subprotocols offered: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
+		c.Warnf("%s: the peer chose none of the offered subprotocols: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
 	}
-	n, _ := transport.Layer[*wsNet](under) // the client has wrapped it
-	n.ahead = under != net.Conn(n)         // else up.frames has a buffer of its own
+	n, _ := transport.Layer[*wsNet](under) // the HTTP client has wrapped it
+	n.ahead = under != net.Conn(n)         // otherwise up.frames has its own buffer
 	w := newWS(ws, n, c)
 	w.frames = up.frames
 	return w, nil
 }
 
-// takeSubprotocols moves what a --header offers to where the library looks for
-// it when it checks the peer's choice.
+// takeSubprotocols moves the subprotocols of a --header to where the library looks for them when it checks the peer's
+// choice.
 func takeSubprotocols(h http.Header, offered []string) []string {
 	const name = "Sec-Websocket-Protocol"
 	for _, v := range h[name] {
@@ -67,8 +67,8 @@ func takeSubprotocols(h http.Header, offered []string) []string {
 	return offered
 }
 
-// notUpgraded says why there is no WebSocket: no connection, an HTTP answer in
-// place of the upgrade, or an upgrade that breaks the protocol.
+// notUpgraded returns why there is no WebSocket: no connection, an HTTP response other than the upgrade, or an upgrade that
+// breaks the protocol.
 func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration, resp *http.Response, err error) error {
 	switch {
 	case resp == nil || wire.AsFault(err) != nil:

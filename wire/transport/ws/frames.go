@@ -12,19 +12,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// errMasked is that a server masks what it sends, which the library does not mind: "A
-// client MUST close a connection if it detects a masked frame" (RFC 6455, section 5.1).
-var errMasked = errors.New("the peer sent a masked frame, which a server must not")
+// errMasked reports a masked frame of a server, which the library accepts: "A client MUST close a connection if it detects a
+// masked frame" (RFC 6455, section 5.1).
+var errMasked = errors.New("the peer sent a masked frame, which servers must not send")
 
-// errHuge is that one frame is announced as longer than a message may be. The library
-// would wait for as much of it as it takes.
-var errHuge = errors.New("a frame is longer than a message may be")
+// errHuge reports a frame whose length exceeds --max-message. The library would read the allowed part of it first.
+var errHuge = errors.New("the peer sent a frame over the limit of --max-message")
 
-// An upgrader puts a frameReader before what comes after an upgrade to WebSocket.
+// An upgrader puts a frameReader between the library and the connection after an upgrade to WebSocket.
 type upgrader struct {
 	http.RoundTripper
 	watch  *transport.Watch
-	most   int          // bytes of a message
+	most   int          // the limit of a message in bytes
 	frames *frameReader // of the last upgrade
 }
 
@@ -43,46 +42,42 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections hands on to the transport.
+// CloseIdleConnections forwards to the transport.
 func (u *upgrader) CloseIdleConnections() {
 	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// A frameReader reads what a server sends after the upgrade. Nearly all of that is
-// messages of one frame each, which Message returns where they lie in its buffer. All
-// else (control frames, messages in pieces, long ones, whatever breaks the protocol) is
-// the library's, which reads it by Read: a frame at a time, so that between its messages
-// the library holds nothing back. Read fails at the first frame that is masked or too long.
+// A frameReader reads what a server sends after the upgrade. Nearly all of that is messages of one frame each, which Message
+// returns from its buffer. The library reads all other frames through Read (control frames, fragmented and long messages,
+// protocol errors), one frame at a time, so that it buffers nothing between messages. Read fails at the first frame that is
+// masked or too long.
 type frameReader struct {
 	io.ReadWriteCloser
-	most uint64 // bytes of a frame
+	most uint64 // the limit of a frame in bytes
 
-	mu   sync.Mutex // Recv reads, and so may the library's Close
+	mu   sync.Mutex // Recv reads, and the library's Close may read too
 	buf  []byte
-	in   []byte // what was read into buf and not yet taken
-	lent bool   // who called Message still reads what it returned
-	head []byte // of the frame that Read is at, as far as it was taken
-	left uint64 // bytes of that frame's payload that are still to be taken
-	err  error  // why nothing more comes; what is in in counts first
+	in   []byte // the unconsumed part of buf
+	lent bool   // the caller of Message still uses the bytes
+	head []byte // head of the frame at which Read is, as far as consumed
+	left uint64 // unconsumed bytes of that frame's payload
+	err  error  // the read error, returned after the bytes in in
 
-	writing sync.Mutex // held during a Write; what follows is guarded by it
-	out     []byte     // the frame that is written
+	writing sync.Mutex // held during a Write; guards the fields below
+	out     []byte     // the frame being written
 	goodbye bool       // the library has closed the WebSocket
 }
 
-// The first byte of a message that is one frame: the last of its message, with no
-// reserved bits.
+// The first byte of a message of one frame: FIN set, no reserved bits.
 const (
 	wholeText   = 0x81
 	wholeBinary = 0x82
 )
 
-// Message returns the next message if that is one frame, of text (or binary, if
-// that is taken as well), which fits the buffer and is no longer than longest. It waits for
-// it. The bytes are valid until the next call.
-// If ok is false the library must read what comes next.
+// Message waits for the next message and returns it if it is one frame of text (or binary, if allowed), fits the buffer and
+// is no longer than longest. The bytes are valid until the next call. If ok is false, the library must read the next frame.
 func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +90,8 @@ func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	}
 }
 
-// Buffered appends to msgs those that Message would return without waiting, until there are
-// most. The bytes are valid until the next Message.
+// Buffered appends messages to msgs that Message would return without waiting, up to most. The bytes are valid until the
+// next Message.
 func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,8 +105,8 @@ func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int
 	return msgs
 }
 
-// next takes the next message from what was read, if that is there as a whole; plain says
-// that it may be one for Message, as far as it is known.
+// next takes the next message from the buffer if it is complete; plain reports whether Message can return it, as far as that
+// is known.
 func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
 	if f.left > 0 || len(f.head) > 0 {
 		return nil, false, false
@@ -131,10 +126,10 @@ func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool
 	return nil, false, true
 }
 
-// fill reads more, behind what is in the buffer. It reports whether anything came.
+// fill reads more bytes into the buffer. It reports whether there were any.
 func (f *frameReader) fill() bool {
 	if f.buf == nil || f.lent {
-		f.buf, f.lent = make([]byte, wsBuffer), false // what was lent must not be written over
+		f.buf, f.lent = make([]byte, wsBuffer), false // lent bytes must not be overwritten
 	}
 	kept := copy(f.buf, f.in)
 	n, err := f.ReadWriteCloser.Read(f.buf[kept:])
@@ -142,7 +137,7 @@ func (f *frameReader) fill() bool {
 	return n > 0
 }
 
-// Read implements io.Reader. It returns nothing from behind the end of a frame.
+// Read implements io.Reader. It never returns bytes of two frames.
 func (f *frameReader) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,14 +169,14 @@ func (f *frameReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// takeHead takes a byte of a frame's head.
+// takeHead consumes a byte of a frame's head.
 func (f *frameReader) takeHead(b byte) error {
 	f.head = append(f.head, b)
 	_, size, known := frameHead(f.head)
 	switch {
 	case len(f.head) > 1 && f.head[1]&0x80 != 0:
 		return errMasked
-	case known && size > f.most && size <= math.MaxInt64: // the library refuses what is more
+	case known && size > f.most && size <= math.MaxInt64: // the library rejects larger sizes
 		return errHuge
 	case known:
 		f.left, f.head = size, f.head[:0]
@@ -189,9 +184,8 @@ func (f *frameReader) takeHead(b byte) error {
 	return nil
 }
 
-// frameHead returns the length of the head of the frame that b begins with, and that of
-// its payload (RFC 6455, section 5.2); known is false if b is too short to tell. The
-// key of a mask is not counted.
+// frameHead returns the length of the head of the frame at the start of b, and of its payload (RFC 6455, section 5.2); known
+// is false if b is too short. The mask's key is not counted.
 func frameHead(b []byte) (head int, size uint64, known bool) {
 	if len(b) < 2 {
 		return 0, 0, false

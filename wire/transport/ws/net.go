@@ -7,34 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// wsBuffer is the size of a WebSocket's buffers in each direction. The
-// library's own have 4 KiB, and a read or write of the system for each of them.
+// wsBuffer is the size of a WebSocket's buffers in each direction. The library's own have 4 KiB, with a system call for
+// each.
 const wsBuffer = 64 << 10
 
-// A wsNet is the net.Conn under a WebSocket (and under its TLS). It reads much
-// at a time, says when it is about to wait, holds back what is sent until
-// flush, and can be closed while the library waits for the peer.
+// A wsNet is the net.Conn below a WebSocket (and below its TLS). It reads many bytes at a time, reports when it is about to
+// wait, queues writes until flush, and can be closed while the library waits for the peer.
 type wsNet struct {
 	net.Conn
-	left func() // gives a client's place back; nil: it had none
+	left func() // frees the client's place; nil: none
 
-	// The reading side belongs to whoever reads; the library has a lock for that.
-	ahead bool          // more is read than is asked for
+	// The library serialises reads with a lock.
+	ahead bool          // read more than requested
 	in    *bufio.Reader // nil until then
 	idle  func()        // called before Recv waits; nil for none
 	phase atomic.Int32  // inRecv, closing, or 0
-	waits atomic.Int64  // odd while waiting for bytes, and never the same twice
+	waits atomic.Int64  // counts reads: odd while one waits
 
-	broken atomic.Pointer[error] // of the first read or write that failed
+	broken atomic.Pointer[error] // the first error of a read or write
 
 	mu   sync.Mutex
-	out  []byte // what is held back
+	out  []byte // queued bytes
 	hold atomic.Int32
-	err  error            // of the first write that failed; nothing is written after it
-	now  nonblockingWrite // of flushNow
+	err  error            // the first write error; no writes follow it
+	now  nonblockingWrite // state of flushNow
 }
 
-// Wrap returns a connection that a WebSocket, or its TLS, can be on. left, if it is not nil, is called when it closes.
+// Wrap returns a connection for a WebSocket or its TLS. Close calls left, unless it is nil.
 func Wrap(conn net.Conn, left func()) net.Conn { return &wsNet{Conn: conn, left: left} }
 
 // NetConn returns the connection below.
@@ -48,13 +47,13 @@ func (n *wsNet) Close() error {
 	return n.Conn.Close()
 }
 
-// The phases of a connection. Close reads too, on its own goroutine: that is not Recv.
+// The phases of a connection. Close reads as well, on its own goroutine.
 const (
 	inRecv = iota + 1
 	closing
 )
 
-// Read returns bytes that were read before, or waits for more.
+// Read returns bytes that were read ahead, or waits for more.
 func (n *wsNet) Read(p []byte) (int, error) {
 	if !n.ahead {
 		return waiter{n}.Read(p)
@@ -90,15 +89,14 @@ func (n *wsNet) failed() error {
 	return nil
 }
 
-// waiting returns a number that stays the same as long as one and the same
-// read waits, and whether there is one.
+// waiting returns a number that stays the same while the same read waits, and whether one does.
 func (n *wsNet) waiting() (int64, bool) {
 	w := n.waits.Load()
 	return w, w%2 == 1
 }
 
-// Write holds p back while someone sends buffered, and writes at once
-// otherwise, so a pong does not wait for the next flush.
+// Write queues p while SendBuffered is in use, and writes at once otherwise, so that a pong does not wait for the next
+// flush.
 func (n *wsNet) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,7 +117,7 @@ func (n *wsNet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is held back.
+// Flush writes the queued bytes.
 func (n *wsNet) Flush() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -127,7 +125,7 @@ func (n *wsNet) Flush() error {
 	return n.err
 }
 
-// flushNow writes of what is held back as much as goes without waiting.
+// flushNow writes as many queued bytes as it can without blocking.
 func (n *wsNet) flushNow() (done bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -160,7 +158,7 @@ func (n *wsNet) writable() bool {
 	return ok
 }
 
-// heard shows the first message to whoever wants it.
+// heard passes the first message to the observer.
 func (w *Conn) heard(msg []byte) []byte {
 	if w.c.First != nil {
 		w.c.First(msg)
@@ -169,7 +167,7 @@ func (w *Conn) heard(msg []byte) []byte {
 	return msg
 }
 
-// FlushNow is Flush as far as that goes without waiting; done: nothing is left.
+// FlushNow flushes as much as it can without blocking; done: nothing is left.
 func (w *Conn) FlushNow() (done bool, err error) {
 	done, err = w.net.flushNow()
 	return done, w.sent(err)

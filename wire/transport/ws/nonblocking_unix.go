@@ -8,17 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblockingWrite holds what a write without blocking needs, made once for each connection.
+// nonblockingWrite has the state of nonblocking writes, made once per connection.
 type nonblockingWrite struct {
 	raw   syscall.RawConn
-	none  bool // the connection has no descriptor of its own
+	none  bool // the connection has no descriptor
 	wrote int
 	err   error
 	try   func(fd uintptr) bool
 }
 
-// writeNonblocking writes as much of n.out as the system takes at once. The rest, and any
-// error, are left to Flush.
+// writeNonblocking writes as much of n.out as the system takes at once. Flush writes the rest, and reports errors.
 func (n *wsNet) writeNonblocking() {
 	a := &n.now
 	if a.raw == nil && !a.none {

@@ -1,6 +1,6 @@
 package ws
 
-// nonblockingWrite is nothing here.
+// nonblockingWrite is unused on this system.
 type nonblockingWrite struct{}
 
 // writeNonblocking leaves everything to Flush.

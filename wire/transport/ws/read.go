@@ -13,16 +13,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The buffer of what is received begins small, and goes back to it after a
-// message that was much larger than those that follow it.
+// The receive buffer starts small, and shrinks after a message much larger than those that follow.
 const (
 	smallMessage = 64 << 10
 	largeMessage = 1 << 20
 )
 
-// Recv returns the next text message (and the next binary one, as the dialect
-// has it). An empty message is a message. The context is never a caller's: a
-// context that ends would end the connection.
+// Recv returns the next text message (and binary ones, if the dialect allows them). An empty message counts. The context is
+// never a caller's, because its end would close the connection.
 func (w *Conn) Recv() ([]byte, error) {
 	w.net.phase.CompareAndSwap(0, inRecv)
 	defer w.net.phase.CompareAndSwap(inRecv, 0)
@@ -60,11 +58,10 @@ func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
 	return w.frames.Buffered(msgs, most, w.c.Binary == wire.BinaryAccept, w.c.MaxMessage)
 }
 
-// framed reports whether messages may be had without the library.
+// framed reports whether frames can be read without the library.
 func (w *Conn) framed() bool { return w.frames != nil && w.net.phase.Load() != closing }
 
-// read reads one message into the buffer, which grows only as bytes come,
-// whatever length was announced.
+// read reads one message into the buffer, which grows only as bytes arrive, whatever length was announced.
 func (w *Conn) read(r io.Reader) ([]byte, error) {
 	if cap(w.buf) > largeMessage && len(w.buf) < cap(w.buf)/4 || w.buf == nil {
 		w.buf = make([]byte, 0, smallMessage)
@@ -87,20 +84,20 @@ func (w *Conn) read(r io.Reader) ([]byte, error) {
 }
 
 func (w *Conn) refuseBinary() error {
-	const why = "binary messages are not taken"
-	err := w.ended(wire.NewFault(wire.Protocol, "the peer sent a binary message, which this dialect does not have", nil))
+	const why = "binary messages are not supported"
+	err := w.ended(wire.NewFault(wire.Protocol, "the peer sent a binary message, which this dialect does not use", nil))
 	w.CloseWith(int(websocket.StatusUnsupportedData), why)
 	return err
 }
 
-// ended keeps the first reason that was found, and returns it ever after.
+// ended stores the first reason for the end, and returns it from then on.
 func (w *Conn) ended(err error) error {
 	w.end.CompareAndSwap(nil, &err)
 	return *w.end.Load()
 }
 
-// received turns the library's error into the end of the connection. When the
-// bytes below still come, it is the peer that broke the protocol.
+// received turns the library's error into the end of the connection. If the connection below still delivers bytes, the peer
+// has broken the protocol.
 func (w *Conn) received(err error) error {
 	var ce websocket.CloseError
 	switch {
@@ -114,12 +111,12 @@ func (w *Conn) received(err error) error {
 		return w.ended(wire.NewFault(wire.Protocol, errMasked.Error(), err))
 	case errors.As(err, &ce):
 		clean := ce.Code == websocket.StatusNormalClosure || ce.Code == websocket.StatusGoingAway ||
-			ce.Code == websocket.StatusNoStatusRcvd // a goodbye that gives no reason
+			ce.Code == websocket.StatusNoStatusRcvd // a close frame without a reason
 		return w.ended(&wire.CloseError{Code: int(ce.Code), Reason: ce.Reason, Clean: clean})
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return w.ended(&wire.CloseError{Err: errHungUp})
 	case errors.Is(err, net.ErrClosed):
-		return w.ended(&wire.CloseError{Err: errNotRead}) // the library gave up, not we
+		return w.ended(&wire.CloseError{Err: errNotRead}) // the library's own limit
 	case w.net.failed() != nil:
 		return w.ended(&wire.CloseError{Err: w.net.failed()})
 	}

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// watchFrames returns what shows the frames of one WebSocket, by direction; nil, nil: nobody looks.
+// watchFrames returns functions that show the frames of one WebSocket, by direction; nil, nil: not watched.
 func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs
@@ -24,21 +24,21 @@ func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	return dirs
 }
 
-// A frames shows the frames in one direction of a WebSocket (RFC 6455, section 5.2), each when it is whole.
+// A frames shows each complete frame in one direction of a WebSocket (RFC 6455, section 5.2).
 type frames struct {
 	tell    func(wire.Piece)
-	head    []byte        // of the frame that begins, as far as it has come
-	went    bool          // its head is whole
+	head    []byte        // received head of the current frame
+	went    bool          // its head is complete
 	size    uint64        // of its payload
-	came    uint64        // of its payload, so far
-	shown   []byte        // of its payload, so far
-	message redact.Stream // that its payload is part of
+	came    uint64        // received bytes of its payload
+	shown   []byte        // the part of its payload to show
+	message redact.Stream // redacts the message that the payload belongs to
 }
 
 // opcodes are the names of frames.
 var opcodes = map[byte]string{0: "continuation", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
-// take takes what comes next.
+// take handles the next bytes.
 func (f *frames) take(b []byte) {
 	for len(b) > 0 {
 		if !f.went {
@@ -56,7 +56,7 @@ func (f *frames) take(b []byte) {
 	}
 }
 
-// begin looks whether the head is whole, and takes it apart.
+// begin parses the head when it is complete.
 func (f *frames) begin() {
 	head, size, known := frameHead(f.head)
 	if known && f.head[1]&0x80 != 0 {
@@ -81,19 +81,19 @@ func (f *frames) payload(b []byte) {
 		}
 	}
 	f.came += uint64(len(b))
-	if f.head[0]&0x08 != 0 { // a control frame, which may stand between the frames of a message
+	if f.head[0]&0x08 != 0 { // control frames may come between the frames of a message
 		f.show(plain)
 		return
 	}
 	f.show(f.message.Append(nil, plain))
 }
 
-// show adds to what is shown of the payload.
+// show adds to the part of the payload that is shown.
 func (f *frames) show(shown []byte) {
 	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
 }
 
-// end shows the frame; more is what there is to say of its end.
+// end shows the frame; more is added to its text.
 func (f *frames) end(more string) {
 	op := f.head[0] & 0x0f
 	name := opcodes[op]
@@ -122,7 +122,7 @@ func (f *frames) end(more string) {
 	f.head, f.went, f.shown = f.head[:0], false, f.shown[:0]
 }
 
-// cutOff shows what came of a frame that is not whole.
+// cutOff shows an incomplete frame.
 func (f *frames) cutOff() {
 	switch {
 	case f.went:
@@ -153,7 +153,7 @@ func (s *shownFrames) Write(p []byte) (int, error) {
 	return s.ReadWriteCloser.Write(p)
 }
 
-// A shownUpgrade is a ResponseWriter whose connection, once it is a WebSocket, shows its frames.
+// A shownUpgrade is a ResponseWriter whose connection shows its frames once it is a WebSocket.
 type shownUpgrade struct {
 	http.ResponseWriter
 	dirs [2]*frames
@@ -165,7 +165,7 @@ func (s shownUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
-	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // what the client has said since its request
+	came, _ := rw.Reader.Peek(rw.Reader.Buffered()) // bytes after the client's request
 	s.dirs[wire.Recv].take(came)
 	shown := &shownConn{conn, shownFrames{conn, s.dirs}}
 	rw.Writer.Reset(shown)

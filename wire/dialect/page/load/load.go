@@ -76,7 +76,7 @@ func File(path string) (*Page, error) {
 	case err != nil:
 		return nil, wire.Usagef("%v", err)
 	case !info.Mode().IsRegular():
-		return nil, wire.Usagef("%s is no file", path)
+		return nil, wire.Usagef("%s is not a file", path)
 	case info.Size() > maxSize:
 		return nil, wire.Usagef("%s has more than %d bytes, and is no page", path, maxSize)
 	}

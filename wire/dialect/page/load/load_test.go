@@ -54,7 +54,7 @@ func TestFileOfOthers(t *testing.T) {
 	if err := os.Chmod(at, 0o622); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "others can write it") {
+	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "other users can write it") {
 		t.Errorf("not refused: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestFileOfAnySize(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if _, err := File(filepath.Dir(at)); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := File(filepath.Dir(at)); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
