@@ -87,7 +87,7 @@ var broken = []struct {
 	{text: `{"catalog":1,"methods":[{"name":""}]}`, want: `/methods/0: a method must have a name`},
 	{text: `{"catalog":1,"methods":[{"name":"a"},{"name":"a"}]}`, want: `/methods/1/name: "a" is already at /methods/0`, unseen: true},
 	{text: `{"catalog":1,"methods":[{"name":"a","kind":"strem"}]}`, want: `/methods/0/kind: unknown kind "strem"; did you mean stream?`},
-	{text: `{"catalog":1,"methods":[{"name":"a","kind":"x"}]}`, want: `there are call, stream, job, notify`},
+	{text: `{"catalog":1,"methods":[{"name":"a","kind":"x"}]}`, want: `use one of call, stream, job, notify`},
 	{text: `{"catalog":1,"methods":[{"name":"a","params":[]}]}`, want: `/methods/0/params: a schema must be an object, true or false`},
 	{text: `{"catalog":1,"methods":[{"name":"a","run":["x"]}]}`, want: `/methods/0/run: it must be a string`},
 	{text: `{"catalog":1,"methods":[{"name":"a","extra":1}]}`, want: `/methods/0/extra: it must be an object`},

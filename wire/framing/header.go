@@ -50,7 +50,7 @@ func (s *headerSource) next() ([]byte, error) {
 	s.strict = false
 	for len(s.in.window()) < s.size {
 		if err := s.in.more(); err == io.EOF {
-			return nil, s.in.cutOff("%d of %d bytes came", len(s.in.window()), s.size)
+			return nil, s.in.cutOff("%d of %d bytes arrived", len(s.in.window()), s.size)
 		} else if err != nil {
 			return nil, err
 		}

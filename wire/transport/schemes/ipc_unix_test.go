@@ -131,9 +131,9 @@ func TestIPCAsAChildOfNode(t *testing.T) {
 func TestIPCWithoutAParent(t *testing.T) {
 	for _, c := range []struct{ fd, mode, says string }{
 		{"", "", "not set"},
-		{"x", "", "no open socket"},
-		{"1", "", "no open socket"},
-		{"9999", "", "no open socket"},
+		{"x", "", "not an open socket"},
+		{"1", "", "not an open socket"},
+		{"9999", "", "not an open socket"},
 		{"3", "advanced", "advanced"},
 	} {
 		t.Setenv("NODE_CHANNEL_FD", c.fd)

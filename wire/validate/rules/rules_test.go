@@ -126,7 +126,7 @@ sentence = "S."
 		rule + `kind = ["reply"]`:                                       `no kind of message "reply"`,
 		rule + `from = "peer"`:                                          `neither "client" nor "server"`,
 		rule + `check = "spelling"`:                                     `no check "spelling"`,
-		rule + `program = '.'`:                                          "there is no such key",
+		rule + `program = '.'`:                                          "unknown key",
 		rule + `jq = 'nothing'`:                                         "the rule n: jq: ",
 		rule + "jq = '.'\n[[keep]]\njq = '['":                           "keep 1: jq: ",
 		strings.Replace(rule, "[[rule]]", "base = 'none'\n[[rule]]", 1): `unknown dialect "none"`,
