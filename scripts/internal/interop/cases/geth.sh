@@ -33,7 +33,7 @@ done
 logged 4 'unsubscribed after some'
 ok "and the server was told each time"
 
-# The same server as one of the family of introspect's: it tells nothing of itself, its streams are read all the same.
+# The same server as one of the family of introspect's: it tells nothing of itself, its streams are read anyway.
 for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
   want 0 '{"number":0}
 {"number":1}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 2
