@@ -37,7 +37,7 @@ type Page struct {
 	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: its parts in order. Without call, methods gets the values kept in the handshake"`
 	Serve     Serve                      `toml:"serve" says:"the server's side"`
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
-	Probe     *Probe                     `toml:"probe" says:"how a server is recognised by what it answers: rpcx describe --probe"`
+	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognises a server by its messages"`
 	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers methods of another dialect in this one (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
@@ -244,11 +244,11 @@ type Refusal struct {
 
 // Probe says how a server of the dialect is recognised by asking.
 type Probe struct {
-	Send    Prog  `toml:"send" says:"the whole message that is sent, made of $id; without it the server sends first"`
-	Is      Prog  `toml:"is" says:"holds on a message of such a server, and of no other; $request is the message that it answers (null: none)"`
-	Session bool  `toml:"session" says:"the message begins a session: only rpcx describe --probe sends it"`
+	Send    Prog  `toml:"send" says:"the whole message to send, made from $id; without it the server sends first"`
+	Is      Prog  `toml:"is" says:"true for a message of such a server, and of no other; $request is the message that it responds to, or null"`
+	Session bool  `toml:"session" says:"true: the message begins a session, so only rpcx describe --probe sends it"`
 	Lists   bool  `toml:"lists" says:"true: the result is a list of methods"`
-	Hooks   Texts `toml:"hooks" says:"to a client with these hooks a server may offer more: rpcx describe --probe compares"`
+	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
 }
 
 // HTTP says what makes HTTP exchanges one session.
@@ -280,7 +280,7 @@ type Describe struct {
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer has nothing of this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas that the methods refer to as #/$defs/NAME"`
-	Partial  string `toml:"partial" says:"why the peer may have methods that this does not list, a clause"`
+	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
 // Next says how the next page of a list is asked for.
