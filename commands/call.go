@@ -151,13 +151,11 @@ var callConflicts = []struct {
 	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error go with one call, not with --batch"},
 	{"send", []string{"notify", "arguments"}, "--send is the whole message: no method, no params"},
 	{"one call", []string{"no method"}, "a method is missing"},
-	{"one call", []string{"unordered", "jobs"}, "--jobs and --unordered go with --batch"},
 	{"batch", []string{"cache"}, "--cache and --no-cache go with one call, not with --batch"},
 	{"members", []string{"batch", "send"}, "--set adds members to one call with a METHOD, not to --batch or --send"},
 	{"save", []string{"batch", "notify", "send"}, "--save goes with one call that has a method and an answer"},
 	{"method", []string{"batch", "notify", "send"}, "--method goes with one call that has a method and an answer"},
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
-	{"retry-unsafe", []string{"no retry"}, "--retry-unsafe goes with --retry"},
 }
 
 // exclude returns an error for flags that contradict each other. members says that --set gives members of requests.
@@ -165,8 +163,8 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members boo
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
 		"batch": o.batch, "notify": o.notify, "send": o.send != "", "messages": o.Out.Raw, "expect-error": o.Out.ExpectError != "",
-		"unordered": o.unordered, "jobs": o.jobs != 0, "cache": o.cache != (request.CacheFlags{}), "members": members, "save": o.files.Dir != "",
-		"method": len(o.method) > 0, "retry": o.retry.N != 0, "no retry": o.retry.N == 0, "retry-unsafe": o.retry.Unsafe,
+		"cache": o.cache != (request.CacheFlags{}), "members": members, "save": o.files.Dir != "",
+		"method": len(o.method) > 0, "retry": o.retry.N != 0, "retry-unsafe": o.retry.Unsafe,
 	}
 	for _, c := range callConflicts {
 		if given[c.given] && slices.ContainsFunc(c.with, func(other string) bool { return given[other] }) {

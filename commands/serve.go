@@ -80,14 +80,6 @@ func checkServe(l *cmdline.CommandLine, o *server.Options, e endpoint.Endpoint, 
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
 		return l.Usage("%s: has no endpoint that a command could call", scheme)
 	}
-	if o.To == "" {
-		if err := server.CheckReversed(l, e); err != nil {
-			return err
-		}
-	}
-	if (o.Frame > 0 || o.Files != "") && !e.Spec().Evaluation.IsLive() {
-		return l.Usage("--frame and --artifacts: %s has neither", e.Dialect)
-	}
 	return nil
 }
 

@@ -46,9 +46,6 @@ type Options struct {
 // Run makes the calls of the lines of stdin and prints one line for each. If a
 // call failed the error is a Fault of kind RPCError.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
-	if err := request.CheckStyle(run, e.Spec(), o.Params); err != nil {
-		return err
-	}
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
 	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)
 	if o.Jobs > 0 {

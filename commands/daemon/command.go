@@ -145,7 +145,7 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 		}
 		return f
 	}
-	return nil
+	return options.Alone(l).Check(l)
 }
 
 // nameOf returns the session that NAME, with or without @, names; @ alone is

@@ -41,12 +41,8 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	switch {
 	case w.complete && w.Reset:
 		return l.Usage("--complete and --reset are two things")
-	case w.cursor >= 0 && !w.complete:
-		return l.Usage("--cursor goes with --complete")
 	case w.Reset && (len(rest) > 0 || file != ""):
 		return l.Usage("--reset takes no CODE")
-	case (w.complete || w.Reset) && e.Dialect != "" && !e.Spec().Evaluation.IsLive():
-		return l.Usage("--complete and --reset: %s has neither", e.Dialect)
 	}
 	return nil
 }
@@ -106,8 +102,6 @@ func (w *Watch) Flags() []cmdline.Flag {
 // limit is how many values are wanted; 0: any number.
 func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
-	case !e.Spec().Evaluation.IsLive() && e.Dialect != "" && *w != (Watch{}):
-		return false, l.Usage("--every and --on-change: %s watches no code", e.Dialect)
 	case !e.Spec().Evaluation.IsLive():
 		return false, nil
 	case len(rest) > 1:

@@ -49,7 +49,7 @@ func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	var all []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
-		c.Conn.Flags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), {writeOutFlag(run)}, run.Common.Flags(),
+		c.Conn.Flags(), c.Conn.KeptFlags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), {writeOutFlag(run)}, run.Common.Flags(),
 	} {
 		all = append(all, group...)
 	}

@@ -98,10 +98,16 @@ func (c *Connection) Flags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the peer's certificate", &c.insecure),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off while connecting, a POST answered with 503", &c.wait),
-		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer again what it offers (introspect), or for the answer (ro), and keep the result", &c.Refresh),
-		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "use no kept answer (ro); neither use nor keep what the peer says it offers (introspect)", &c.NoCache),
 		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
 	)
+}
+
+// KeptFlags makes the flags of a client that uses what it keeps of peers.
+func (c *Connection) KeptFlags() []cmdline.Flag {
+	return []cmdline.Flag{
+		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer again what it offers (introspect), or for the answer (ro), and keep the result", &c.Refresh),
+		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "use no kept answer (ro); neither use nor keep what the peer says it offers (introspect)", &c.NoCache),
+	}
 }
 
 // SharedFlags makes the flags that a listener has, too.

@@ -1,12 +1,10 @@
 package options
 
 import (
-	"cmp"
 	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -32,15 +30,9 @@ func (h *Handshake) flags() []cmdline.Flag {
 // Apply stores the flags in e and o, and returns an error for values that the dialect does not have.
 func (h *Handshake) Apply(run *env.Env, e *endpoint.Endpoint, o *session.Options) (err error) {
 	if h.NoEnvironment || h.Shutdown != 0 {
-		if !e.Spec().Handshake.Plugin || e.Socket != "" {
-			return wire.NewFault(wire.Usage, "--no-environment and --shutdown-timeout go with a connection to a plugin, in "+PluginDialect, nil)
-		}
 		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}
 	}
 	o.Info, o.Resume = catalog.Info{Name: "rpcx", Version: env.Version()}, h.resume
-	if h.resume != "" && !e.Spec().Handshake.Resumes {
-		return run.Line.Usage("--resume goes with a handshake: that of %s has no place for it", cmp.Or(e.Dialect, "this connection"))
-	}
 	_, o.Settings, err = h.Set.split(run.Line, *e)
 	return err
 }

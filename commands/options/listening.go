@@ -37,22 +37,6 @@ func (l *Listening) Flags() []cmdline.Flag {
 	}
 }
 
-// listeningFlags are the names of the flags of Listening.
-var listeningFlags = []string{"allow-origin", "token", "public", "listening"}
-
-// CheckListening returns an error for the flags of Listening if nobody connects
-// to us.
-func CheckListening(l *cmdline.CommandLine, e endpoint.Endpoint) error {
-	for _, flag := range listeningFlags {
-		if l.Has(flag) && e.Reversed != endpoint.Accept {
-			f := l.Usage("--%s is for who listens", flag)
-			f.Hint = "accept+ before the endpoint's transport has its peer connect to us"
-			return f
-		}
-	}
-	return nil
-}
-
 // Access returns the configuration of a listener, with the restrictions on who
 // may connect.
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -10,30 +11,37 @@ import (
 	"rpcx/wire/profile"
 )
 
-// ApplyProfile sets the flags that p has values for. Flags on the command line
-// win, except hooks, of which both apply, those of the command line first, and
-// headers (see profileHeaders). Keys for which the command has no flag are
-// ignored.
-func ApplyProfile(run *env.Env, p *profile.Profile) error {
-	run.Profile = p
+// ApplyProfile sets the flags that p has values for, if they apply in s. Flags on the command line win, except hooks, of
+// which both apply, those of the command line first, and headers (see profileHeaders). Keys for which the command has
+// no flag are ignored; keys that do not apply are traced, since profiles are shared by commands.
+func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
+	run.Profile = applicable(run, p, s)
 	run.Console.Hide(p.Secrets())
-	return apply(run, p, nil)
+	return apply(run, run.Profile, nil)
 }
 
-// ApplyDefaults sets the flags that [default] of config.toml has values for,
-// unless the command line or the profile sets them. Keys that have no meaning
-// for e are ignored.
-func ApplyDefaults(run *env.Env, e endpoint.Endpoint) error {
-	return applyDefaults(run, func(s profile.Setting) bool { return applies(s.Key, e) })
-}
-
-// applyDefaults sets the flags of those keys of [default] that are wanted.
-func applyDefaults(run *env.Env, wanted func(profile.Setting) bool) error {
+// ApplyDefaults sets the flags that [default] of config.toml has values for and that apply in s, unless the command
+// line or the profile sets them.
+func ApplyDefaults(run *env.Env, s Situation) error {
 	p, err := profile.Defaults()
 	if p == nil || err != nil {
 		return err
 	}
-	return apply(run, only(p, wanted), run.Profile)
+	return apply(run, applicable(run, p, s), run.Profile)
+}
+
+// applicable returns p with those of its keys that apply in s, and traces the others.
+func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile {
+	return only(p, func(k profile.Setting) bool {
+		if run.Line.Lookup(k.Key) == nil {
+			return true // it is ignored later
+		}
+		r := s.refusal(k.Key)
+		if r != nil {
+			run.Verbose(fmt.Sprintf("%s is ignored: it does not apply to %s; it needs %s", k.Where(), s.String(), r.needs.says()))
+		}
+		return r == nil
+	})
 }
 
 // only returns p with those of its keys that are wanted.
@@ -44,20 +52,23 @@ func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profil
 }
 
 // ApplyTo applies the profile of e, the peer that --to names, and [default], so far as they say how e is reached. What
-// else they say is for commands that speak to e themselves, and the flags of the same names may mean something else here.
+// else they say is for commands that call e themselves, and the flags of the same names may mean something else here.
 func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	reaches := func(s profile.Setting) bool {
 		f := run.Line.Lookup(s.Key)
 		return f != nil && cmdline.GroupOf(f) == cmdline.GroupConnection
 	}
+	s := ForPeer(run.Line, e)
 	if p := e.Profile; p != nil {
-		run.Profile = p
-		run.Console.Hide(p.Secrets())
-		if err := apply(run, only(p, reaches), nil); err != nil {
+		if err := ApplyProfile(run, only(p, reaches), s); err != nil {
 			return err
 		}
 	}
-	return applyDefaults(run, func(s profile.Setting) bool { return reaches(s) && applies(s.Key, e) })
+	p, err := profile.Defaults()
+	if p == nil || err != nil {
+		return err
+	}
+	return apply(run, applicable(run, only(p, reaches), s), run.Profile)
 }
 
 // apply sets the flags of p that neither the command line nor over sets.

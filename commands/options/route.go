@@ -54,6 +54,9 @@ func (r *Route) route() (to transport.Route, err error) {
 // contacted on the way to e, as it would have no effect. One in a profile or in [default] may be
 // meant for other peers.
 func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
+	if e.Socket != "" {
+		return nil
+	}
 	r := Route{}
 	for _, f := range l.Flags {
 		if value, ok := strings.CutPrefix(f, "--resolve="); ok {

@@ -90,7 +90,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := server.CheckReversed(run.Line, e); err != nil {
+	if err := options.ForClients(run.Line, e).Check(run.Line); err != nil {
 		return err
 	}
 	so, err := o.Session(ctx, run, e.Spec())

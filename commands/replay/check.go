@@ -97,7 +97,7 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
 	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
 	if err == nil {
-		err = options.CheckApplicableTo(run.Line, to)
+		err = options.ForPeer(run.Line, to).With(to.Profile).Check(run.Line)
 	}
 	if err == nil {
 		err = options.ApplyTo(run, to)

@@ -133,8 +133,8 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		l.TakeTrailing()
-	} else if o.listen == "" {
-		if err := options.CheckListening(l, endpoint.Endpoint{}); err != nil {
+	} else if o.listen == "" && o.to == "" {
+		if err := options.Alone(l).Check(l); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -44,10 +44,7 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err != nil {
 		return err
 	}
-	if err := server.CheckReversed(run.Line, e); err != nil {
-		return err
-	}
-	if err := options.CheckApplicable(run.Line, e, true); err != nil {
+	if err := options.ForClients(run.Line, e).Check(run.Line); err != nil {
 		return err
 	}
 	cfg, err := options.TransportConfig(ctx, run, &o.conn)

@@ -29,9 +29,6 @@ type exchange struct {
 // prepare returns a function that makes the operation once the connection is
 // open; nil if no connection is needed.
 func (x *exchange) prepare() (prepareFunc, error) {
-	if err := CheckStyle(x.Env, x.Endpoint.Spec(), x.Params); err != nil {
-		return nil, err
-	}
 	x.Client.First = x.Read.Watch
 	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
 		return x.fromPeer, CheckName(x.Env, x.Endpoint, x.Args[0], x.Op.Kind == dialect.Subscribe, x.Params)
@@ -94,8 +91,6 @@ func (x *exchange) members() (json.RawMessage, error) {
 		return given, err
 	case spec.AnswerCache != nil: // the peer is not to answer from a cache, either
 		return scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`)), nil
-	case !spec.Discovery.IsCached() && x.Endpoint.Socket == "":
-		return nil, x.Env.Line.Usage("--no-cache and --refresh: %s has nothing that is kept", spec.Name)
 	}
 	return given, nil
 }

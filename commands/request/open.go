@@ -41,40 +41,49 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		run.Line.TakeTrailing()
 		args = run.Line.Args
 	}
-	err = configure(run, e, listening)
-	if err == nil && !listening {
+	if err = configure(run, e, listening); err == nil && !listening {
 		e, err = reach(ctx, run, e)
+	}
+	if err == nil && e.Socket != "" { // its dialect is known now
+		err = options.ForPeer(run.Line, e).Check(run.Line)
 	}
 	run.Respell = e.Spec().Names.ForUser
 	return e, args[1:], err
 }
 
-// configure applies the profile and the defaults of e, and returns an error for flags that it has no use for.
-func configure(run *env.Env, e endpoint.Endpoint, listening bool) (err error) {
-	if !listening {
-		err = options.CheckListening(run.Line, e)
+// configure refuses flags on the command line that have no effect with e, and applies the profile and the defaults of e.
+func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
+	s := options.ForPeer(run.Line, e)
+	if listening {
+		s = options.ForClients(run.Line, e)
 	}
-	if err == nil && e.Profile != nil {
-		err = applyProfile(run, e.Profile)
+	if to, _ := run.Line.Value("to").(string); to != "" { // the flags may be for that peer, which is known later
+		return refuseProfile(run.Line, e.Profile)
 	}
-	if err == nil && !listening {
-		err = options.ApplyDefaults(run, e)
+	s = s.With(e.Profile)
+	if err := s.Check(run.Line); err != nil {
+		return err
 	}
-	if err == nil && e.Session != "" {
-		err = refuseConnected(run.Line, e.Session)
+	switch {
+	case run.Line.Cmd.Name == "serve":
+		return refuseProfile(run.Line, e.Profile)
+	case e.Profile != nil:
+		if err := options.ApplyProfile(run, e.Profile, s); err != nil {
+			return err
+		}
 	}
-	if to, _ := run.Line.Value("to").(string); err == nil && to == "" { // else the flags may be for that peer
-		err = options.CheckApplicable(run.Line, e, listening)
+	if listening {
+		return nil
 	}
-	return err
+	return options.ApplyDefaults(run, s)
 }
 
-// applyProfile applies the profile that the first argument names.
-func applyProfile(run *env.Env, p *profile.Profile) error {
-	if run.Line.Cmd.Name == "serve" {
-		return run.Line.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
+// refuseProfile refuses a profile as an address to listen on.
+func refuseProfile(l *cmdline.CommandLine, p *profile.Profile) error {
+	if p == nil {
+		return nil
 	}
-	return options.ApplyProfile(run, p)
+	return l.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
 }
 
 // listens reports whether the endpoint of the command is one to listen on.
@@ -112,30 +121,6 @@ func SameVersion(name, version string) error {
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s is held by rpcx %s, and this is rpcx %s", name, version, env.Version()), nil)
 	f.Fix = []string{"rpcx", "session", "close", name}
 	return f
-}
-
-// dialFlags configure dialling; they are refused with @NAME, which is already
-// connected.
-var dialFlags = []string{
-	"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise", "max-message", "resume",
-	"refresh", "no-environment", "shutdown-timeout", "strict",
-	"record", "redact", "on-tape-error",
-}
-
-// refuseConnected returns an error if one of dialFlags is given with the
-// session name.
-func refuseConnected(l *cmdline.CommandLine, name string) error {
-	for _, flag := range dialFlags {
-		if l.Has(flag) {
-			f := l.Usage("--%s belongs to the connection, and @%s is connected", flag, name)
-			if flag == "strict" {
-				flag = "noise 0"
-			}
-			f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
-			return f
-		}
-	}
-	return nil
 }
 
 // open connects with the flags of a client. raw asks for all messages, for

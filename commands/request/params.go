@@ -33,15 +33,6 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	return err
 }
 
-// CheckStyle returns an error for a --params-style that the dialect does not
-// have.
-func CheckStyle(run *env.Env, spec dialect.Spec, p options.Params) error {
-	if p.Style != "" && spec.Params.Styles == nil {
-		return run.Line.Usage("--params-style: %s has one way to send params", spec.Name)
-	}
-	return nil
-}
-
 // Style brings the params of op into the form that --params-style names. Codecs
 // that would turn an object into another form are told if it must stay an
 // object.

@@ -36,7 +36,7 @@ func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endp
 		return to, nil
 	}
 	if to, err = session.ParseEndpoint(o.To, ""); err == nil {
-		err = options.CheckApplicableTo(run.Line, to, listen)
+		err = options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line)
 	}
 	if err == nil {
 		err = options.ApplyTo(run, to)

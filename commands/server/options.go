@@ -50,7 +50,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "keep at most `N` requests of a connection in flight; beyond that, read no further (1088)", 1, &o.inflight),
 			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
 		},
-		o.bridgeFlags(), o.Conn.Flags(), o.Record.Flags(), run.Common.Flags(),
+		o.bridgeFlags(), o.Conn.Flags(), o.Conn.KeptFlags(), o.Record.Flags(), run.Common.Flags(),
 	} {
 		flags = append(flags, group...)
 	}

@@ -22,9 +22,6 @@ import (
 func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
-	if err == nil {
-		err = server.CheckReversed(run.Line, e)
-	}
 	if err != nil {
 		return err
 	}

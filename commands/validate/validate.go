@@ -129,6 +129,11 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 	}
 	r := &outcome{run: run, target: o.report, strict: o.strict, names: map[string][]string{}}
 	args := run.Line.Args
+	if o.rules || o.schema != "" || o.role != "client" && len(args) > 0 && !isPeer(args[0]) { // no connection is opened
+		if err := options.Alone(run.Line).Check(run.Line); err != nil {
+			return err
+		}
+	}
 	switch {
 	case o.rules:
 		return o.list(run, args)

@@ -1,0 +1,153 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+)
+
+// leaves calls do for each command that can run, with its words.
+func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline.Command)) {
+	if len(c.Commands) == 0 {
+		do(path, c)
+	}
+	for _, sub := range c.Commands {
+		leaves(sub, append(slices.Clone(path), sub.Name), do)
+	}
+}
+
+// TestFlagsApply: for which endpoints a flag is accepted. Each line has a command, a flag with what it goes with, the
+// endpoints that take it, and after a semicolon those that refuse it.
+func TestFlagsApply(t *testing.T) {
+	for line := range strings.Lines(flagsThatApply) {
+		words, lists, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
+			continue
+		}
+		takes, refuses, _ := strings.Cut(lists, ";")
+		command, flags, _ := strings.Cut(words, " --")
+		for _, e := range strings.Fields(takes) {
+			if err := applies(t, command, flags, e); err != nil {
+				t.Errorf("%s: %s: %v", words, e, err)
+			}
+		}
+		flag, _, _ := strings.Cut(strings.Fields(flags)[0], "=")
+		for _, e := range strings.Fields(refuses) {
+			f := wire.AsFault(applies(t, command, flags, e))
+			if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "--"+flag+" ") || f.Hint == "" {
+				t.Errorf("%s: %s is %+v, not a usage error that names the flag and says what it needs", words, e, f)
+			}
+		}
+	}
+}
+
+const flagsThatApply = `
+call --cacert=f: wss://h/ https://h/ tls://h:1 accept+wss://h:1/ ; ws://h/ tcp://h:1 demo: exec:x @s
+call --insecure: wss://h/ ; ws://h/ unix:x ipc:x
+call --subprotocol=a: ws://h/ wss://h/ cdp+http://h/ ; http://h/ tcp://h:1 demo:
+call --noise=1: exec:x ipc:x ; ws://h/ demo: tcp://h:1 @s
+call --connect-timeout=1: tcp://h:1 unix:x accept+tcp://h:1 ; exec:x demo: @s
+call --proxy=: tcp://h:1 ws://h/ ; unix:x accept+tcp://h:1 exec:x demo: @s
+call --header=a: ws://h/ https://h/ header+tcp://h:1 lsp+exec:x ; tcp://h:1 demo: varint+tcp://h:1 @s
+call --ping=1: ws://h/ tcp://h:1 ; http://h/ exec:x unix:x @s
+call --max-message=1: demo: exec:x tcp://h:1 ; @s
+call --record=f: demo: exec:x ; @s
+call --redact=a --record=f: demo: ; @s
+call --redact=a: ; demo: exec:x
+call --token=@f: accept+ws://h:1/ ; ws://h/ accept+tcp://h:1 demo: @s
+call --public: accept+ws://h:1/ accept+tcp://h:1 ; ws://h/ tcp://h:1
+call --listening=f: accept+tcp://h:1 ; tcp://h:1 demo:
+call --refresh: introspect+ws://h/ ro+tcp://h:1 ; ws://h/ demo: @s
+call --cache: ro+tcp://h:1 demo:ro ; ws://h/ introspect+ws://h/
+call --params-style=object: ws://h/ introspect+ws://h/ ; scomp+ws://h/
+call --set=a=b: ro+tcp://h:1 cdp+ws://h/ scomp+ws://h/ lsp+exec:x ; ws://h/ demo: qmp+unix:x
+connect --set=a=b: scomp+ws://h/ lsp+exec:x ; ro+tcp://h:1 cdp+ws://h/ demo:
+call --resume=a: scomp+ws://h/ ; ws://h/ demo: hotrepl+ws://h/
+call --no-environment: scriptling+exec:x ; exec:x demo:
+call --save=d: mcp+exec:x hotrepl+ws://h/ ; ws://h/ ro+tcp://h:1
+call --grace=1: introspect+ws://h/ ; ws://h/ scomp+ws://h/
+call --jobs=2 --batch: demo: ws://h/
+call --jobs=2: ; demo: ws://h/
+call --retry-unsafe: ; ws://h/ http://h/
+call --retry-unsafe --retry=1: http://h/
+call --arg=a=b --jq=.: demo:
+call --arg=a=b: ; demo:
+call --hook-timeout=1 --on=a=json:1: demo: @s
+call --hook-timeout=1: ; demo: ws://h/
+eval --complete: hotrepl+ws://h/ ; scomp+ws://h/
+eval --cursor=1 --complete: hotrepl+ws://h/
+eval --cursor=1: ; hotrepl+ws://h/
+subscribe --every=2: hotrepl+ws://h/ ; ws://h/ introspect+ws://h/
+job list --kind=eval: hotrepl+ws://h/ ; ro+tcp://h:1 mcp+exec:x
+serve --runtime=jq: scomp+ws://h:1/ hotrepl+tcp://h:1 ; ws://h:1/ mcp+http://h:1/
+serve --frame=1: hotrepl+tcp://h:1 ; ws://h:1/
+serve --token=@f: ws://h:1/ http://h:1/ ; tcp://h:1 unix:x stdio: dial+ws://h/
+serve --public: tcp://h:1 ws://h:1/ ; dial+ws://h/ stdio:
+serve --header=a: dial+ws://h/ ; ws://h:1/ tcp://h:1
+serve --wait=1: dial+tcp://h:1 ; tcp://h:1 ws://h:1/
+plugin call --strict: scriptling+exec:x ; scriptling+http://h/ @s
+`
+
+// applies returns what the table says about the flags, which stand after the first "--", of a command for an endpoint.
+func applies(t *testing.T, command, flags, at string) error {
+	path := strings.Fields(command)
+	c := tree(&env.Env{})
+	for _, word := range path {
+		i := slices.IndexFunc(c.Commands, func(sub *cmdline.Command) bool { return sub.Name == word })
+		if i < 0 {
+			t.Fatalf("there is no command %s", command)
+		}
+		c = c.Commands[i]
+	}
+	l := &cmdline.CommandLine{Cmd: c, Path: path, Flags: strings.Fields("--" + flags)}
+	for _, f := range l.Flags {
+		name, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
+		if l.Lookup(name) == nil {
+			t.Fatalf("%s has no flag --%s", command, name)
+		}
+	}
+	e := endpoint.Endpoint{Socket: "s", Session: "s"}
+	if at != "@s" {
+		var err error
+		if e, err = session.ParseEndpoint(at, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if command == "serve" {
+		return options.ForClients(l, e).Check(l)
+	}
+	return options.ForPeer(l, e).Check(l)
+}
+
+// TestFlagTable: each row of the table is about flags that there are, and a flag that it does not name applies everywhere.
+func TestFlagTable(t *testing.T) {
+	known := map[string][]string{}
+	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
+		for _, f := range c.Flags {
+			name := cmdline.LongFirst(f.Names())[0]
+			known[name] = append(known[name], strings.Join(path, " "))
+		}
+	})
+	for _, r := range options.Conditions() {
+		for _, flag := range r.Flags {
+			if known[flag] == nil {
+				t.Errorf("the table names --%s, which no command has", flag)
+			}
+			for _, command := range r.Commands {
+				if !slices.Contains(known[flag], command) && !slices.ContainsFunc(r.Flags, func(other string) bool { return slices.Contains(known[other], command) }) {
+					t.Errorf("the table says that %s has --%s", command, flag)
+				}
+			}
+		}
+		if r.Needs == "" {
+			t.Errorf("the row of %v does not say what it needs", r.Flags)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package options
+
+import (
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/profile"
+)
+
+// A Situation is what decides which flags of a command apply (see table): the command, its endpoints, and which flags
+// are given.
+type Situation struct {
+	Command string              // its words, such as "job run"
+	Dials   []endpoint.Endpoint // the peers that are called, those of accept+ included
+	Listens []endpoint.Endpoint // where clients are served, those of dial+ included
+	Unknown bool                // the dialect is not known yet: a session was not asked for it
+	has     func(flag string) bool
+}
+
+// ForPeer returns the situation of a command that calls e.
+func ForPeer(l *cmdline.CommandLine, e endpoint.Endpoint) Situation {
+	s := situation(l)
+	s.Dials, s.Unknown = []endpoint.Endpoint{e}, e.Dialect == ""
+	return s
+}
+
+// ForClients returns the situation of a command that serves clients at e.
+func ForClients(l *cmdline.CommandLine, e endpoint.Endpoint) Situation {
+	s := situation(l)
+	s.Listens = []endpoint.Endpoint{e}
+	return s
+}
+
+// Between returns the situation of a command that serves clients at listen and calls the peer to.
+func Between(l *cmdline.CommandLine, listen, to endpoint.Endpoint) Situation {
+	s := ForPeer(l, to)
+	s.Listens = []endpoint.Endpoint{listen}
+	return s
+}
+
+// Alone returns the situation of a command that opens no connection.
+func Alone(l *cmdline.CommandLine) Situation { return situation(l) }
+
+func situation(l *cmdline.CommandLine) Situation {
+	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
+}
+
+// With returns s with the keys of a profile as given flags.
+func (s Situation) With(p *profile.Profile) Situation {
+	if p == nil {
+		return s
+	}
+	has := s.has
+	s.has = func(flag string) bool { return has(flag) || p.Setting(flag) != nil }
+	return s
+}
+
+// Has reports whether one of the flags is given.
+func (s *Situation) Has(flags ...string) bool {
+	return s.has != nil && slices.ContainsFunc(flags, s.has)
+}
+
+// each returns all endpoints.
+func (s *Situation) each() []endpoint.Endpoint { return slices.Concat(s.Dials, s.Listens) }
+
+// String names the endpoints, for an error.
+func (s *Situation) String() string {
+	var names []string
+	for _, e := range s.each() {
+		names = append(names, e.String())
+	}
+	if names == nil {
+		return "rpcx " + s.Command + " without an endpoint"
+	}
+	return strings.Join(names, " and ")
+}
+
+// Applies reports whether a flag has an effect in s.
+func (s *Situation) Applies(flag string) bool { return s.refusal(flag) == nil }
+
+// refusal returns the row of the table for which a flag has no effect in s; nil if the flag has one.
+func (s *Situation) refusal(flag string) *row {
+	for i := range table {
+		r := &table[i]
+		if slices.Contains(r.flags, flag) && (r.commands == nil || slices.Contains(r.commands, s.Command)) && !r.needs.holds(s) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Check returns a usage Fault for the first flag on the command line that has no effect in s. A user who names
+// certificates must not believe that the connection is encrypted.
+func (s Situation) Check(l *cmdline.CommandLine) error {
+	for _, given := range l.Flags {
+		name, _, _ := strings.Cut(strings.TrimPrefix(given, "--"), "=")
+		if f := l.Lookup(name); f != nil {
+			name = cmdline.LongFirst(f.Names())[0]
+		}
+		if r := s.refusal(name); r != nil {
+			return s.fault(l, r, name)
+		}
+	}
+	for _, e := range s.Dials {
+		if err := unusedResolve(l, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fault returns the usage Fault for a flag that the row refuses.
+func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fault {
+	var f *wire.Fault
+	switch name := s.session(); {
+	case r.needs == newConnection && name != "":
+		f = l.Usage("--%s belongs to the connection, and @%s is connected", flag, name)
+		if flag == "strict" {
+			flag = "noise 0"
+		}
+		f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
+		return f
+	case r.with != "":
+		return l.Usage("--%s goes with %s", flag, r.with)
+	}
+	f = l.Usage("--%s does not apply to %s", flag, s.String())
+	f.Hint = "it needs " + r.needs.says()
+	return f
+}
+
+// session returns the name of the session that the command uses; "": it uses none.
+func (s *Situation) session() string {
+	for _, e := range s.Dials {
+		if e.Session != "" {
+			return e.Session
+		}
+	}
+	return ""
+}
+
+// A Condition is a row of the table as data, for the manual: the flags apply where Needs is met.
+type Condition struct {
+	Flags, Commands []string // no commands: all that have the flags
+	Needs           string
+}
+
+// Conditions returns the table.
+func Conditions() (all []Condition) {
+	for _, r := range table {
+		all = append(all, Condition{r.flags, r.commands, r.needs.says()})
+	}
+	return all
+}

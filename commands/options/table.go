@@ -1,0 +1,202 @@
+package options
+
+import (
+	"slices"
+	"strings"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/transport/schemes"
+)
+
+// A row says for which endpoints some flags have an effect. Help lists a flag, and the command line accepts it, if all
+// rows about it hold; keys of profiles and of [default] are ignored where one does not.
+type row struct {
+	flags    []string
+	commands []string // nil: all that have the flags
+	needs    *property
+	with     string // the flags of which one must be given, for an error; "": the property is about the endpoint
+}
+
+// A property is what an endpoint, or the command line, must have.
+type property struct {
+	holds func(s *Situation) bool
+	says  func() string // what it is, for an error and the manual
+}
+
+// table decides which flags apply.
+var table = []row{
+	// what a session has already
+	{
+		flags: []string{
+			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
+			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "on-tape-error",
+		},
+		needs: newConnection,
+	},
+	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
+
+	// how the peer is reached
+	{flags: []string{"cacert", "cert", "key"}, needs: encrypted},
+	{flags: []string{"insecure"}, needs: dialled(encrypted)},
+	{flags: []string{"subprotocol"}, needs: webSocket},
+	{flags: []string{"noise"}, needs: spawned},
+	{flags: []string{"strict"}, commands: pluginClients, needs: spawned},
+	{flags: []string{"connect-timeout"}, needs: socket},
+	{flags: []string{"proxy", "resolve"}, needs: network},
+	{flags: []string{"header", "token-command"}, needs: headers},
+	{flags: []string{"ping"}, needs: pinged},
+	{flags: []string{"wait"}, needs: reached},
+
+	// who may connect
+	{flags: []string{"public", "listening", "max-clients"}, needs: listener},
+	{flags: []string{"allow-origin", "token"}, needs: webListener},
+
+	// what the dialect has
+	{flags: []string{"refresh"}, needs: newConnection},
+	{flags: []string{"refresh", "no-cache"}, commands: append([]string{"serve"}, requesters...), needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.IsCached() || d.AnswerCache != nil })},
+	{flags: []string{"cache"}, needs: inDialect(func(d dialect.Spec) bool { return d.AnswerCache != nil })},
+	{flags: []string{"params-style"}, needs: inDialect(func(d dialect.Spec) bool { return d.Params.Styles != nil })},
+	{flags: []string{"set"}, commands: requesters, needs: inDialect(func(d dialect.Spec) bool { return d.Params.Settings != nil })},
+	{flags: []string{"set"}, commands: greeters, needs: inDialect(func(d dialect.Spec) bool {
+		return slices.ContainsFunc(d.Params.Settings, func(s dialect.Setting) bool { return s.Handshake })
+	})},
+	{flags: []string{"resume"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Resumes })},
+	{flags: []string{"no-environment", "shutdown-timeout"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Plugin })},
+	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
+	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // what saves nothing there says what does
+	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil })},
+	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
+
+	// what another flag asks for
+	with("record", "redact", "on-tape-error").not("record"),
+	with("batch", "jobs", "unordered").only("call"),
+	with("retry", "retry-unsafe"),
+	with("complete", "cursor"),
+	with("save", "max-artifact", "artifact-root", "artifact-host"),
+	with("session", "ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default").only("connect"),
+	with("on|hooks|on-open|runtime", "hook-timeout", "hook-jobs", "strict-hooks"),
+	with("jq|expect|expect-any|expect-none|until|select", "arg", "argjson"),
+}
+
+// The commands that send requests of their own, those that only greet a peer, and those that call a plugin.
+var (
+	requesters    = []string{"call", "eval", "subscribe", "job run", "job start"}
+	greeters      = []string{"connect", "describe", "validate", "job status", "job wait", "job cancel", "job list"}
+	pluginClients = []string{"plugin call", "plugin new", "plugin method", "plugin get", "plugin set", "plugin destroy", "plugin describe", "plugin run"}
+)
+
+// The properties of endpoints.
+var (
+	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
+	spawned     = having("exec: or ipc:, whose command rpcx starts", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
+	socket      = dialled(having("an address to connect to, not a command", isSocket))
+	network     = dialled(having("an address in the network: tcp, tls, ws or http", isNetwork))
+	headers     = dialled(having("HTTP, a WebSocket or the framing header", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
+	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
+	reached     = dialled(having("a peer to connect to", func(endpoint.Endpoint) bool { return true }))
+	listener    = listening("an address that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
+	webListener = listening("http or ws that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
+
+	webSocket = &property{
+		says: text("a WebSocket"),
+		holds: func(s *Situation) bool {
+			return slices.ContainsFunc(s.Dials, func(e endpoint.Endpoint) bool { return e.Address.WebSocket() || e.Resolves() }) ||
+				slices.ContainsFunc(s.Listens, func(e endpoint.Endpoint) bool { return e.Address.WebSocket() || e.Address.IsHTTP() })
+		},
+	}
+
+	// newConnection holds if the command opens a connection: a session has one already.
+	newConnection = having("a connection of its own", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
+)
+
+func text(says string) func() string { return func() string { return says } }
+
+// having is the property of having an endpoint for which a condition holds.
+func having(says string, holds func(e endpoint.Endpoint) bool) *property {
+	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
+}
+
+// dialled is a property of an endpoint that rpcx connects to.
+func dialled(p *property) *property {
+	return &property{says: p.says, holds: func(s *Situation) bool {
+		only := Situation{Dials: slices.Clone(s.Dials)}
+		for _, e := range s.Listens {
+			if e.Reversed == endpoint.Dial {
+				only.Dials = append(only.Dials, e)
+			}
+		}
+		return p.holds(&only)
+	}}
+}
+
+// listening is a property of an endpoint that other programs connect to.
+func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
+	return &property{says: text(says), holds: func(s *Situation) bool {
+		return slices.ContainsFunc(s.Dials, func(e endpoint.Endpoint) bool { return e.Reversed == endpoint.Accept && holds(e) }) ||
+			slices.ContainsFunc(s.Listens, func(e endpoint.Endpoint) bool { return e.Reversed != endpoint.Dial && holds(e) })
+	}}
+}
+
+// inDialect is the property of having an endpoint whose dialect has something.
+func inDialect(has func(d dialect.Spec) bool) *property {
+	return &property{
+		says:  func() string { return "the dialect " + dialectsWith(has) },
+		holds: func(s *Situation) bool { return s.Unknown || inAny(s, has) },
+	}
+}
+
+// dialectsWith names the dialects that have something, for people.
+func dialectsWith(has func(d dialect.Spec) bool) string {
+	var names []string
+	for _, name := range all.Names() {
+		if has(all.Named(name)) {
+			names = append(names, name)
+		}
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
+	return slices.ContainsFunc(s.each(), func(e endpoint.Endpoint) bool { return has(e.Spec()) })
+}
+
+// with returns the row of flags that have an effect beside one of others, written a|b.
+func with(others string, flags ...string) row {
+	names := strings.Split(others, "|")
+	shown := "--" + strings.Join(names, ", --")
+	if i := strings.LastIndex(shown, ", "); i >= 0 {
+		shown = shown[:i] + " or " + shown[i+2:]
+	}
+	return row{flags: flags, with: shown, needs: &property{says: text(shown), holds: func(s *Situation) bool { return s.Has(names...) }}}
+}
+
+// only returns r for those commands alone.
+func (r row) only(commands ...string) row {
+	r.commands = commands
+	return r
+}
+
+// not returns r for all commands but one.
+func (r row) not(command string) row {
+	holds := r.needs.holds
+	r.needs = &property{says: r.needs.says, holds: func(s *Situation) bool { return s.Command == command || holds(s) }}
+	return r
+}
+
+func isOneOf(e endpoint.Endpoint, schemes ...string) bool {
+	return e.Socket == "" && slices.Contains(schemes, e.Address.Scheme)
+}
+
+func isSocket(e endpoint.Endpoint) bool {
+	return isOneOf(e, "ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix")
+}
+
+func isNetwork(e endpoint.Endpoint) bool {
+	return isOneOf(e, "ws", "wss", "http", "https", "tcp", "tls") && e.Reversed != endpoint.Accept
+}
