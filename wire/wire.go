@@ -121,7 +121,8 @@ type Options struct {
 	// MaxDepth is the greatest nesting of arrays and objects.
 	// 0 means DefaultMaxDepth.
 	MaxDepth int
-	// NoiseLimit is the number of lines that are not JSON and are skipped; a further one is an
+	// NoiseLimit (negated where they are skipped from peers that are not children, too)
+	// is the number of lines that are not JSON and are skipped; a further one is an
 	// error. 0 means that the first one is an error.
 	NoiseLimit int
 	// Noise gets each skipped line, without its end. May be nil. The bytes are

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"io"
 	"path/filepath"
 
 	"rpcx/commands/cmdline"
@@ -17,7 +18,11 @@ type Record struct {
 	redact []string
 	failed string
 	split  bool
+	also   io.Writer
 }
+
+// Also has the lines of the tape written to w, too, and to w alone if no tape is wanted.
+func (r *Record) Also(w io.Writer) { r.also = w }
 
 // What happens to the conversation when its tape cannot be written.
 const (
@@ -61,11 +66,11 @@ func (r *Record) Identity() ([]string, error) {
 // that there may be several connections. It returns nil if nothing is to be
 // recorded. The tape is closed at the end of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
-	if r.File == "" {
+	if r.File == "" && r.also == nil {
 		return nil, nil
 	}
 	o := recorder.Options{
-		File: r.File, Split: r.split, Many: many, Warn: run.Console.Warn,
+		File: r.File, Also: r.also, Split: r.split, Many: many, Warn: run.Console.Warn,
 		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
 		Failed: func(err error) { r.fail(run, err) },
 	}

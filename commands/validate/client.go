@@ -12,7 +12,6 @@ import (
 	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/peer"
 	"rpcx/wire/session"
 )
 
@@ -43,13 +42,14 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	if err != nil {
 		return err
 	}
-	if so.Record, err = o.client.Record.Open(run, e.String(), e.Dialect, true); err != nil {
+	if err := j.tapeOf(e.String()); err != nil {
 		return err
 	}
+	so.Record = j.record
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	c := &clients{j: j, gone: make(chan struct{}), untilFirst: command == nil, next: so.Client}
-	so.Client, so.Wrap = c.client, c.wrap
+	c := &clients{gone: make(chan struct{}), untilFirst: command == nil}
+	so.Wrap = c.wrap
 	s, err := session.Listen(cl.Ctx, e, so)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 		err = errors.Join(err, cause)
 	}
 	err = errors.Join(err, j.watch.end(context.WithoutCancel(ctx), j))
-	return r.write(j.sumClients(c.number(), err))
+	return r.write(j.sumClients(j.watch.connections(), err))
 }
 
 // listenArgs returns LISTEN and the command after --.
@@ -91,50 +91,11 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 	return e, rest, err
 }
 
-// clients are the clients that have connected.
+// clients tells when the first client has gone.
 type clients struct {
-	j          *peerChecker
-	untilFirst bool // serving ends when the first client has gone
+	untilFirst bool // serving ends then
 	gone       chan struct{}
 	once       sync.Once
-	next       func(name string) (wire.Tap, func(peer.Note)) // further observers of a client, for -v and tapes
-
-	mu sync.Mutex
-	n  int
-}
-
-// number returns how many clients have connected.
-func (c *clients) number() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.n
-}
-
-// client returns the observers of the messages of a new client.
-func (c *clients) client(name string) (wire.Tap, func(peer.Note)) {
-	c.mu.Lock()
-	c.n++
-	conn := c.n
-	c.mu.Unlock()
-	var shown wire.Tap
-	var note func(peer.Note)
-	if c.next != nil {
-		shown, note = c.next(name)
-	}
-	return func(d wire.Direction, msg []byte) {
-		c.j.watch.message(conn, flipped(d), msg)
-		if shown != nil {
-			shown(d, msg)
-		}
-	}, note
-}
-
-// flipped returns a direction from the client's side, from which rules see it.
-func flipped(d wire.Direction) wire.Direction {
-	if d == wire.Send {
-		return wire.Recv
-	}
-	return wire.Send
 }
 
 // wrap returns conn such that its end is noticed. A POST does not count: others

@@ -36,7 +36,7 @@ type peerChecker struct {
 	session  session.Options
 	shape    dialect.Shape
 	patience time.Duration
-	record   *recorder.Recorder // nil: nothing is recorded
+	record   *recorder.Recorder
 	watch    *watch
 
 	waiting  atomic.Pointer[env.Deadline] // the deadline that each message from the peer extends
@@ -103,14 +103,13 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 			}
 		}
 	}
-	if j.record, err = c.Record.Open(r.run, e.String(), e.Dialect, true); err != nil {
-		return nil, err
-	}
 	if j.calls, err = o.given(); err != nil {
 		return nil, err
 	}
-	j.watch, err = newWatch(j)
-	return j, err
+	if j.watch, err = newWatch(j); err != nil {
+		return nil, err
+	}
+	return j, j.tapeOf(e.String())
 }
 
 // all makes all checks, first those that share a connection.
@@ -134,7 +133,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 	if err == nil {
 		err = j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return p.Own || p.Bare })
 	}
-	return errors.Join(err, j.watch.end(ctx, j))
+	return errors.Join(err, j.watch.end(context.WithoutCancel(ctx), j))
 }
 
 // known returns an error for a name that no rule and no probe has.
@@ -167,7 +166,7 @@ func (j *peerChecker) shares(ctx context.Context, set *probes.Set) error {
 
 // open connects and greets. end says goodbye and closes.
 func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
-	so, got, done := j.wrapped(j.watch.tap)
+	so, got, done := j.wrapped()
 	last := j.conv
 	err = request.WaitReached(ctx, j.run, func() (err error) {
 		j.conv, err = session.OpenDirect(ctx, j.endpoint, so)
@@ -184,24 +183,22 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 
 // wrapped returns the options of a connection that probes use, too. got returns
 // that connection, once it is open; done ends its recording.
-func (j *peerChecker) wrapped(tap wire.Tap) (so session.Options, got func() *probes.Conn, done func()) {
+func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
-	taps := []wire.Tap{so.Tap, tap}
-	done = func() {}
-	if j.record != nil {
-		rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
-		taps = append(taps, rec.Message)
-		so.Transport.Noise = rec.Noise(so.Transport.Noise)
-		done = func() { rec.Ended(wire.Send, nil) }
-	}
+	shown := so.Tap
 	so.Tap = nil
+	rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
+	done = func() { rec.Ended(wire.Send, nil) }
+	if so.Transport.Noise = rec.Noise(so.Transport.Noise); len(j.endpoint.Address.Command) == 0 {
+		so.Transport.Noise, so.Transport.NoiseLimit = stray(rec.Message, j.session.Transport.Noise), -so.Transport.NoiseLimit
+	}
+	so.Transport.Exchanged = session.Exchanged(rec)
 	var c *probes.Conn
 	so.Wrap = func(conn wire.Conn) wire.Conn {
 		c = probes.NewConn(conn, j.shape, func(d wire.Direction, msg []byte) {
-			for _, t := range taps {
-				if t != nil {
-					t(d, msg)
-				}
+			rec.Message(d, msg)
+			if shown != nil {
+				shown(d, msg)
 			}
 		})
 		return c.User()
@@ -211,7 +208,7 @@ func (j *peerChecker) wrapped(tap wire.Tap) (so session.Options, got func() *pro
 
 // dial opens a further connection, for a probe.
 func (j *peerChecker) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
-	so, got, done := j.wrapped(nil)
+	so, got, done := j.wrapped()
 	if greeted {
 		conv, err := session.OpenDirect(ctx, j.endpoint, so)
 		if err != nil {

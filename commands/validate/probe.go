@@ -91,6 +91,9 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 		c.Name += " " + method
 	}
 	switch {
+	case res.Skipped != "":
+		j.r.skip(c, res.Skipped)
+		return nil
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("%s could not be asked: %v", p.Name, res.Error)
 		j.run.Console.Warn(c.Error)

@@ -134,6 +134,7 @@ type tapeCheck struct {
 	name     string
 	cases    map[string]*report.Case // by rule
 	messages int                     // that were checked
+	judged   string                  // the side whose problems are reported: "client" or "server"; "": both
 	cut      int                     // the line inside which the tape ends; 0: none
 	failed   int                     // problems that make the check fail
 	warned   int                     // and the others
@@ -152,6 +153,9 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 		if l.Kind == tape.Message && l.Payload() != nil {
 			t.messages++
 		}
+		if side, ok := strings.CutPrefix(l.Note, tape.JudgedNote); ok && l.Kind == tape.Note {
+			t.judged = side
+		}
 		found, err := t.Line(ctx, l)
 		if err == nil {
 			err = errors.Join(context.Cause(ctx), t.tell(found))
@@ -168,6 +172,9 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 func (t *tapeCheck) tell(found []validate.Problem) error {
 	for i := range found {
 		p := &found[i]
+		if t.judged != "" && p.From != t.judged {
+			continue
+		}
 		p.Source, p.Warning = t.name, t.r.warns(p.Level)
 		p.Dir = map[string]string{"client": "send", "server": "recv"}[p.From]
 		if p.Warning {

@@ -5,36 +5,39 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"rpcx/format/report"
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
 
-// A watch checks the messages of a connection against the rules of the dialect.
+// A watch checks a live conversation against the rules of the dialect. It is given the
+// tape of the conversation, line by line as that is recorded, so that a live peer and
+// its tape are judged alike.
 type watch struct {
-	us      string // the local side, whose violations are not reported
-	started time.Time
+	judged string // the side whose violations are reported: "client" or "server"
 
-	mu     sync.Mutex
-	check  *ruleCheck // nil: the dialect has no rules
-	number int
-	heard  bool               // the side that is checked sent something
-	found  []validate.Problem // the first problems of each rule
-	err    error
+	mu      sync.Mutex
+	check   *ruleCheck // nil: the dialect has no rules
+	number  int        // of the latest message
+	clients int        // connections
+	heard   bool       // the side that is judged sent something
+	line    tape.Line
+	header  bool               // it has passed
+	found   []validate.Problem // the first problems of each rule
+	err     error
 }
 
 // newWatch returns a watch. For a dialect without rules it checks nothing, and
 // says so.
 func newWatch(j *peerChecker) (*watch, error) {
-	w := &watch{started: time.Now(), us: "client"}
+	w := &watch{judged: "server"}
 	if j.o.role == "client" {
-		w.us = "server"
+		w.judged = "client"
 	}
 	if !rules.Has(j.endpoint.Dialect) {
 		j.skip("the rules", j.endpoint.Dialect+" has none")
@@ -47,29 +50,49 @@ func newWatch(j *peerChecker) (*watch, error) {
 	return w, err
 }
 
-// tap checks a message; it is a wire.Tap. Problems have the numbers of the
-// messages that tap has seen.
-func (w *watch) tap(d wire.Direction, msg []byte) { w.message(0, d, msg) }
-
-// message checks a message of one of several connections. d is the direction
-// from the client's side.
-func (w *watch) message(conn int, d wire.Direction, msg []byte) {
+// Write takes whole lines of a tape. It never fails: what is wrong with a rule is
+// reported at the end.
+func (w *watch) Write(lines []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.number++
-	w.heard = w.heard || sender(d) != w.us
+	for line := range bytes.Lines(lines) {
+		if !w.header {
+			w.header = true
+			continue
+		}
+		if err := w.line.ParseLine(bytes.TrimSuffix(line, []byte("\n"))); err == nil {
+			w.see(&w.line)
+		} else if w.err == nil {
+			w.err = err
+		}
+	}
+	return len(lines), nil
+}
+
+// see checks a line. Problems have the numbers of messages, and not of lines.
+func (w *watch) see(l *tape.Line) {
+	_, noise := rules.Noise(l)
+	switch {
+	case l.Kind == tape.Opening:
+		w.clients++
+	case l.Kind == tape.Message || noise:
+		w.number++
+		w.heard = w.heard || noise && w.judged == "server" || !noise && sender(l.Dir) == w.judged
+	}
+	l.Number = w.number
 	if w.check == nil || w.err != nil {
 		return
 	}
-	l := tape.Line{Number: w.number, Kind: tape.Message, Conn: conn, Time: time.Since(w.started), Dir: d}
-	if text := bytes.Clone(msg); scan.Valid(text, wire.DefaultMaxDepth) == nil {
-		l.Msg = text
-	} else {
-		l.Bytes = text
-	}
 	var found []validate.Problem
-	found, w.err = w.check.Line(context.Background(), &l)
+	found, w.err = w.check.Line(context.Background(), l)
 	w.note(found)
+}
+
+// number returns how many connections there were.
+func (w *watch) connections() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clients
 }
 
 // sender returns the side that sent in direction d, as the client sees it.
@@ -84,7 +107,7 @@ func sender(d wire.Direction) string {
 // counts the others, so that a peer cannot fill the memory.
 func (w *watch) note(found []validate.Problem) {
 	for i := range found {
-		if found[i].From != w.us && w.check.counts(&found[i]) {
+		if found[i].From == w.judged && w.check.counts(&found[i]) {
 			w.found = append(w.found, found[i])
 		}
 	}
@@ -92,6 +115,9 @@ func (w *watch) note(found []validate.Problem) {
 
 // end reports the problems: each rule is a case.
 func (w *watch) end(ctx context.Context, j *peerChecker) error {
+	if j.record != nil {
+		_ = j.record.Close() // writes what waits; its failure is that of the command
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.check == nil || w.err != nil {
@@ -133,4 +159,23 @@ func (w *watch) rule(j *peerChecker, name string) error {
 		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", name, n-maxOfRule))
 	}
 	return err
+}
+
+// tapeOf has the conversation recorded for the watch, and on the tape that the user wants.
+func (j *peerChecker) tapeOf(endpoint string) (err error) {
+	j.o.client.Record.Also(j.watch)
+	if j.record, err = j.o.client.Record.Open(j.run, endpoint, j.endpoint.Dialect, true); err == nil {
+		j.record.Note(tape.JudgedNote + j.watch.judged)
+	}
+	return err
+}
+
+// stray returns a function that records lines of a peer that are no messages as if they were.
+func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
+	return func(line []byte) {
+		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))
+		if next != nil {
+			next(line)
+		}
+	}
 }

@@ -152,7 +152,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	if d.codec != nil { // a later link: the handshake options are known already
 		cfg.Warn = nil
 	}
-	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(), rec.noise(cfg.Noise), true, d.o.Hurry
+	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(cfg.Exchanged), rec.noise(cfg.Noise), true, d.o.Hurry
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
 		if r, ok := conn.(wire.Remote); ok && d.endpoint.Reversed != "" {

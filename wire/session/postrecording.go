@@ -41,7 +41,7 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 
 // exchange records the HTTP exchange, and then the messages that were held back.
 func (a *postRecording) exchange(x transport.Exchange) {
-	a.exchanged()(x)
+	a.exchanged(nil)(x)
 	a.over()
 }
 
@@ -69,7 +69,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 		return r
 	}
 	if _, post := conn.(wire.OneShot); !post {
-		by.OnExchange(r.exchanged())
+		by.OnExchange(r.exchanged(nil))
 		return r
 	}
 	r.post = &postRecording{recording: r, answers: answers}

@@ -77,12 +77,17 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged returns the function for transport.Config.Exchanged; nil if nothing is recorded.
-func (r recording) exchanged() func(transport.Exchange) {
+// exchanged returns the function for transport.Config.Exchanged; next if nothing is recorded.
+func (r recording) exchanged(next func(transport.Exchange)) func(transport.Exchange) {
 	if r.to == nil {
-		return nil
+		return next
 	}
-	return func(x transport.Exchange) { r.to.HTTP(httpOf(x, r.to.Elapsed())) }
+	return Exchanged(r.to)
+}
+
+// Exchanged returns a function for transport.Config.Exchanged that records exchanges.
+func Exchanged(to *recorder.Conn) func(transport.Exchange) {
+	return func(x transport.Exchange) { to.HTTP(httpOf(x, to.Elapsed())) }
 }
 
 // noise returns a function that records the lines of a child that are no messages, and calls next.

@@ -54,7 +54,7 @@ func (t *Wiretap) relaying() (*relays, error) {
 	}
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
 	cfg := t.dialling
-	cfg.Exchanged = rec.exchanged()
+	cfg.Exchanged = rec.exchanged(nil)
 	to, err := httpclient.NewRelay(t.to.Address, cfg)
 	if err != nil {
 		rec.failed(err)

@@ -163,7 +163,7 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 		return startTape(t.to, t.options)
 	}
 	cfg := t.dialling
-	cfg.Exchanged = rec.exchanged()
+	cfg.Exchanged = rec.exchanged(nil)
 	conn, err := t.awaiting.dial(ctx, &t.to, t.options, cfg)
 	return conn, nil, err
 }

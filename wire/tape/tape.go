@@ -122,6 +122,12 @@ type HTTP struct {
 	Times    Times       `json:"times"`
 }
 
+// Notes that programs read.
+const (
+	NoiseNote  = "what is no message came: " // begins the note of a line that is no message
+	JudgedNote = "validate judges the "      // is followed by client or server: the other side was a test of that one
+)
+
 // Times are the parts of an HTTP exchange, in seconds.
 type Times struct {
 	Start   float64 `json:"start"`             // when it began, since Header.Started

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,8 @@ import (
 
 // Options say what is recorded, and where.
 type Options struct {
-	File   string      // the tape's file, which is overwritten
+	File   string      // the tape's file, which is overwritten; "": there is none
+	Also   io.Writer   // gets the lines of the tape, too, whole lines with each write; may be nil
 	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
 	Many   bool        // there may be several connections, so lines say which they belong to
 	Header tape.Header // of each tape
@@ -37,7 +39,7 @@ type Options struct {
 type Recorder struct {
 	o      Options
 	mu     sync.Mutex
-	files  []*os.File
+	files  []io.WriteCloser
 	tapes  []*tape.Writer
 	conns  int
 	failed error
@@ -54,19 +56,32 @@ func Open(o Options) (*Recorder, error) {
 	return r, err
 }
 
+// unfiled is what a tape without a file is written to.
+type unfiled struct{ io.Writer }
+
+func (unfiled) Close() error { return nil }
+
 // create makes one file with its header.
 func (r *Recorder) create(name string) (*tape.Writer, error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, unwritable(name, err)
+	var to io.WriteCloser = unfiled{r.o.Also}
+	if name != "" {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return nil, unwritable(name, err)
+		}
+		to = f
+	}
+	out := io.Writer(to)
+	if name != "" && r.o.Also != nil {
+		out = io.MultiWriter(to, r.o.Also)
 	}
 	redactor := newRedactor(r.o.Redact, r.o.Warn)
-	w, err := tape.NewWriter(f, r.o.Header, tape.Options{Redact: redactor.append, Failed: r.fail})
+	w, err := tape.NewWriter(out, r.o.Header, tape.Options{Redact: redactor.append, Failed: r.fail})
 	if err != nil {
-		_ = f.Close()
+		_ = to.Close()
 		return nil, unwritable(name, err)
 	}
-	r.files, r.tapes = append(r.files, f), append(r.tapes, w)
+	r.files, r.tapes = append(r.files, to), append(r.tapes, w)
 	return w, nil
 }
 
@@ -118,6 +133,13 @@ func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	return c
 }
 
+// Note records words about the whole conversation.
+func (r *Recorder) Note(text string) {
+	for _, w := range r.tapes {
+		w.Add(tape.Line{Kind: tape.Note, Note: text})
+	}
+}
+
 // splitName returns the name of the tape of connection n: orders-2.tape for
 // orders.tape.
 func splitName(file string, n int) string {
@@ -125,11 +147,12 @@ func splitName(file string, n int) string {
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
 }
 
-// Close writes what waits and closes the files. The error says why a tape is
+// Close writes what waits and closes the files; nothing is recorded after it. The error says why a tape is
 // incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	tapes, files := r.tapes, r.files
+	r.tapes, r.files = nil, nil
 	r.mu.Unlock()
 	for i, w := range tapes {
 		_ = w.Close()
@@ -206,7 +229,7 @@ func (c *Conn) Note(text string) {
 // nobody took them for messages, and whoever plays the tape need not either. next may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
-		c.Note("what is no message came: " + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
+		c.Note(tape.NoiseNote + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
 		if next != nil {
 			next(line)
 		}

@@ -30,7 +30,10 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	if err := t.checkHeader(a, c); err != nil {
 		return nil, err
 	}
-	if len(a.Command) == 0 {
+	switch {
+	case c.NoiseLimit < 0:
+		c.NoiseLimit = -c.NoiseLimit
+	case len(a.Command) == 0:
 		c.NoiseLimit = 0 // only children print lines that are not messages
 	}
 	return t.dial(ctx, a, c.WithDefaults())

@@ -65,15 +65,16 @@ type Probe struct {
 // $NAME. id, id2 and id3 are numbers that are not used as ids on the connection
 // otherwise.
 type Step struct {
-	On    int               `toml:"on"`    // 1: on a second connection, which is opened beside the first
-	When  string            `toml:"when"`  // jq: the step is made only if this is true; "": always
-	Send  string            `toml:"send"`  // "": nothing
-	Fill  string            `toml:"fill"`  // jq: ${fill} is that many times an x, at most 64 Mi; "": there is no ${fill}
-	Await string            `toml:"await"` // jq: the first message for which it is true is the answer; "": none is awaited
-	Holds string            `toml:"holds"` // jq: must be true for the answer; "": any answer will do
-	Never string            `toml:"never"` // jq: must not be true for any message before the answer
-	Ends  bool              `toml:"ends"`  // the peer may end the connection instead of answering
-	Keep  map[string]string `toml:"keep"`  // variables for later steps, by a jq program on the answer
+	On     int               `toml:"on"`     // 1: on a second connection, which is opened beside the first
+	When   string            `toml:"when"`   // jq: the step is made only if this is true; "": always
+	Send   string            `toml:"send"`   // "": nothing
+	Fill   string            `toml:"fill"`   // jq: ${fill} is that many times an x, at most 64 Mi; "": there is no ${fill}
+	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer; "": none is awaited
+	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "": any answer will do
+	Never  string            `toml:"never"`  // jq: must not be true for any message before the answer
+	Needed bool              `toml:"needed"` // without the answer nothing can be said: the probe is left out
+	Ends   bool              `toml:"ends"`   // the peer may end the connection instead of answering
+	Keep   map[string]string `toml:"keep"`   // variables for later steps, by a jq program on the answer
 }
 
 // A Set holds the probes of a dialect.

@@ -34,6 +34,7 @@ type Result struct {
 	Sent     []byte // the message that was sent before that
 	Got      []byte // the answer; nil: none came
 	Error    error  // why the probe could not be made; nil: it was
+	Skipped  string // why its outcome says nothing; "": it does
 	Duration time.Duration
 }
 
@@ -61,6 +62,8 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	var b *departure
 	switch {
 	case err == nil:
+	case errors.As(err, &b) && b.unknown:
+		r.result.Skipped = b.text
 	case errors.As(err, &b):
 		r.result.Broken = b.text
 	default:
@@ -71,11 +74,14 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 }
 
 // departure is an error that is a finding: the peer departs from the page.
-type departure struct{ text string }
+type departure struct {
+	text    string
+	unknown bool // or may not: the answer that the probe needs did not come
+}
 
 func (b *departure) Error() string { return b.text }
 
-func brokenf(format string, args ...any) error { return &departure{fmt.Sprintf(format, args...)} }
+func brokenf(format string, args ...any) error { return &departure{text: fmt.Sprintf(format, args...)} }
 
 // A run is the state of one probe.
 type run struct {
@@ -238,6 +244,8 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 		return err
 	case over && s.Ends:
 		return nil
+	case s.Needed && (over || bounded.Err() != nil):
+		return &departure{"the peer does not answer a call", true}
 	case bounded.Err() != nil:
 		return brokenf("no answer came within %v%s", r.t.AnswerTimeout, instead)
 	case over:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
@@ -72,6 +73,12 @@ func New(set *Set, o Options) (*Checker, error) {
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
+	if text, ok := Noise(l); ok {
+		said := tape.Line{Number: l.Number, Kind: tape.Message, Conn: l.Conn, Time: l.Time, Dir: wire.Recv, Bytes: []byte(text)}
+		v := k.message(&c.shape, &said, said.Bytes, nil)
+		v.kind, v.val["kind"] = kindNoise, kindNoise
+		return c.run(ctx, k, v)
+	}
 	switch l.Kind {
 	case tape.Opening:
 		return c.run(ctx, k, opening(l))
@@ -89,6 +96,14 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 		return c.message(ctx, k, l)
 	}
 	return nil, nil
+}
+
+// Noise returns the text of a line that notes what a child printed beside its messages.
+func Noise(l *tape.Line) (text string, ok bool) {
+	if l.Kind != tape.Note {
+		return "", false
+	}
+	return strings.CutPrefix(l.Note, tape.NoiseNote)
 }
 
 // End checks the end of the conversation: a request without an answer cannot

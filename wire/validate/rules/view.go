@@ -53,13 +53,14 @@ const (
 	kindOther        = "other"  // JSON that is none of those
 	kindText         = "text"   // not JSON
 	kindBinary       = "binary" // not even UTF-8
+	kindNoise        = "noise"  // text that a child printed beside its messages
 	kindOpen         = "open"
 	kindHTTP         = "http"
 	kindEnd          = "end"
 )
 
 var kinds = []string{
-	kindRequest, kindNotification, kindResponse, kindBatch, kindOther, kindText, kindBinary, kindOpen, kindHTTP, kindEnd,
+	kindRequest, kindNotification, kindResponse, kindBatch, kindOther, kindText, kindBinary, kindNoise, kindOpen, kindHTTP, kindEnd,
 }
 
 const (

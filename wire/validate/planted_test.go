@@ -1,0 +1,389 @@
+package validate_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/commands"
+	"rpcx/wire/hook"
+	"rpcx/wire/jq"
+	"rpcx/wire/serve"
+	"rpcx/wire/session"
+)
+
+// The test program is rpcx where a test runs it so.
+func TestMain(m *testing.M) {
+	if os.Getenv("RPCX_PLANTED") != "" {
+		commands.Main(append([]string{"rpcx"}, os.Args[1:]...)).Exit()
+	}
+	os.Exit(m.Run())
+}
+
+// A planted file of testdata/planted has a correct conversation of a dialect, typed from
+// its page, and defects:
+//
+//	dialect NAME         and its demo, and further arguments of --role client
+//	> MESSAGE            what the client sends, in the correct conversation, which is numbered from 1
+//	< MESSAGE            what the server sends
+//	= LINE               another line of a tape, such as the close
+//	server WORDS :: RULES :: N EDIT    a defect of the server, on a tape
+//	client WORDS :: RULES :: N EDIT    a defect of the client, on a tape and live
+//	tape   WORDS :: RULES :: N EDIT    a defect of the client, on a tape alone
+//	live   WORDS :: RULES :: PROGRAM   a defect of a live server: what becomes of each message of a correct one
+//
+// EDIT is a jq program that makes of message N none, one or several; of an object with
+// the only member raw it makes text. + EDIT yields messages that come after message N.
+// One of RULES must be found, and no other rule, but for a live server, whose one defect
+// may show in many ways.
+type planted struct {
+	dialect, demo string
+	flags         []string
+	good          []string
+	defects       []defect
+}
+
+type defect struct {
+	kind, words string
+	rules       []string
+	line        int // 0: a program
+	after       bool
+	program     string
+}
+
+func read(t *testing.T, file string) *planted {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &planted{}
+	for text := range strings.Lines(string(b)) {
+		text = strings.TrimSpace(text)
+		word, rest, _ := strings.Cut(text, " ")
+		switch word {
+		case "", "#":
+		case "dialect":
+			words := strings.Fields(rest)
+			p.dialect, p.demo, p.flags = words[0], words[1], words[2:]
+		case ">", "<", "=":
+			p.good = append(p.good, text)
+		default:
+			p.defects = append(p.defects, parsed(t, word, rest))
+		}
+	}
+	return p
+}
+
+func parsed(t *testing.T, kind, text string) defect {
+	parts := strings.SplitN(text, " :: ", 3)
+	if len(parts) != 3 {
+		t.Fatalf("no defect: %s %s", kind, text)
+	}
+	d := defect{kind: kind, words: parts[0], rules: strings.Fields(parts[1]), program: parts[2]}
+	if kind == "live" {
+		return d
+	}
+	number, program, _ := strings.Cut(d.program, " ")
+	var err error
+	if d.line, err = strconv.Atoi(number); err != nil {
+		t.Fatalf("no line: %s", d.program)
+	}
+	d.program, d.after = strings.CutPrefix(program, "+ ")
+	return d
+}
+
+// edited returns the conversation with a defect.
+func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
+	for i, line := range p.good {
+		if i+1 != d.line {
+			lines = append(lines, line)
+			continue
+		}
+		if d.after {
+			lines = append(lines, line)
+		}
+		in := line[2:]
+		if line[0] == '=' {
+			in = "null"
+		}
+		for _, out := range run(t, d.program, in) {
+			side := line[:2]
+			if d.after {
+				side = "< "
+				if d.kind != "server" {
+					side = "> "
+				}
+			}
+			lines = append(lines, side+out)
+		}
+	}
+	return lines
+}
+
+// run returns what a program makes of a message.
+func run(t *testing.T, program, msg string) (all []string) {
+	p, err := jq.Compile(program, jq.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.Run(context.Background(), []byte(msg), func(out json.RawMessage) (bool, error) {
+		text := string(out)
+		var raw struct{ Raw *string }
+		if json.Unmarshal(out, &raw) == nil && raw.Raw != nil {
+			text = *raw.Raw
+		}
+		all = append(all, text)
+		return true, nil
+	})
+	if err != nil {
+		return []string{msg} // the program is not about this message
+	}
+	return all
+}
+
+// onTape returns the conversation as a tape.
+func (p *planted) onTape(lines []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{\"tape\":1,\"dialect\":%q}\n", p.dialect)
+	for _, line := range lines {
+		dir := map[byte]string{'>': "send", '<': "recv"}[line[0]]
+		switch {
+		case dir == "":
+			b.WriteString(line[2:])
+		case json.Valid([]byte(line[2:])):
+			fmt.Fprintf(&b, `{"dir":%q,"msg":%s}`, dir, line[2:])
+		default:
+			fmt.Fprintf(&b, `{"dir":%q,"text":%q}`, dir, line[2:])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// rpcx runs a command of rpcx in a folder, and returns the rules that it found broken.
+func rpcx(t *testing.T, dir string, args ...string) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Dir, c.Env = dir, append(os.Environ(), "RPCX_PLANTED=1", "XDG_RUNTIME_DIR="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 4 && exit.ExitCode() != 5) {
+		t.Errorf("rpcx %q: %v\n%s", args, err, stderr.String())
+	}
+	return rulesIn(stdout.String())
+}
+
+func rulesIn(stdout string) (rules []string) {
+	for line := range strings.Lines(stdout) {
+		var p struct{ Rule string }
+		if json.Unmarshal([]byte(line), &p) == nil && !slices.Contains(rules, p.Rule) {
+			rules = append(rules, p.Rule)
+		}
+	}
+	slices.Sort(rules)
+	return rules
+}
+
+// verdicts counts the defects that were found.
+type verdicts struct{ all, found int }
+
+// note counts a defect, and says what was found in its place.
+func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exact bool) {
+	v.all++
+	if slices.ContainsFunc(d.rules, func(r string) bool { return slices.Contains(found, r) }) {
+		v.found++
+	} else {
+		t.Logf("missed %s: %s %s: found %q, not %q", how, d.kind, d.words, found, d.rules)
+	}
+	for _, r := range found {
+		if exact && !slices.Contains(d.rules, r) {
+			t.Errorf("%s: %s %s: accused of %s, too", how, d.kind, d.words, r)
+		}
+	}
+}
+
+// Of the planted defects of each dialect 95 % are found, on tapes and live, and the correct
+// conversation causes no problem. The tape of a live run has the same problems.
+func TestPlanted(t *testing.T) {
+	files, _ := filepath.Glob("testdata/planted/*.txt")
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			p := read(t, file)
+			var v verdicts
+			if found := p.play(t, p.good); len(found) > 0 {
+				t.Errorf("the correct conversation is accused on a tape: %q", found)
+			}
+			if found := p.client(t, p.good); len(found) > 0 {
+				t.Errorf("the correct client is accused: %q", found)
+			}
+			if found := p.server(t, "."); len(found) > 0 {
+				t.Errorf("the correct server is accused: %q", found)
+			}
+			for i := range p.defects {
+				d := &p.defects[i]
+				if d.kind == "live" {
+					v.note(t, "live", d, p.server(t, d.program), false)
+					continue
+				}
+				lines := p.edited(t, d)
+				v.note(t, "on a tape", d, p.play(t, lines), true)
+				if d.kind == "client" {
+					v.note(t, "live", d, p.client(t, lines), true)
+				}
+			}
+			t.Logf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
+			if len(p.defects) < 40 || v.found*100 < v.all*95 {
+				t.Errorf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
+			}
+		})
+	}
+}
+
+// play checks a conversation as a tape.
+func (p *planted) play(t *testing.T, lines []string) []string {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.tape"), []byte(p.onTape(lines)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return rpcx(t, dir, "validate", "t.tape")
+}
+
+// client is a client that sends the conversation's lines, and is checked live; its tape
+// has to say the same.
+func (p *planted) client(t *testing.T, lines []string) []string {
+	dir := t.TempDir()
+	go func() {
+		_ = p.speak(dir, lines)
+	}()
+	args := append([]string{"validate", "--role", "client", p.dialect + "+line+tcp://127.0.0.1:0", "--listening", "where", "--record", "live.tape"}, p.flags...)
+	live := rpcx(t, dir, args...)
+	if again := rpcx(t, dir, "validate", "live.tape"); !slices.Equal(live, again) {
+		t.Errorf("live %q, on its tape %q", live, again)
+	}
+	return live
+}
+
+// speak sends the client's lines, and awaits as many messages as the server's lines are.
+func (p *planted) speak(dir string, lines []string) error {
+	var where struct{ Listening string }
+	for b := []byte(nil); json.Unmarshal(b, &where) != nil; b, _ = os.ReadFile(filepath.Join(dir, "where")) {
+		time.Sleep(time.Millisecond) // time: rpcx writes the file when it listens
+	}
+	_, at, _ := strings.Cut(where.Listening, "://")
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	in := bufio.NewReader(conn)
+	for _, line := range lines {
+		switch line[0] {
+		case '>':
+			if _, err := conn.Write([]byte(line[2:] + "\n")); err != nil {
+				return err
+			}
+		case '<':
+			_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+			_, _ = in.ReadString('\n')
+		}
+	}
+	return nil
+}
+
+// server is the dialect's demo, with what a program makes of each message that it sends; it
+// is checked live, and its tape has to say the same of the rules that a tape shows.
+func (p *planted) server(t *testing.T, program string) []string {
+	dir := t.TempDir()
+	l := p.demonstrated(t, dir)
+	defer l()
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = front.Close() }()
+	go func() {
+		for {
+			conn, err := front.Accept()
+			if err != nil {
+				return
+			}
+			go p.spoil(t, conn, filepath.Join(dir, "s"), program)
+		}
+	}()
+	live := rpcx(t, dir, "validate", p.dialect+"+line+tcp://"+front.Addr().String(), "--idle", "500ms", "--intrusive", "--trust-hints", "--record", "live.tape")
+	for _, rule := range rpcx(t, dir, "validate", "live.tape") {
+		if !slices.Contains(live, rule) {
+			t.Errorf("%s: %s is broken on the tape and not live", program, rule)
+		}
+	}
+	return live
+}
+
+// spoil passes messages between a client and the server at a socket.
+func (p *planted) spoil(t *testing.T, client net.Conn, at, program string) {
+	server, err := net.Dial("unix", at)
+	if err != nil {
+		return
+	}
+	go func() {
+		_, _ = bufio.NewReader(client).WriteTo(server)
+		_ = server.(*net.UnixConn).CloseWrite()
+	}()
+	in := bufio.NewReader(server)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		for _, out := range run(t, program, line) {
+			_, _ = client.Write([]byte(strings.TrimSuffix(out, "\n") + "\n"))
+		}
+	}
+}
+
+// demonstrated serves the demo, until end is called.
+func (p *planted) demonstrated(t *testing.T, dir string) (end func()) {
+	c, ok := serve.Demo(p.demo)
+	if !ok {
+		t.Fatalf("there is no demo %s", p.demo)
+	}
+	hooks, err := hook.FromCatalog(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := session.ParseEndpoint(p.dialect+"+line+unix:"+filepath.Join(dir, "s"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{Catalog: c, Hooks: hooks}
+	if e.Spec().Evaluation != nil {
+		o.Runtime = "jq"
+	}
+	l, err := session.Listen(t.Context(), e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- l.Serve() }()
+	return func() {
+		_ = l.Close()
+		<-served
+	}
+}
