@@ -84,8 +84,7 @@ func StdoutFault(err error) *wire.Fault {
 		return wire.NewFault(wire.PipeClosed, "stdout: the reader has gone", err)
 	}
 	cause := err
-	var path *fs.PathError
-	if errors.As(cause, &path) {
+	if path, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = path.Err
 	}
 	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), err)

@@ -88,12 +88,10 @@ func (e *Error) JSON() json.RawMessage {
 
 // AsError finds the *Error in err, or returns one with CodeInternal and the text of err.
 func AsError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	var f *Fault
-	if errors.As(err, &f) && f.RPC != nil {
+	if f, ok := errors.AsType[*Fault](err); ok && f.RPC != nil {
 		return f.RPC
 	}
 	return NewError(CodeInternal, err.Error())

@@ -89,8 +89,7 @@ func NewFault(kind FaultKind, message string, cause error) *Fault {
 
 // AsFault finds the *Fault in err; it returns nil where there is none.
 func AsFault(err error) *Fault {
-	var f *Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
 	return nil

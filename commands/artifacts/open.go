@@ -87,8 +87,7 @@ func below(root, path string) (string, error) {
 
 // cause returns the text of an error without the file name, which the peer chose.
 func cause(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

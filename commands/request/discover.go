@@ -57,8 +57,7 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 				Hint: "write a catalog by hand and give it with --catalog",
 			}
 		}
-		var rpc *wire.Error
-		if errors.As(err, &rpc) {
+		if rpc, ok := errors.AsType[*wire.Error](err); ok {
 			err = rpcFault("describe", rpc)
 		}
 		return c, err

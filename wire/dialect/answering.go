@@ -46,8 +46,7 @@ func Unknown(b Backend, method string) error {
 // the peer does not have it.
 func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
 	doc, err := caller.Call(ctx, method, nil)
-	var e *wire.Error
-	if errors.As(err, &e) && string(e.Code) == "-32601" {
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32601" {
 		err = wire.ErrUnsupported
 	}
 	return doc, err

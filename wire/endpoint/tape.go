@@ -32,8 +32,7 @@ func (e *Endpoint) tape(file string) error {
 func tapeDialect(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*os.PathError](err); ok {
 			err = p.Err
 		}
 		return "", wire.Usagef("the tape %s cannot be read: %v", file, err)

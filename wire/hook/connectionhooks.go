@@ -112,8 +112,7 @@ func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not foun
 
 // noteFailed warns of an error that is not sent as an answer.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
-	var e *wire.Error
-	if errors.As(err, &e) && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
 		what := "the notification failed"
 		if c == onOpen {
 			what = "failed"

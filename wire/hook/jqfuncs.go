@@ -163,8 +163,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 
 // caught converts an error of the peer into one that jq's try catches as an object.
 func caught(err error) error {
-	var e *wire.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return thrown{e}
 	}
 	return err

@@ -239,8 +239,7 @@ func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 // onlyThis reports whether err concerns a single message (it is too large, or a second answer to a
 // POST that takes one), and not the connection.
 func (l *link) onlyThis(err error) bool {
-	var ce *wire.CloseError
-	if errors.As(err, &ce) {
+	if _, ok := errors.AsType[*wire.CloseError](err); ok {
 		return false
 	}
 	if f := wire.AsFault(err); f != nil {

@@ -138,8 +138,7 @@ func (f *file) table(name string) (map[string]any, error) {
 
 // syntax returns a TOML error as a usage Fault.
 func (f *file) syntax(err error) error {
-	var at *toml.Error
-	if errors.As(err, &at) && at.Line > 0 {
+	if at, ok := errors.AsType[*toml.Error](err); ok && at.Line > 0 {
 		return wire.Usagef("%s:%d: %s", f.path, at.Line, at.Text)
 	}
 	return wire.Usagef("%s: %v", f.path, err)

@@ -99,8 +99,7 @@ func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMes
 		return params, nil
 	}
 	err := s.Check(ctx, params)
-	var mis *schema.Mismatch
-	if errors.As(err, &mis) {
+	if mis, ok := errors.AsType[*schema.Mismatch](err); ok {
 		data := map[string]string{"pointer": mis.Pointer, "rule": mis.Rule}
 		return nil, wire.NewError(wire.CodeInvalidParams, "invalid params: "+mis.Error()).WithData(data)
 	}

@@ -153,8 +153,7 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 // object with code and message.
 func invokeError(name string, err error) error {
 	err = invokeFailed(name, err)
-	var failed *dialect.EvalError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {
 		return thrown{failed}
 	}
 	return err

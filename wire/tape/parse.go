@@ -282,8 +282,7 @@ func named(key string, err error) error {
 func decode(key string, val []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(val))
 	if err := dec.Decode(to); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field != "" {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 			return fmt.Errorf("%q: its %q has the wrong type", key, wrong.Field)
 		}
 		return fmt.Errorf("%q has the wrong type", key)

@@ -23,8 +23,7 @@ func (e *Error) Error() string { return e.Text }
 // are of the type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
-	var strict *lib.StrictMissingError
-	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+	if strict, ok := errors.AsType[*lib.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		row, _ := first.Position()
 		return &Error{row, strings.Join(first.Key(), ".") + ": unknown key"}
@@ -44,8 +43,7 @@ func read(err error) error {
 		return nil
 	}
 	e := &Error{Text: strings.TrimPrefix(err.Error(), "toml: ")}
-	var at *lib.DecodeError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*lib.DecodeError](err); ok {
 		e.Line, _ = at.Position()
 	}
 	return e
@@ -55,8 +53,7 @@ func read(err error) error {
 // may miss keys of inline tables, and misses those in arrays of tables.
 func Strange(b []byte, to any) map[string]int {
 	lines := map[string]int{}
-	var strict *lib.StrictMissingError
-	if errors.As(lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to), &strict) {
+	if strict, ok := errors.AsType[*lib.StrictMissingError](lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)); ok {
 		for _, e := range strict.Errors {
 			key := strings.Join(e.Key(), ".")
 			if row, _ := e.Position(); lines[key] == 0 {

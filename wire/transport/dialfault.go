@@ -31,8 +31,7 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 	}
 	why := explain(f, limit, err)
 	f.Unreached = notThere(err)
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "proxyconnect" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		if why == NoTLS {
 			f.Hint = "for a proxy without TLS use http://HOST:PORT"
 		}
@@ -159,8 +158,7 @@ func isTimeout(err error) bool {
 
 // dialled returns the address that was tried, if the error contains it.
 func dialled(err error) string {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Addr != nil && op.Addr.Network() == "tcp" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil && op.Addr.Network() == "tcp" {
 		return " by " + op.Addr.String()
 	}
 	return ""
@@ -178,8 +176,7 @@ func Innermost(err error) error {
 // LateRefusal returns an Auth Fault for the alert by which a TLS 1.3 server refuses a client's certificate, which arrives
 // after the handshake.
 func LateRefusal(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "remote error" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
 		f := wire.NewFault(wire.Closed, "", err)
 		if f.Message = explainTLS(f, err); f.Kind == wire.Auth {
 			return f

@@ -203,8 +203,7 @@ func isKind(kind string) bool {
 // the journal.
 func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
 	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
-	var failed envelope
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[envelope](err); ok {
 		e.kind = failed.kind
 		s.journal.add("command", e)
 		r.h.send(commandFailed(r.msg.ID, r.begun, failed))

@@ -133,8 +133,7 @@ func (s *server) eval(r *running) {
 	code, _ := scan.Text(scan.Get(r.msg.Raw, "code"))
 	out := &printout{most: s.cfg.limits.MaxResultLength}
 	value, err := s.evaluate(r.ctx, r.h, code, number(scan.Get(r.msg.Raw, "timeoutMs")), out)
-	var failed envelope
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[envelope](err); ok {
 		s.evalFailed(r, failed)
 		return
 	}

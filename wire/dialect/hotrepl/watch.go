@@ -58,8 +58,7 @@ func (s *server) step(w *watch) (final bool) {
 	if w.ctx.Err() != nil {
 		return false // it was cancelled, which sends no final message
 	}
-	var failed envelope
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[envelope](err); ok {
 		w.seq++
 		w.errors++
 		final = w.errors >= maxErrorsInRow

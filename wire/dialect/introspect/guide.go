@@ -54,8 +54,7 @@ func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *sca
 	if some {
 		return nil
 	}
-	var missing noModule
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[noModule](err); ok {
 		return func(o *scan.Object) { mc.guideToModule(o, string(missing), method) }
 	}
 	e := wire.AsError(err)

@@ -37,8 +37,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	value, err := runtime.Eval(ctx, dialect.Code{
 		Session: h.session.id, Code: code, Names: h.names(), Invoke: h.call, Function: h.function(),
 	})
-	var failed *dialect.EvalError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {
 		err = evalError(failed)
 	}
 	return value, err

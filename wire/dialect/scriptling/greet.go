@@ -71,8 +71,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 		return nil
 	}
 	_, err = far.Call(ctx, methodOpen, nil)
-	var rpc *wire.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		if string(rpc.Code) != "-32601" { // it is reserved: a plugin need not know it
 			warn(far, "the plugin does not take environment.open (--no-environment leaves it out): "+rpc.Error())
 		}

@@ -86,8 +86,7 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 }
 
 func unwritable(name string, err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)

@@ -117,8 +117,7 @@ func readFile(f source, closeFile func() error, name string, shapes Shapes, rule
 }
 
 func unreadable(name string, err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
 	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s cannot be read: %v", name, err), err)

@@ -185,8 +185,7 @@ func (t *together) with(conn wire.Conn) [][]byte {
 
 // sendError returns the reason why the other side accepts nothing more.
 func sendError(err error) error {
-	var closed *wire.CloseError
-	if errors.As(err, &closed) {
+	if closed, ok := errors.AsType[*wire.CloseError](err); ok {
 		return closed
 	}
 	return &wire.CloseError{Err: err}

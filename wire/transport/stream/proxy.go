@@ -90,8 +90,7 @@ func proxyConn(ctx context.Context, c transport.Config, d *net.Dialer, p *url.UR
 // viaProxy marks an error as a failure to reach a proxy, and keeps the proxy's address.
 func viaProxy(err error) error {
 	marked := &net.OpError{Op: "proxyconnect", Net: "tcp", Err: err}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		marked.Addr = op.Addr
 	}
 	return marked

@@ -76,8 +76,7 @@ func (w *Conn) sent(err error) error {
 	if end := w.end.Load(); end != nil {
 		return *end
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op
 	}
 	return &wire.CloseError{Err: err}

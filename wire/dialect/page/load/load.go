@@ -49,8 +49,7 @@ func Parse(file string, b []byte) (*Page, error) {
 
 // syntax returns the usage Fault for an error of reading file as TOML.
 func syntax(file string, err error) error {
-	var at *toml.Error
-	if errors.As(err, &at) && at.Line > 0 {
+	if at, ok := errors.AsType[*toml.Error](err); ok && at.Line > 0 {
 		return wire.Usagef("%s:%d: %s", file, at.Line, at.Text)
 	}
 	return wire.Usagef("%s: %v", file, err)
