@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -18,9 +19,7 @@ var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 // LogLevel sets the lowest level of log lines that are shown; "" is info. Until
 // it is called all are shown. Lines of an unknown level are always shown.
 func (c *Console) LogLevel(level string) {
-	if level == "" {
-		level = "info"
-	}
+	level = cmp.Or(level, "info")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.from = slices.Index(LogLevels, level)

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -170,10 +171,7 @@ func (b *body) Close() error {
 
 // allowed reports whether u's host is one of Hosts.
 func (s *Saver) allowed(u *url.URL) bool {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	for _, h := range s.Hosts {
 		host, at, err := net.SplitHostPort(h)
 		if err != nil {

@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strconv"
@@ -167,9 +168,7 @@ func (l line) outlines() []cache.Outline {
 		typed = os.Getenv("RPCX_ENDPOINT")
 	}
 	if name, ok := strings.CutPrefix(typed, "demo:"); ok {
-		if name == "" {
-			name = "orders"
-		}
+		name = cmp.Or(name, "orders")
 		if c, ok := serve.Demo(name); ok {
 			return cache.Outlines(c, cmdline.IsSafeName)
 		}

@@ -82,10 +82,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	case len(args) > 0:
 		return run.Line.Usage("plugin serve takes no arguments, not %q", args[0])
 	}
-	at := o.listen
-	if at == "" {
-		at = "stdio:"
-	}
+	at := cmp.Or(o.listen, "stdio:")
 	e, err := session.ParseEndpoint(at, options.PluginDialect)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -230,10 +231,7 @@ func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 			return operation{}, err
 		}
 	}
-	name := s.name
-	if name == "" {
-		name = s.verb
-	}
+	name := cmp.Or(s.name, s.verb)
 	return operation{
 		op:   dialect.Op{Kind: dialect.Call, Method: method, Params: o.End(), Funcs: s.funcs},
 		name: name,

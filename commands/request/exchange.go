@@ -131,9 +131,7 @@ func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 	err = x.Retries.retry(x.Env, x.deadline, posting(x.Endpoint.Address.Scheme), func() error {
 		x.last = NewResponsePrinter(x.Env, conv, x.Print, x.deadline)
 		x.last.ReadOptions, x.last.Catalog = x.Read, p.cat
-		if x.last.Method == "" {
-			x.last.Method = p.op.Method
-		}
+		x.last.Method = cmp.Or(x.last.Method, p.op.Method)
 		return x.last.Do(p.op)
 	})
 	switch {

@@ -4,6 +4,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -115,9 +116,7 @@ func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
 	}
-	if version == "" {
-		version = "that does not say which it is"
-	}
+	version = cmp.Or(version, "that does not say which it is")
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s is held by rpcx %s, and this is rpcx %s", name, version, env.Version()), nil)
 	f.Fix = []string{"rpcx", "session", "close", name}
 	return f

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -70,9 +71,7 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 // case that has no class gets the name of its suite.
 func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
-	if out.Class == "" {
-		out.Class = suite
-	}
+	out.Class = cmp.Or(out.Class, suite)
 	switch c.status() {
 	case failed:
 		out.Failure = junitFailure(c, later)
@@ -89,9 +88,7 @@ func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 func junitFailure(c Case, later *placeholders) *junitMessage {
 	first := c.first()
 	m := &junitMessage{Message: first.Message, Type: first.Kind}
-	if m.Type == "" {
-		m.Type = "failure"
-	}
+	m.Type = cmp.Or(m.Type, "failure")
 	if more := c.failures() - 1; more > 0 {
 		m.Message += fmt.Sprintf(" (and %d more)", more)
 	}

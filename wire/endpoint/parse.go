@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,9 +93,7 @@ func (e *Endpoint) target(rest string) error {
 	case "conversation":
 		return e.conversation(after)
 	}
-	if e.Dialect == "" {
-		e.Dialect = all.Default()
-	}
+	e.Dialect = cmp.Or(e.Dialect, all.Default())
 	var err error
 	if e.Address, err = transport.Parse(rest); err != nil {
 		return badTransport(rest, err)
@@ -124,9 +123,7 @@ func (e *Endpoint) conversation(after string) error {
 }
 
 func (e *Endpoint) demo(name string) error {
-	if name == "" {
-		name = "orders"
-	}
+	name = cmp.Or(name, "orders")
 	its, ok := serve.DemoDialect(name)
 	if !ok {
 		f := wire.Usagef("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
@@ -138,9 +135,7 @@ func (e *Endpoint) demo(name string) error {
 	if e.Framing != "" {
 		return wire.Usagef("demo: has no framing: leave %s+ out", e.Framing)
 	}
-	if its == "" {
-		its = all.Default()
-	}
+	its = cmp.Or(its, all.Default())
 	if e.Dialect != "" && e.Dialect != its {
 		return wire.Usagef("demo:%s speaks %s, not %s", name, its, e.Dialect)
 	}

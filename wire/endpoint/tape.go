@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"errors"
 	"os"
 
@@ -42,10 +43,7 @@ func tapeDialect(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := r.Header().Dialect
-	if name == "" {
-		name = all.Default()
-	}
+	name := cmp.Or(r.Header().Dialect, all.Default())
 	if _, err := all.ShapeOf(name); err != nil {
 		return "", tape.Fault(file, 1, err)
 	}

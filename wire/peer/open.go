@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -112,9 +113,7 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 		return wire.Message{}, p.end.Fault(nil, s.op.Method)
 	}
 	msg, err := p.codec.Encode(s.op)
-	if s.op.Method == "" {
-		s.op.Method = msg.Method
-	}
+	s.op.Method = cmp.Or(s.op.Method, msg.Method)
 	for err == nil && len(msg.ID) > 0 && p.calls.taken(msg.ID) {
 		if s.op.Kind != dialect.Raw {
 			msg, err = p.codec.Encode(s.op)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -256,9 +257,7 @@ func answerOf(line []byte) coAnswer {
 		Kind: scan.String(scan.Get(e, "kind")), Message: scan.String(scan.Get(e, "message")), Stack: scan.String(scan.Get(e, "stack")),
 		Compile: string(scan.Get(e, "compile")) == "true",
 	}
-	if failed.Message == "" {
-		failed.Message = "the code failed"
-	}
+	failed.Message = cmp.Or(failed.Message, "the code failed")
 	return coAnswer{err: failed}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -182,13 +183,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.SubprotocolOptional = spec.Transport.Subprotocols, true
 	}
-	name := e.Framing
-	if name == "" {
-		name = spec.Transport.Framing
-	}
-	if name == "" {
-		name = "line"
-	}
+	name := cmp.Or(e.Framing, spec.Transport.Framing, "line")
 	f, ok := framing.ByName(name)
 	if !ok {
 		return cfg, wire.Usagef("unknown framing %q", name)

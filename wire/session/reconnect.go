@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -150,10 +151,7 @@ func (k *redialer) redial(l *link, why error) (*link, error) {
 // dial tries until there is a link, or the time of Reconnect.For is over.
 func (k *redialer) dial(why error) (*link, error) {
 	d, ctx := k.d, k.ctx
-	limit := d.o.Reconnect.For
-	if limit == 0 {
-		limit = defaultReconnect
-	}
+	limit := cmp.Or(d.o.Reconnect.For, defaultReconnect)
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, k.since.Add(limit))

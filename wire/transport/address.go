@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -127,10 +128,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 
 // urlPath returns path and query as a request line has them.
 func urlPath(u *url.URL) string {
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" || u.ForceQuery {
 		path += "?" + u.RawQuery
 	}

@@ -1,6 +1,7 @@
 package all
 
 import (
+	"cmp"
 	"fmt"
 
 	"rpcx/wire"
@@ -11,9 +12,7 @@ import (
 // ShapeOf returns how the messages of the dialect of that name are told apart on a
 // tape; "" is the default dialect. The error is a usage Fault.
 func ShapeOf(name string) (dialect.Shape, error) {
-	if name == "" {
-		name = Default()
-	}
+	name = cmp.Or(name, Default())
 	s, ok := Find(name)
 	if !ok {
 		f := wire.NewFault(wire.Usage, fmt.Sprintf("unknown dialect %q", name), nil)

@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"encoding/json"
 	"runtime"
 	"time"
@@ -51,9 +52,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
-	if cfg.host.Name == "" {
-		cfg.host.Name = "rpcx"
-	}
+	cfg.host.Name = cmp.Or(cfg.host.Name, "rpcx")
 	cfg.evaluator.name = "none"
 	if r != nil {
 		about := r.About()

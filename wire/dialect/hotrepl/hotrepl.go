@@ -13,6 +13,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -98,10 +99,7 @@ func (c *codec) encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Eval:
 		return c.evaluator(op), nil
 	case dialect.Subscribe:
-		code := op.Code
-		if code == "" {
-			code = op.Method
-		}
+		code := cmp.Or(op.Code, op.Method)
 		return c.request(typeSubscribe, build("").text("code", code).end(), op.Extra), nil
 	case dialect.Call:
 		return c.call(op)

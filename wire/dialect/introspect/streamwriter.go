@@ -1,6 +1,7 @@
 package introspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -78,10 +79,7 @@ func (w *streamWriter) event(ev wire.Event) error {
 	}
 	switch ev.Kind {
 	case wire.Data:
-		contentType := ev.ContentType
-		if contentType == "" {
-			contentType = w.contentType
-		}
+		contentType := cmp.Or(ev.ContentType, w.contentType)
 		return w.data(contentType, ev.Data)
 	case wire.Progress:
 		return w.item(typeProgress, func(o *scan.Object) {

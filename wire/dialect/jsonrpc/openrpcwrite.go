@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -49,9 +50,7 @@ var (
 func writeInfo(c *catalog.Catalog, rest []byte) []byte {
 	var info builder
 	name, version := c.Info.Name, c.Info.Version
-	if name == "" {
-		name = "rpcx"
-	}
+	name = cmp.Or(name, "rpcx")
 	if version == "" {
 		version = "0.0.0" // it must be there
 	}

@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"rpcx/wire/catalog"
@@ -42,9 +43,7 @@ func place(m *catalog.Method, where string, val []byte) bool {
 	switch where {
 	case "name":
 	case "description":
-		if m.Description == "" {
-			m.Description = text
-		}
+		m.Description = cmp.Or(m.Description, text)
 		return isText
 	case "params":
 		m.Params = schemaOf(val)

@@ -2,6 +2,7 @@ package scriptling
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -104,12 +105,8 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is no reference to an object", excerpt(val))
 	}
-	if r.library == "" {
-		r.library = c.library()
-	}
-	if r.class == "" {
-		r.class = k.class
-	}
+	r.library = cmp.Or(r.library, c.library())
+	r.class = cmp.Or(r.class, k.class)
 	return r.plain(nil), nil
 }
 

@@ -2,6 +2,7 @@
 package ending
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strconv"
@@ -148,9 +149,7 @@ func Quoted(method string) string {
 // WithMethod returns a copy of f that names a method, if f does not name one.
 func WithMethod(f *wire.Fault, method string) *wire.Fault {
 	c := *f
-	if c.Method == "" {
-		c.Method = method
-	}
+	c.Method = cmp.Or(c.Method, method)
 	return &c
 }
 

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -66,9 +67,7 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		Name: b.free(m.Name), Kind: o.kind, Description: m.Description, Params: m.Params, Result: m.Result,
 		Events: m.Events, Effects: m.Effects, Hints: m.Hints,
 	}
-	if t.Kind == "" {
-		t.Kind = catalog.Call
-	}
+	t.Kind = cmp.Or(t.Kind, catalog.Call)
 	if b.spec.Bridge.Fields != nil {
 		t.Params, t.Hints = withFields(m), nil
 	}

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -167,9 +168,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 		return wait, false
 	}
 	again, over := e.policy.idle(time.Since(e.lively))
-	if again == 0 {
-		again = time.Hour
-	}
+	again = cmp.Or(again, time.Hour)
 	return again, over
 }
 

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -190,9 +191,7 @@ func (l *loader) finish() error {
 		return nil
 	}
 	name, s := l.t.Header.Dialect, l.t.Rules.Shape()
-	if name == "" {
-		name = "jsonrpc"
-	}
+	name = cmp.Or(name, "jsonrpc")
 	why := fmt.Sprintf(`it has no %q`, s.Method)
 	if !s.Typed {
 		why += fmt.Sprintf(` and does not answer anything, with %q and a result or an error`, s.ID)

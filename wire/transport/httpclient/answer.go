@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -106,10 +107,7 @@ func isMischunked(err error) bool {
 }
 
 func (h *httpConn) notJSON(status int, media string, body []byte) error {
-	if media == "" {
-		media = "something"
-	}
-	msg := fmt.Sprintf("%s sent invalid JSON as %s", h.Where, media)
+	msg := fmt.Sprintf("%s sent invalid JSON as %s", h.Where, cmp.Or(media, "something"))
 	if line := transport.FirstLine(body); line != "" {
 		msg += ": " + line
 	}

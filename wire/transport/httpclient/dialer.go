@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -39,10 +40,7 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	case "ws+unix", "http+unix":
 		host = "localhost"
 	}
-	path := a.URLPath
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(a.URLPath, "/")
 	d.URL = scheme + "://" + host + path
 	if _, err := url.Parse(d.URL); err != nil {
 		return nil, transport.Usage("%s: not a valid address", d.Where)

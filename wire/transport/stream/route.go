@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -91,9 +92,7 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	if env.HTTPProxy == "" && !env.CGI {
 		env.HTTPProxy = all
 	}
-	if env.HTTPSProxy == "" {
-		env.HTTPSProxy = all
-	}
+	env.HTTPSProxy = cmp.Or(env.HTTPSProxy, all)
 	u, err := env.ProxyFunc()(&url.URL{Scheme: as, Host: hostPort})
 	if err != nil || u == nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -92,9 +93,7 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func IsName(name string) bool { return nameForm().MatchString(name) }
 
 func (p *Page) defaults() {
-	if p.Base == "" {
-		p.Base = "jsonrpc"
-	}
+	p.Base = cmp.Or(p.Base, "jsonrpc")
 	for _, s := range p.Subscribe {
 		if s.End != nil && s.End.Method != "" && s.End.Call == "" {
 			s.End.Call, s.End.Method = s.End.Method, ""

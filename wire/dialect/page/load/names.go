@@ -17,9 +17,7 @@ func (p *Page) AllNames() Names {
 	if n.Event.Method == "" {
 		n.Event.Method, n.Event.Params = n.Request.Method, n.Request.Params
 	}
-	if n.Response.ID == "" {
-		n.Response.ID = n.Request.ID
-	}
+	n.Response.ID = cmp.Or(n.Response.ID, n.Request.ID)
 	for _, m := range []*Members{&n.Request, &n.Response, &n.Event} {
 		own := m.Const
 		if m.Const = maps.Clone(n.Const); m.Const == nil {

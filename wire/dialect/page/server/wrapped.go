@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -28,10 +29,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 		if rule.Unknown != nil {
 			unknown = *rule.Unknown
 		}
-		message := unknown.Message
-		if message == "" {
-			message = "method not found"
-		}
+		message := cmp.Or(unknown.Message, "method not found")
 		return nil, h.unknown(unknown.Code, message+": "+name, name)
 	}
 	params, err := rule.Params.First(in.Msg.Params, sc.Value)
