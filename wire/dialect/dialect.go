@@ -51,40 +51,40 @@ const (
 	JobList                   // the jobs that are known
 )
 
-// An Op is one operation.
+// An Op is one operation. As JSON it is sent to the process that holds the connection.
 type Op struct {
-	Kind        OpKind
-	Method      string            // of a Watch: see Takes
-	Params      json.RawMessage   // nil: none
-	Code        string            // of Eval
-	Job         string            // of JobStatus, JobWait and JobCancel: which
-	Funcs       map[string]string // JSON pointer inside Params → name of the hook that answers it
-	Known       *catalog.Catalog  // describes hooks that Funcs names; nil: nothing is known of them
-	Of          *Op               // the operation that a Cancel or Unsub ends
-	OfID        wire.ID           // the id of that operation's request
-	Stream      wire.ID           // the stream that an Unsub ends
-	Unsubscribe string            // how the stream is ended, where the user said it; "": derived from Method
+	Kind        OpKind            `json:"op"`
+	Method      string            `json:"method,omitempty"`      // of a Watch: see Takes
+	Params      json.RawMessage   `json:"params,omitempty"`      // nil: none
+	Code        string            `json:"code,omitempty"`        // of Eval
+	Job         string            `json:"job,omitempty"`         // of JobStatus, JobWait and JobCancel: which
+	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
+	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes hooks that Funcs names; nil: nothing is known of them
+	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
+	OfID        wire.ID           `json:"-"`                     // the id of that operation's request
+	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
+	Unsubscribe string            `json:"unsubscribe,omitempty"` // how the stream is ended, where the user said it; "": derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, where the user said them too.
-	UnsubscribeParams json.RawMessage
+	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
 	// Lasting says of a Subscribe that the user waits for more than its answer: then an answer that
 	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded).
-	Lasting bool
+	Lasting bool `json:"lasting,omitempty"`
 	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies
 	// it: the Watch then shows the answer to the Subscribe as well, unless that only names a
 	// stream. "": the Watch does not.
-	Beside string
-	Extra  json.RawMessage // members that only this dialect knows (an object); nil: none
-	Nested bool            // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
-	About  wire.ID         // the peer's request that is being answered when op is sent; nil: none is known
-	Since  *int64          // of a Watch in a session: start with the messages after this number in the session's ring; nil: start now
+	Beside string          `json:"beside,omitempty"`
+	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object); nil: none
+	Nested bool            `json:"nested,omitempty"` // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
+	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil: none is known
+	Since  *int64          `json:"since,omitempty"`  // of a Watch in a session: start with the messages after this number in the session's ring; nil: start now
 	// Answer, if set in a Raw op, is called with each answer to it in place of
 	// peer.Options.Incoming. It runs on the reader's goroutine, in the order in which messages come
 	// in.
-	Answer func(m wire.Message)
+	Answer func(m wire.Message) `json:"-"`
 	// Items, if set in a Subscribe, is called with each item, and the stream then yields only its
 	// response and its end. It runs on the reader's goroutine while the peer's lock is held, so it
 	// must neither block nor call the peer. It may keep m.
-	Items func(m wire.Message)
+	Items func(m wire.Message) `json:"-"`
 }
 
 // FreshID is the method of a Call that is encoded only to get a fresh id: a Raw message whose own

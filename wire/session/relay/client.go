@@ -133,12 +133,7 @@ func (f *ownFunctions) Close() error {
 // Dialect returns the name of the peer's dialect.
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
-func (r *Client) params(op dialect.Op) json.RawMessage {
-	return wireOp{
-		Op: opName(op.Kind), Method: op.Method, Params: op.Params, Code: op.Code, Job: op.Job, Since: op.Since,
-		Funcs: op.Funcs, Known: op.Known, Unsubscribe: op.Unsubscribe, With: op.UnsubscribeParams, Lasting: op.Lasting, Beside: op.Beside, Extra: op.Extra, Hook: r.hook, Nested: op.Nested,
-	}.json()
-}
+func (r *Client) params(op dialect.Op) json.RawMessage { return scan.JSON(wireOp{op, r.hook}) }
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := r.stream(ctx, "open", r.params(op))

@@ -6,87 +6,11 @@ import (
 	"strconv"
 
 	"rpcx/wire"
-	"rpcx/wire/cache"
 	"rpcx/wire/scan"
 )
 
-// The values that nearly every call through a session sends and gets are encoded and decoded by
-// hand here: encoding/json would first examine their types by reflection, which takes longer than
-// the rest of the conversation. Unusual values are left to encoding/json.
-
-// json encodes an operation.
-func (op wireOp) json() json.RawMessage {
-	if op.Funcs != nil || op.Known != nil {
-		return scan.JSON(op)
-	}
-	o := scan.AppendObject(make([]byte, 0, 128+len(op.Params)))
-	o.Text("op", op.Op)
-	o.SomeText("method", op.Method)
-	o.Add("params", scan.Minify(nil, op.Params))
-	o.SomeText("code", op.Code)
-	o.SomeText("job", op.Job)
-	o.SomeText("unsubscribe", op.Unsubscribe)
-	o.Add("unsubscribe_params", scan.Minify(nil, op.With))
-	if op.Lasting {
-		o.Bool("lasting", true)
-	}
-	o.SomeText("beside", op.Beside)
-	o.Add("extra", scan.Minify(nil, op.Extra))
-	if op.Since != nil {
-		o.Int("since", *op.Since)
-	}
-	o.SomeText("hook", op.Hook)
-	if op.Nested {
-		o.Bool("nested", true)
-	}
-	return o.End()
-}
-
-// helloOf decodes what a session says of itself.
-func helloOf(raw json.RawMessage) (h Hello, err error) {
-	usual := len(raw) > 0 && raw[0] == '{'
-	for key, val := range scan.Members(raw) {
-		ok := true
-		switch string(key) {
-		case "version":
-			h.Version, ok = scan.Text(val)
-		case "dialect":
-			h.Dialect, ok = scan.Text(val)
-		case "endpoint":
-			h.Endpoint, ok = scan.Text(val)
-		case "session":
-			h.Session, ok = scan.Text(val)
-		case "fingerprint":
-			h.Fingerprint, ok = scan.Text(val)
-		case "answers":
-			h.Answers, ok = sourceOf(val)
-		default:
-			ok = false
-		}
-		usual = usual && ok
-	}
-	if !usual {
-		h = Hello{}
-		err = json.Unmarshal(raw, &h)
-	}
-	return h, err
-}
-
-// sourceOf decodes the source of answers; false if it is not the usual one.
-func sourceOf(raw []byte) (s cache.Source, ok bool) {
-	ok = len(raw) > 0 && raw[0] == '{'
-	for key, val := range scan.Members(raw) {
-		usual := false
-		switch string(key) {
-		case "of":
-			s.Of, usual = scan.Text(val)
-		case "private":
-			s.Private, usual = boolOf(val)
-		}
-		ok = ok && usual
-	}
-	return s, ok
-}
+// The items of streams are decoded by hand here, which takes a part of the time that encoding/json
+// needs. Unusual ones are left to it.
 
 // packedOf decodes an item.
 func packedOf(raw json.RawMessage) (p packed, err error) {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -79,7 +80,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
-		r.hello, err = helloOf(raw)
+		err = json.Unmarshal(raw, &r.hello)
 	}
 	if err == nil {
 		_, err = all.Lookup(r.hello.Dialect)

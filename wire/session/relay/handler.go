@@ -88,38 +88,8 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 
 // A wireOp is an operation in its form on the socket.
 type wireOp struct {
-	Op          string            `json:"op"`
-	Method      string            `json:"method,omitempty"`
-	Params      json.RawMessage   `json:"params,omitempty"`
-	Code        string            `json:"code,omitempty"`
-	Job         string            `json:"job,omitempty"`
-	Funcs       map[string]string `json:"funcs,omitempty"`
-	Known       *catalog.Catalog  `json:"known,omitempty"`
-	Unsubscribe string            `json:"unsubscribe,omitempty"`
-	With        json.RawMessage   `json:"unsubscribe_params,omitempty"`
-	Lasting     bool              `json:"lasting,omitempty"`
-	Beside      string            `json:"beside,omitempty"`
-	Extra       json.RawMessage   `json:"extra,omitempty"`
-	Since       *int64            `json:"since,omitempty"`
-	Hook        string            `json:"hook,omitempty"`   // the hook whose command asks
-	Nested      bool              `json:"nested,omitempty"` // the operation comes from a hook of the asking process
-}
-
-// opNames are the operations that can be asked for over a socket.
-var opNames = map[string]dialect.OpKind{
-	"call": dialect.Call, "notify": dialect.Notify, "subscribe": dialect.Subscribe,
-	"raw": dialect.Raw, "watch": dialect.Watch, "eval": dialect.Eval,
-	"job.run": dialect.JobRun, "job.start": dialect.JobStart, "job.status": dialect.JobStatus,
-	"job.wait": dialect.JobWait, "job.cancel": dialect.JobCancel, "job.list": dialect.JobList,
-}
-
-func opName(k dialect.OpKind) string {
-	for name, kind := range opNames {
-		if kind == k {
-			return name
-		}
-	}
-	return ""
+	dialect.Op
+	Hook string `json:"hook,omitempty"` // the hook whose command asks
 }
 
 // readOp decodes an operation, and adds functions of the asking process to the socket's table.
@@ -127,10 +97,6 @@ func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
 		return dialect.Op{}, "", wire.NewFault(wire.Usage, "no operation: "+err.Error(), err)
-	}
-	kind, ok := opNames[w.Op]
-	if !ok {
-		return dialect.Op{}, "", wire.Usagef("unknown operation %q", w.Op)
 	}
 	for at, name := range w.Funcs {
 		w.Funcs[at] = h.socket.enter(h, name)
@@ -140,16 +106,10 @@ func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 			w.Known.Methods[i].Name = h.socket.enter(h, w.Known.Methods[i].Name)
 		}
 	}
-	var about wire.ID
 	if w.Hook != "" {
-		about = h.socket.Owner.Answers(w.Hook)
+		w.About, w.Nested = h.socket.Owner.Answers(w.Hook), true
 	}
-	return dialect.Op{
-		About: about, Kind: kind, Method: w.Method, Params: w.Params, Code: w.Code, Job: w.Job,
-		Funcs: w.Funcs, Known: w.Known, Unsubscribe: w.Unsubscribe, Extra: w.Extra, Since: w.Since,
-		UnsubscribeParams: w.With, Lasting: w.Lasting, Beside: w.Beside,
-		Nested: w.Hook != "" || w.Nested,
-	}, w.Hook, nil
+	return w.Op, w.Hook, nil
 }
 
 func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
