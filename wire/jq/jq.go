@@ -57,7 +57,7 @@ type Func struct {
 // A Program is a compiled jq program. It is safe for concurrent use.
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
-	way  *place     // path as places; nil: it is followed step by step
+	way  *place     // path as places
 	root string     // the declared variable that path begins at; "": the input
 	code *gojq.Code // applied to what path leads to; nil: it is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them

@@ -110,48 +110,28 @@ func textStep(s *gojq.String) (step, bool) {
 	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
 }
 
-// Path returns the one output of a program that only follows a path in its input; ok is
-// false for any other program, and where gojq has to say what is wrong. The output is a
-// part of in if that has no blanks between its tokens.
-func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
-	if p.path == nil || p.code != nil || p.root != "" {
-		return nil, false
-	}
-	part, ok, err := p.follow(in)
-	if err != nil || !ok {
-		return nil, false
-	}
-	return compact(part), true
-}
-
-// maxPathSteps is the length of paths that are followed in one pass.
-const maxPathSteps = 8
-
-// wayOf returns the places of a path; nil where it is too long for one pass, or counts from
-// an end.
+// wayOf returns the places of a path.
 func wayOf(path []step) *place {
-	if len(path) >= maxPathSteps {
-		return nil
-	}
 	way := &place{}
-	for n, last := 0, way; n < len(path); n++ {
-		if path[n].key == nil && path[n].index < 0 {
-			return nil
-		}
-		next := &place{step: path[n], slot: n + 1}
+	last := way
+	for n, s := range path {
+		next := &place{step: s, slot: n + 1}
 		last.parts, last = []*place{next}, next
 	}
 	return way
 }
 
-// follow is the function follow with the path of p.
-func (p *Program) follow(in []byte) (val []byte, ok bool, err error) {
-	if p.way == nil {
-		return follow(in, p.path)
+// follow returns the value in b at the path of p, without blanks around it: null if a
+// member or an element is missing. ok is false if following the path is an error, which gojq
+// has to report. It checks all of b.
+func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
+	var few [8]slot
+	slots := few[:]
+	if len(p.path) >= len(few) {
+		slots = make([]slot, len(p.path)+1)
 	}
-	var slots [maxPathSteps]slot
-	if !p.way.read(in, slots[:]) {
-		return nil, false, scan.Valid(in, maxDepth)
+	if !p.way.read(b, slots) {
+		return nil, false, scan.Valid(b, maxDepth)
 	}
 	end := slots[len(p.path)]
 	if end.text == nil {
@@ -171,65 +151,5 @@ func compact(val []byte) json.RawMessage {
 
 var null = []byte("null")
 
-// follow returns the value in b at path, without blanks around it: null if a
-// member or an element is missing. ok is false if following the path is an
-// error, which gojq has to report. It checks all of b.
-func follow(b []byte, path []step) (val []byte, ok bool, err error) {
-	b = b[scan.Skip(b, 0):]
-	if len(path) > 0 && path[0].key != nil && len(b) > 0 && b[0] == '{' {
-		// Looking for the last member of that name passes, and checks, them all.
-		if b, err = member(b, path[0].key); err != nil {
-			return nil, false, err
-		}
-		path = path[1:]
-	} else if err := scan.Valid(b, maxDepth); err != nil {
-		return nil, false, err
-	}
-	for _, s := range path {
-		switch {
-		case b[0] == 'n':
-			return null, true, nil
-		case s.key != nil && b[0] == '{':
-			b, _ = member(b, s.key)
-		case s.key == nil && b[0] == '[':
-			b = element(b, s.index)
-		default:
-			return nil, false, nil
-		}
-	}
-	return scan.Trim(b), true, nil
-}
-
-// member returns the last member of that name.
-func member(obj, key []byte) (val []byte, err error) {
-	val = null
-	members := scan.ReadObject(obj, maxDepth)
-	for name, v, ok := members.Next(); ok; name, v, ok = members.Next() {
-		if bytes.Equal(name, key) || odd(name) && unescape(name) == string(key) {
-			val = v
-		}
-	}
-	return val, members.Err()
-}
-
 // odd reports whether the text of name may differ from its bytes.
 func odd(name []byte) bool { return bytes.IndexByte(name, '\\') >= 0 || !utf8.Valid(name) }
-
-// element returns the element at index; a negative index counts from the end.
-func element(array []byte, index int) []byte {
-	if index < 0 {
-		for range scan.Elements(array) {
-			index++
-		}
-		if index < 0 {
-			return null
-		}
-	}
-	for v := range scan.Elements(array) {
-		if index == 0 {
-			return v
-		}
-		index--
-	}
-	return null
-}

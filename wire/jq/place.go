@@ -1,6 +1,10 @@
 package jq
 
-import "rpcx/wire/scan"
+import (
+	"slices"
+
+	"rpcx/wire/scan"
+)
 
 // A place is a part of the input that a plan looks at.
 type place struct {
@@ -53,9 +57,9 @@ func (p *place) members(c *scan.Cursor, slots []slot) {
 
 // elements finds the parts of an array.
 func (p *place) elements(c *scan.Cursor, slots []slot) {
-	n := 0
+	n, total := 0, p.count(*c)
 	for _, ok := c.NextKey(); ok; _, ok = c.NextKey() {
-		if at := p.element(n); at == nil {
+		if at := p.element(n, total); at == nil {
 			c.Value()
 		} else {
 			at.enter(c, slots)
@@ -145,9 +149,21 @@ func plain(key []byte) bool {
 	return true
 }
 
-func (p *place) element(index int) *place {
+// count returns the number of elements behind c, if a part of p is counted from the end.
+func (p *place) count(c scan.Cursor) (total int) {
+	if slices.ContainsFunc(p.parts, func(at *place) bool { return at.step.index < 0 }) {
+		for _, ok := c.NextKey(); ok; _, ok = c.NextKey() {
+			c.Value()
+			total++
+		}
+	}
+	return total
+}
+
+// element returns the part that is the element at index, of total ones.
+func (p *place) element(index, total int) *place {
 	for _, at := range p.parts {
-		if at.step.key == nil && at.step.index == index {
+		if at.step.key == nil && (at.step.index == index || at.step.index == index-total) {
 			return at
 		}
 	}

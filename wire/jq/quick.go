@@ -26,8 +26,8 @@ func (p *Program) Quick(ctx context.Context, in json.RawMessage, s *Scratch) (ou
 		ok = p.plan.run(ctx, in, s)
 	case p.path != nil && p.root == "":
 		var out []byte
-		if out, ok = p.Path(in); ok {
-			s.outs = append(s.outs[:0], out)
+		if out, ok, _ = p.follow(in); ok {
+			s.outs = append(s.outs[:0], compact(out))
 		}
 	}
 	if !ok {

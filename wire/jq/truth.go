@@ -14,44 +14,33 @@ func (p *Program) Truth(ctx context.Context, in json.RawMessage) (bool, error) {
 
 // TruthWith is Truth with the values of the declared variables. nil: all are null.
 func (p *Program) TruthWith(ctx context.Context, in json.RawMessage, vals Values) (bool, error) {
+	return p.last(ctx, in, vals, true)
+}
+
+// Holds reports whether there is an output and none is null or false.
+func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
+	return p.last(ctx, in, nil, false)
+}
+
+// last reports whether the last output is neither null nor false; false without one. An output for
+// which that is until is the last that is looked at.
+func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
 	if is, ok := p.judge(ctx, in); ok {
 		return is, nil
 	}
 	r := runState{vals: vals}
 	code, part, err := p.start(in, &r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
-	}
-	if code == nil {
+	case code == nil:
 		return truth(part), nil
 	}
-	truth := false
 	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
-		truth = v != nil && v != false
-		return !truth, nil
+		is = v != nil && v != false
+		return is != until, nil
 	})
-	return truth, err
-}
-
-// Holds reports whether there is an output and none is null or false.
-func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
-	if is, ok := p.judge(ctx, in); ok {
-		return is, nil
-	}
-	r := runState{}
-	code, part, err := p.start(in, &r)
-	if err != nil {
-		return false, err
-	}
-	if code == nil {
-		return truth(part), nil
-	}
-	some, all := false, true
-	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
-		some, all = true, v != nil && v != false
-		return all, nil
-	})
-	return some && all, err
+	return is && err == nil, err
 }
 
 // scratches are for runs whose outputs nobody keeps.
