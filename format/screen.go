@@ -3,9 +3,10 @@ package format
 import (
 	"os"
 	"strings"
-	"unicode"
 
 	"golang.org/x/term"
+
+	"rpcx/format/keyboard"
 )
 
 // A Screen describes the terminal, if any, that a stream leads to.
@@ -44,24 +45,11 @@ func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	}
 }
 
-// columns returns how many columns r takes on a terminal, approximately.
-func columns(r rune) int {
-	switch {
-	case unicode.Is(unicode.Mn, r), r == 0x200d, 0xfe00 <= r && r <= 0xfe0f:
-		return 0
-	case 0x1100 <= r && r <= 0x115f, 0x2e80 <= r && r <= 0xa4cf, 0xac00 <= r && r <= 0xd7a3,
-		0xf900 <= r && r <= 0xfaff, 0xfe30 <= r && r <= 0xfe6f, 0xff00 <= r && r <= 0xff60,
-		0xffe0 <= r && r <= 0xffe6, 0x1f300 <= r && r <= 0x1faff, 0x20000 <= r && r <= 0x3fffd:
-		return 2
-	}
-	return 1
-}
-
-// Width returns how many columns s takes on a terminal, approximately.
+// Width returns how many columns s takes on a terminal.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
-		n += columns(r)
+		n += keyboard.Columns(r)
 	}
 	return n
 }
@@ -74,7 +62,7 @@ func Cut(s string, width int) string {
 	}
 	n := 0
 	for i, r := range s {
-		if n += columns(r); n > width-1 {
+		if n += keyboard.Columns(r); n > width-1 {
 			return s[:i] + "…"
 		}
 	}
@@ -102,7 +90,7 @@ func Fold(line string, width int) []string {
 // fits reports whether s takes at most width columns. It looks at no more of s than that.
 func fits(s string, width int) bool {
 	for _, r := range s {
-		if width -= columns(r); width < 0 {
+		if width -= keyboard.Columns(r); width < 0 {
 			return false
 		}
 	}
@@ -132,7 +120,7 @@ func breakIn(line string, width int) int {
 		case r == ' ' && i > 0 && (n <= width || at < 0):
 			at = i
 		}
-		n += columns(r)
+		n += keyboard.Columns(r)
 	}
 	return at
 }
@@ -175,7 +163,7 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 func prefix(s string, width int) string {
 	n := 0
 	for i, r := range s {
-		if n += columns(r); n > width && i > 0 {
+		if n += keyboard.Columns(r); n > width && i > 0 {
 			return s[:i]
 		}
 	}

@@ -27,9 +27,9 @@ const (
 	End = '\uFDD5'
 )
 
-// cellWidth returns how many columns r takes on a terminal: 2 for East Asian
+// Columns returns how many columns r takes on a terminal: 2 for East Asian
 // characters and emoji, 0 for what is drawn on the character before it.
-func cellWidth(r rune) int {
+func Columns(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -47,7 +47,7 @@ func Padded(text string) string {
 	var b strings.Builder
 	open := false // a pad is due
 	for _, r := range text {
-		n := cellWidth(r)
+		n := Columns(r)
 		if open && n > 0 {
 			b.WriteRune(pad)
 		}
@@ -64,7 +64,7 @@ func Padded(text string) string {
 func Unpadded(line string) string { return strings.ReplaceAll(line, string(pad), "") }
 
 // follows reports whether r belongs to the character before it.
-func follows(r rune) bool { return r == pad || cellWidth(r) == 0 }
+func follows(r rune) bool { return r == pad || Columns(r) == 0 }
 
 // Edit carries out one of the keys above. It returns the editor's line and the
 // place of its cursor, in bytes, after it; ok is false for any other key.

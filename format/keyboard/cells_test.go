@@ -43,21 +43,21 @@ func (s *screenRow) Write(b []byte) (int, error) {
 		switch {
 		case r == '\r' || r == '\n':
 			s.at = 0
-		case cellWidth(r) == 0 && s.at > 0:
+		case Columns(r) == 0 && s.at > 0:
 			i := s.at - 1
 			for i > 0 && s.cells[i] == "" {
 				i--
 			}
 			s.cells[i] += string(r)
 		default:
-			for range cellWidth(r) {
+			for range Columns(r) {
 				for len(s.cells) <= s.at {
 					s.cells = append(s.cells, " ")
 				}
 				s.cells[s.at] = ""
 				s.at++
 			}
-			s.cells[s.at-cellWidth(r)] = string(r)
+			s.cells[s.at-Columns(r)] = string(r)
 		}
 	}
 	return len(b), nil

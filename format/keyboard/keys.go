@@ -118,7 +118,7 @@ func (k *Keys) put(c byte) {
 	}
 	r, _ := utf8.DecodeRune(k.part)
 	k.part = k.part[:0]
-	n := cellWidth(r)
+	n := Columns(r)
 	if n == 0 && k.wide { // a mark, which replaces the pad
 		k.unpad()
 	}
