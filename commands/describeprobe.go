@@ -51,7 +51,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	if r.Endpoint == nil {
 		return nil, s.unknown(ctx, r)
 	}
-	return s.probed(cl.Ctx, r, c, end)
+	return s.probed(cl.Ctx, p, r, c, end)
 }
 
 // askDialectFiles asks the peer for its catalog in the user's own dialects that do not say how they are recognised. It
@@ -126,13 +126,9 @@ type report struct {
 }
 
 // probed returns the catalog of the peer that was recognised, and stores the report.
-func (s *search) probed(ctx context.Context, r *finding.Report, c *catalog.Catalog, end time.Time) (*catalog.Catalog, error) {
+func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Report, c *catalog.Catalog, end time.Time) (*catalog.Catalog, error) {
 	e := *r.Endpoint
-	typed := s.typed
-	if r.Change != nil {
-		typed = r.Change.Rewrite(typed)
-	}
-	at := e.Over(typed)
+	at := e.Over(p.Typed)
 	if e.Profile != nil {
 		at = e.String()
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ type attempt struct {
 type heard struct {
 	b    []byte
 	err  error
-	done bool // an HTTP exchange is over
+	done *step // the one whose HTTP exchange is over; nil: none
 }
 
 // The paces of an attempt: how long the peer may speak first, how long it may take for the first answer and for each
@@ -57,7 +58,7 @@ type paces struct{ listen, first, next time.Duration }
 
 // run makes the attempt; nil: nothing was recognised.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
-	defer func() { a.closeConn(); a.conclude(v) }()
+	defer func() { a.closeConn(); a.conclude(ctx, v) }()
 	if v := a.listen(ctx); v != nil {
 		return v
 	}
@@ -65,7 +66,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 		if a.skips(s) {
 			continue
 		}
-		if a.foreign || ctx.Err() != nil || !a.send(ctx, s) {
+		if a.foreign || ctx.Err() != nil || a.showsTransport() || !a.send(ctx, s) {
 			break
 		}
 		if v := a.await(ctx, s, a.pace()); v != nil {
@@ -89,6 +90,15 @@ func (a *attempt) listen(ctx context.Context) *verdict {
 		return nil
 	}
 	return a.await(ctx, nil, a.paces.listen)
+}
+
+// showsTransport reports whether what came shows that the transport is another one.
+func (a *attempt) showsTransport() bool {
+	if len(a.try.heard) == 0 || !a.at.IsBytes() {
+		return false
+	}
+	c, _ := a.at.Recognize(a.try.heard)
+	return c != nil && c.Scheme != ""
 }
 
 // pace is how long the next answer is awaited.
@@ -128,8 +138,11 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 				a.ended(h.err)
 				a.closeConn()
 			}
-			if h.err != nil || h.done {
+			if h.err != nil || h.done != nil && h.done == s {
 				return nil
+			}
+			if h.done != nil {
+				continue
 			}
 			msgs := a.take(h.b)
 			for _, msg := range msgs[min(seen, len(msgs)):] {
@@ -229,7 +242,7 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 }
 
 // conclude completes the report of the attempt.
-func (a *attempt) conclude(v *verdict) {
+func (a *attempt) conclude(ctx context.Context, v *verdict) {
 	t := a.try
 	t.Received = strings.ToValidUTF8(string(t.heard[:min(len(t.heard), maxShown)]), "\uFFFD")
 	switch {
@@ -239,6 +252,8 @@ func (a *attempt) conclude(v *verdict) {
 			t.Outcome = v.framing + ", " + v.dialect
 		}
 	case t.Outcome != "":
+	case errors.Is(ctx.Err(), context.Canceled):
+		t.Outcome = "stopped: another attempt was answered"
 	case len(t.heard) == 0:
 		t.Outcome = "no response"
 	case a.foreign:

@@ -22,6 +22,9 @@ func (a *attempt) connect(ctx context.Context) bool {
 	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
 	cfg.CloseTimeout, cfg.First = closeTimeout, nil
 	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
+	if err != nil && ctx.Err() != nil {
+		return false
+	}
 	if err != nil {
 		a.try.fault = wire.AsFault(err)
 		a.try.Outcome = err.Error()
@@ -71,15 +74,23 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 	if a.at.IsBytes() {
 		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
 	}
-	go func(conn wire.Conn, events chan<- heard, over <-chan struct{}) {
-		err := conn.Send(out)
-		if err == nil && !a.at.Address.IsHTTP() {
-			return
-		}
+	events, over := a.events, a.over
+	tell := func(h heard) {
 		select {
-		case events <- heard{err: err, done: true}:
+		case events <- h:
 		case <-over:
 		}
-	}(a.conn, a.events, a.over)
+	}
+	go func(conn wire.Conn) {
+		ex, ok := conn.(wire.Exchanger)
+		if !ok {
+			if err := conn.Send(out); err != nil {
+				tell(heard{err: err})
+			}
+			return
+		}
+		err := ex.Exchange(ctx, out, func(msg []byte) { tell(heard{b: bytes.Clone(msg)}) })
+		tell(heard{err: err, done: s})
+	}(a.conn)
 	return true
 }

@@ -40,7 +40,7 @@ func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 	if err != nil {
 		return nil, err
 	}
-	p := &Prober{Endpoint: e, Transport: o.Transport}
+	p := &Prober{Endpoint: e, Typed: run.Line.Args[0], Transport: o.Transport}
 	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()

@@ -15,6 +15,7 @@ import (
 // A Prober finds out what the peer at an endpoint speaks, by trying.
 type Prober struct {
 	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, and not believed
+	Typed     string            // Endpoint, as the user wrote it
 	Transport transport.Config
 	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false: it does not tell.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
@@ -32,8 +33,10 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true), &Report{}
 	e := p.Endpoint
 	for range 3 { // over another transport, if the peer shows which
-		p.over(ctx, e)
 		r := p.report
+		n := len(r.Tried)
+		p.over(ctx, e)
+		r.Fault = faultOf(r.Tried[n:])
 		if r.Endpoint != nil || ctx.Err() != nil {
 			break
 		}
@@ -41,14 +44,14 @@ func (p *Prober) Run(ctx context.Context) *Report {
 		if c == nil {
 			break
 		}
-		r.Change = c
-		e.Address.Scheme, e.Framing = c.Scheme, ""
-		if e.Address.IsHTTP() && e.Address.Path == "" {
-			e.Address.Path = "/"
+		typed := c.Rewrite(p.Typed)
+		other, err := endpoint.Parse(typed, "")
+		if err != nil || slices.ContainsFunc(r.Tried, func(t *Try) bool { return t.Endpoint == other.String() }) {
+			break
 		}
+		p.Typed, e = typed, other
 	}
 	r := p.report
-	r.Fault = p.fault()
 	r.Tried = slices.DeleteFunc(r.Tried, func(t *Try) bool { return len(t.Sent) == 0 && len(t.heard) == 0 && r.Fault == nil })
 	return r
 }
@@ -94,8 +97,9 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	names := framings(e)
-	i := slices.Index(names, "header")
-	names[0], names[i] = names[i], names[0]
+	if i := slices.Index(names, "header"); e.Framing == "" {
+		names[0], names[i] = names[i], names[0]
+	}
 	listened := make(chan struct{})
 	results := make(chan *verdict)
 	within, stops := make([]context.Context, len(names)), make([]context.CancelFunc, len(names))
@@ -134,7 +138,25 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 			cancel()
 		}
 	}
+	if best == nil && ctx.Err() == nil {
+		best = p.oneByOne(ctx, e, names[1:])
+	}
 	p.settle(e, best)
+}
+
+// oneByOne tries framings over one connection after another: the server may serve one client at a time.
+func (p *Prober) oneByOne(ctx context.Context, e endpoint.Endpoint, names []string) *verdict {
+	end, _ := ctx.Deadline()
+	for i, name := range names {
+		share := time.Until(end) / time.Duration(len(names)-i)
+		within, cancel := context.WithTimeout(ctx, share)
+		v := p.attempt(e, name, 2, paces{first: share / 3, next: share / 30}).run(within)
+		cancel()
+		if v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 // better reports whether v says more than best; either may be nil.
@@ -194,7 +216,7 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 			continue
 		}
 		t := p.try(e)
-		t.Sent = []string{name}
+		t.Sent, t.got = []string{name}, true
 		if at, ok := p.Resolve(ctx, e); ok {
 			t.Outcome = name
 			p.report.Endpoint, p.report.At = &e, &at
@@ -279,10 +301,11 @@ func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 	return nil
 }
 
-// fault returns why the peer was not reached, if no attempt reached it.
-func (p *Prober) fault() (f *wire.Fault) {
-	for _, t := range p.report.Tried {
+// faultOf returns why the peer was not reached, if none of the attempts reached it.
+func faultOf(tried []*Try) (f *wire.Fault) {
+	for _, t := range tried {
 		switch {
+		case t.got:
 		case t.fault == nil || len(t.heard) > 0:
 			return nil
 		case f == nil || t.fault.Kind == wire.Auth:

@@ -51,7 +51,7 @@ func probe(t *testing.T, at string, limit time.Duration) *Report {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	p := &Prober{Endpoint: e, Transport: transport.Config{}}
+	p := &Prober{Endpoint: e, Typed: at, Transport: transport.Config{}}
 	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
 		return session.ResolvedEndpoint(ctx, e, session.Options{})
 	}

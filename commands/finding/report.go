@@ -17,7 +17,6 @@ type Report struct {
 	Catalog  *catalog.Catalog   // from a listing; nil: the peer has to be asked for it
 	Tried    []*Try
 	Fault    *wire.Fault // why the peer was not reached; nil: it was
-	Change   *endpoint.Change
 }
 
 // Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "": it sent none.
@@ -38,6 +37,7 @@ type Try struct {
 	Outcome  string   `json:"outcome"`
 
 	heard []byte
+	got   bool        // it was a GET beside an attempt
 	fault *wire.Fault // of the transport; nil: none
 }
 

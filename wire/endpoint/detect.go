@@ -51,7 +51,7 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		signature{matches: varint, to: Change{Framing: "varint"}},
 		signature{patterns: says(`^HTTP/1\.[01] |^(?i:<!doctype html)`), to: Change{Scheme: "http"}},
 		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert: it expected TLS
-		signature{patterns: says(`^\s*[\[{]`), to: Change{Framing: "line"}},
+		signature{patterns: says(`^\s*[\[{][^\n\x00]*[\]}]\s*\n`), to: Change{Framing: "line"}},
 	)
 })
 
@@ -84,6 +84,10 @@ func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 // answered; nil if neither shows one.
 func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	c, _ := e.Recognize(first)
+	if whole := bytes.TrimSpace(first); c == nil && f.Kind == wire.Timeout && e.IsBytes() && e.FramingName() == "line" &&
+		len(whole) > 0 && whole[0] == '{' && bytes.IndexByte(first, '\n') < 0 && json.Valid(whole) {
+		return &Change{Framing: "concat"} // a message that does not end the line
+	}
 	if c == nil && f.RPC != nil {
 		if c, _ = e.Recognize(f.RPC.JSON()); c != nil && c.Dialect == "" {
 			return nil // an answer came, so the framing is right

@@ -31,6 +31,10 @@ func TestSigns(t *testing.T) {
 		{"ws://h/", "Content-Length: 20\r\n\r\n{", ""},
 		{"header+tcp://h:1", "Content-Length: 20\r\n\r\n{", ""},
 		{"tcp://h:1", "", ""},
+		{"nul+tcp://h:1", "{\"id\":1}\x00", ""},
+		{"nul+tcp://h:1", "{\"id\":1}", ""},
+		{"header+tcp://h:1", "{\"id\":1}", ""},
+		{"header+tcp://h:1", "{\"id\":1}\r\n", "tcp://h:1"},
 	} {
 		e, err := Parse(c.typed, "")
 		if err != nil {

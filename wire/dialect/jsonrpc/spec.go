@@ -38,7 +38,7 @@ func Spec1() dialect.Spec {
 		First: []string{`has property other than 'id', 'method'`}, Instead: []string{"cdp"},
 		Probe: &dialect.Probe{
 			Send: `{id: $id, method: "rpc.discover", params: []}`,
-			Is:   `(has("jsonrpc") | not) and has("id") and has("result") and has("error")`, Weak: true,
+			Is:   `(has("jsonrpc") | not) and has("id") and (has("result") or has("error")) and $request.method? == "rpc.discover"`, Weak: true,
 		},
 	}
 	return s
