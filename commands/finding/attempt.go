@@ -39,6 +39,8 @@ type attempt struct {
 	events    chan heard
 	over      chan struct{} // closed when the attempt has no more use for conn
 	sent      []*step
+	heard     []byte // what came on this connection
+	seen      int    // how many messages in that have been judged
 	family    family
 	weak      *verdict
 	described bool // rpc.discover was answered with an object
@@ -126,7 +128,6 @@ func (a *attempt) skips(s *step) bool {
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
-	seen := 0
 	for a.conn != nil {
 		select {
 		case <-ctx.Done():
@@ -134,32 +135,33 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 		case <-timer.C:
 			return nil
 		case h := <-a.events:
-			if h.err != nil {
-				a.ended(h.err)
-				a.closeConn()
-			}
-			if h.err != nil || h.done != nil && h.done == s {
-				return nil
-			}
-			if h.done != nil {
-				continue
-			}
-			msgs := a.take(h.b)
-			for _, msg := range msgs[min(seen, len(msgs)):] {
-				answers, v := a.judge(msg)
-				if v != nil {
-					return v
-				}
-				if s != nil && answers == s && !opensStream(msg) {
-					return nil
-				}
-			}
-			if a.at.IsBytes() {
-				seen = len(msgs)
+			if v, over := a.hear(h, s); v != nil || over {
+				return v
 			}
 		}
 	}
 	return nil
+}
+
+// hear judges what came; over reports that s, which may be nil, is answered or that there is no more to come.
+func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
+	switch {
+	case h.err != nil:
+		a.ended(h.err)
+		a.closeConn()
+		return nil, true
+	case h.done != nil:
+		return nil, h.done == s
+	}
+	msgs := a.take(h.b)
+	for _, msg := range msgs {
+		answers, v := a.judge(msg)
+		if v != nil {
+			return v, true
+		}
+		over = over || s != nil && answers == s && !opensStream(msg)
+	}
+	return nil, over
 }
 
 // opensStream reports whether the result of a response may be the id of a stream, whose items show what the peer speaks.
@@ -175,16 +177,17 @@ func (a *attempt) ended(err error) {
 	}
 }
 
-// take keeps what came, and returns the messages of the connection.
+// take keeps what came, and returns the messages that are new in it.
 func (a *attempt) take(b []byte) [][]byte {
-	if len(a.try.heard)+len(b) <= maxHeard {
-		a.try.heard = append(a.try.heard, b...)
-	}
+	a.try.heard = append(a.try.heard, b[:min(len(b), max(maxKept-len(a.try.heard), 0))]...)
 	if !a.at.IsBytes() {
 		return [][]byte{b}
 	}
-	_, msgs := unframed(a.try.heard, a.p.Transport.NoiseLimit)
-	return msgs
+	a.heard = append(a.heard, b[:min(len(b), max(maxHeard-len(a.heard), 0))]...)
+	_, msgs := unframed(a.heard, a.p.Transport.NoiseLimit)
+	fresh := msgs[min(a.seen, len(msgs)):]
+	a.seen = len(msgs)
+	return fresh
 }
 
 // judge returns the step that msg answers, nil if none, and what it shows if that is one dialect of its own.
@@ -217,7 +220,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 // notice stores which messages the peer sends, and returns the framing in which they are.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
-		framing, _ = unframed(a.try.heard, a.p.Transport.NoiseLimit)
+		framing, _ = unframed(a.heard, a.p.Transport.NoiseLimit)
 		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
 	}
 	if f := familyOf(msg); f != anyFamily {

@@ -9,8 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxHeard bounds the bytes of one connection that are kept.
-const maxHeard = 4 << 20
+// maxHeard bounds the bytes of one connection that are searched for messages, maxKept those that are kept of an attempt.
+const (
+	maxHeard = 1 << 20
+	maxKept  = 4 << 10
+)
 
 // pieces is a wire.Framing whose messages are the bytes as they come, and whose Send writes bytes as they are:
 // in which framing the peer answers is not known yet.

@@ -31,6 +31,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 		a.dials = 0
 		return false
 	}
+	a.heard, a.seen = nil, 0
 	a.conn, a.events, a.over = conn, make(chan heard, 16), make(chan struct{})
 	go receive(conn, a.events, a.over)
 	return true

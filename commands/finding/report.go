@@ -55,8 +55,8 @@ func (t *Try) Line() string {
 	if t.Received != "" {
 		fmt.Fprintf(&b, ": %+q", t.Received)
 	}
-	if n := len(t.heard); n > maxShown {
-		fmt.Fprintf(&b, "… (%d bytes)", n)
+	if len(t.heard) > maxShown {
+		b.WriteString("…")
 	}
 	return b.String()
 }
