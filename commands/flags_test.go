@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -150,4 +152,47 @@ func TestFlagTable(t *testing.T) {
 			t.Errorf("the row of %v does not say what it needs", r.Flags)
 		}
 	}
+}
+
+// TestHelpOfAPlainEndpoint: help lists at most 45 flags for a plain endpoint, those of a dialect only for an endpoint that
+// has it, and `rpcx help --json` states a flag that commands share once.
+func TestHelpOfAPlainEndpoint(t *testing.T) {
+	listed := func(words ...string) (names []string) {
+		t.Helper()
+		for _, m := range regexp.MustCompile(`(?m)^  (?:-.,|   ) --([a-z-]+)`).FindAllStringSubmatch(helpOf(t, words...), -1) {
+			names = append(names, m[1])
+		}
+		return names
+	}
+	for _, e := range []string{"", "ws://h/", "wss://h/", "http://h/", "https://h/", "tcp://h:1", "tls://h:1", "unix:x", "exec:x", "demo:"} {
+		words := []string{"call", e, "--help"}
+		if e == "" {
+			words = []string{"call", "--help"}
+		}
+		if n := len(listed(words...)); n > 45 || n < 20 {
+			t.Errorf("rpcx call %s --help lists %d flags", e, n)
+		}
+	}
+	plain, ro := listed("call", "ws://h/", "--help"), listed("call", "ro+ws://h/", "--help")
+	for _, name := range []string{"set", "cache", "no-cache"} {
+		if slices.Contains(plain, name) || !slices.Contains(ro, name) {
+			t.Errorf("--%s: listed for ws %t, for ro+ws %t", name, slices.Contains(plain, name), slices.Contains(ro, name))
+		}
+	}
+	if accept := listed("call", "accept+ws://h:1/", "--help"); slices.Contains(plain, "token") || !slices.Contains(accept, "token") {
+		t.Error("--token is for accept+")
+	}
+	if n := len(helpOf(t, "help", "--json")); n > 120_000 {
+		t.Errorf("rpcx help --json has %d bytes", n)
+	}
+}
+
+// helpOf returns what rpcx prints.
+func helpOf(t *testing.T, words ...string) string {
+	t.Helper()
+	out, err := exec.Command("rpcx", words...).Output() // TestMain has put it into PATH
+	if err != nil {
+		t.Fatalf("rpcx %s: %v", strings.Join(words, " "), err)
+	}
+	return string(out)
 }

@@ -21,7 +21,7 @@ import (
 type jobVerb struct {
 	name, usage, args, description string
 	kind                           dialect.OpKind
-	example                        cmdline.Example
+	examples                       []cmdline.Example
 }
 
 // jobVerbs are the commands of `job`. They take METHOD with its params, a JOB,
@@ -30,32 +30,32 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
-		cmdline.Example{Says: "A job of a session, with its files", Command: "rpcx job run @work archive.export --save files"},
+		[]cmdline.Example{{Says: "A job of a session, with its files", Command: "rpcx job run @work archive.export --save files"}},
 	},
 	{
 		"start", "start a job and say which it is", argsMethod,
 		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
-		cmdline.Example{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"},
+		[]cmdline.Example{{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"}, {Says: "Its name alone, for a script", Command: `rpcx job start @work archive.export -r -q .job`}},
 	},
 	{
 		"status", "say how a job stands", argsJob,
 		"", dialect.JobStatus,
-		cmdline.Example{Says: "How a job stands", Command: "rpcx job status @work job-123"},
+		[]cmdline.Example{{Says: "How a job stands", Command: "rpcx job status @work job-123"}, {Says: "The state alone", Command: `rpcx job status @work job-123 -r -q .status`}},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
-		cmdline.Example{Says: "The result of a job", Command: "rpcx job wait @work job-123"},
+		[]cmdline.Example{{Says: "The result of a job", Command: "rpcx job wait @work job-123"}, {Says: "Its files, too", Command: `rpcx job wait @work job-123 --save files`}},
 	},
 	{
 		"cancel", "give up a job", argsJob,
 		"", dialect.JobCancel,
-		cmdline.Example{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"},
+		[]cmdline.Example{{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"}, {Says: "The job that was started last", Command: `rpcx job cancel @work "$job"`}},
 	},
 	{
 		"list", "list the jobs that are known", "ENDPOINT",
 		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
-		cmdline.Example{Says: "The jobs of a session", Command: "rpcx job list @work"},
+		[]cmdline.Example{{Says: "The jobs of a session", Command: "rpcx job list @work"}, {Says: "The jobs of a host, the newest three", Command: `rpcx job list hotrepl+ws://localhost:8080/ --limit 3`}},
 	},
 }
 
@@ -115,7 +115,7 @@ func (v jobVerb) command(run *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
-		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{v.example}, dialects.Examples("job "+v.name)...)},
+		Metadata: map[string]any{cmdline.ExamplesKey: append(slices.Clone(v.examples), dialects.Examples("job "+v.name)...)},
 		Flags:    flags,
 		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, run, o) },
 	}

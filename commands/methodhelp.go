@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"os"
+	"strings"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/dialects"
@@ -11,12 +13,97 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // asksAboutMethod reports whether --help follows a method, so that the help is
 // about the method.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
+}
+
+// helpLimit bounds how long a session is asked for its dialect before help is printed.
+const helpLimit = time.Second
+
+// printHelp prints the help of the command on the line: with an endpoint, the flags that apply to it.
+func printHelp(run *env.Env) error {
+	l := run.Line
+	d := cmdline.DocOf(l.Cmd)
+	options.Describe(&d, l.Path...)
+	s := helpSituation(l)
+	var more []cmdline.FlagDoc
+	if s != nil {
+		var shown []cmdline.FlagDoc
+		for _, f := range d.Flags {
+			if s.Applies(f.Names[0]) {
+				if f.Names[0] == "set" {
+					f.Usage += ": " + s.Settable()
+				}
+				shown = append(shown, f)
+			} else {
+				more = append(more, f)
+			}
+		}
+		d.Flags = shown
+	}
+	return help.Print(os.Stdout, strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief)
+}
+
+// helpSituation returns the situation that help is about: the endpoint on the line, else a WebSocket with and without TLS.
+// It is nil for commands that do several things, whose help lists all flags.
+func helpSituation(l *cmdline.CommandLine) *options.Situation {
+	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
+	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
+		return nil
+	}
+	dialect := ""
+	for _, f := range l.Flags {
+		if name, ok := strings.CutPrefix(f, "--dialect="); ok {
+			dialect = name
+		}
+	}
+	if len(l.Path) > 0 && l.Path[0] == "plugin" {
+		dialect = options.PluginDialect
+	}
+	given := []string{"ws://host/", "wss://host/"}
+	if len(l.Args) > 0 {
+		given = l.Args[:1]
+	}
+	var all []endpoint.Endpoint
+	for _, at := range given {
+		e, err := session.ParseEndpoint(at, dialect)
+		if err != nil {
+			return nil
+		}
+		if e.Socket != "" {
+			e.Dialect = askDialect(e)
+		}
+		all = append(all, e)
+	}
+	s := options.ForPeer(l, all[0])
+	s.Dials = all
+	if listens {
+		s = options.ForClients(l, all[0])
+		s.Listens = all
+	}
+	return &s
+}
+
+// askDialect returns the dialect of a session; "" if it does not say so in time.
+func askDialect(e endpoint.Endpoint) string {
+	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
+	defer cancel()
+	remote, err := relay.Reach(ctx, e)
+	if remote == nil {
+		return ""
+	}
+	defer remote.Leave()
+	if err != nil {
+		return ""
+	}
+	return remote.Dialect()
 }
 
 // methodHelp prints the help of a method, by the file of --catalog or by asking
@@ -37,7 +124,7 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 	}
 	if c == nil {
 		run.Line.Brief = true
-		return help.Print(os.Stdout, run.Line)
+		return printHelp(run)
 	}
 	m := dialects.MethodOf(c, rest[0])
 	if m == nil {

@@ -20,6 +20,7 @@ import (
 	"rpcx/commands/daemon"
 	"rpcx/commands/env"
 	"rpcx/commands/help"
+	"rpcx/commands/options"
 	"rpcx/commands/plugin"
 	"rpcx/commands/replay"
 	"rpcx/commands/validate"
@@ -96,7 +97,7 @@ func execute(run *env.Env, words []string) (err error) {
 	case err != nil:
 		return err
 	case run.Line.WantsHelp && !asksAboutMethod(run.Line):
-		return help.Print(os.Stdout, run.Line)
+		return printHelp(run)
 	case run.Line.WantsVersion:
 		return printVersion(run.Line.VersionJSON)
 	case run.Line.Cmd.Action == nil:
@@ -192,7 +193,11 @@ before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (s
 or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
 
 // Tree returns the command tree as data, for the manual and the completions.
-func Tree() cmdline.Doc { return cmdline.DocOf(tree(&env.Env{})) }
+func Tree() cmdline.Doc {
+	d := cmdline.DocOf(tree(&env.Env{}))
+	options.Describe(&d)
+	return d
+}
 
 // printVersion prints the version of rpcx: for people, or as JSON with the
 // dialects and transports that it has.

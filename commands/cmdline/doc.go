@@ -29,6 +29,10 @@ type FlagDoc struct {
 	Env      []string // environment variables that set it
 	Default  string
 	Repeated bool // it may be given more than once
+
+	Needs    string   // what the endpoint must have for it to apply; "": it always applies
+	With     string   // the flags of which one must be given beside it, as "--a or --b"; "": none
+	Dialects []string // the dialects in which it applies; nil: it is not about dialects
 }
 
 // Choices returns the words of which the value must be one; nil if it is free.

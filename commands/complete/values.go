@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 	"rpcx/wire/serve"
+	"rpcx/wire/session"
 	"rpcx/wire/session/rundir"
 )
 
@@ -38,10 +39,32 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 		return answer{files: before, kind: anyFile}
 	case f.Choices() != nil:
 		return words(before, f.Choices()...)
+	case f.Names[0] == "set":
+		return l.settings(before)
 	case f.Arg == "ENDPOINT", f.Arg == "E":
 		return endpoints(word)
 	}
 	return answer{}
+}
+
+// settings offers the names that --set can set in the endpoint's dialect.
+func (l line) settings(before string) (a answer) {
+	if len(l.args) == 0 {
+		return a
+	}
+	e, err := session.ParseEndpoint(l.args[0], l.dialect)
+	if err != nil {
+		return a
+	}
+	for _, s := range all.Named(e.Dialect).Params.Settings {
+		op := ":="
+		if s.Type == "string" || s.Type == "any" {
+			op = "="
+		}
+		a.candidates = append(a.candidates, candidate{before + s.Name + op, s.Type + " " + s.Says})
+	}
+	a.open = true
+	return a
 }
 
 // namesFile reports whether a placeholder stands for a file.

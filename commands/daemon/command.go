@@ -34,7 +34,7 @@ type verb struct {
 	flags             func(o *verbOptions) []cmdline.Flag // those that the other commands do not have
 	prints            bool                                // it has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
-	example           cmdline.Example
+	examples          []cmdline.Example
 }
 
 // verbs are the commands, in the order of the help.
@@ -42,17 +42,26 @@ var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
 		description: "One JSON line for each; on a terminal a table. Profiles come last, with the state profile.",
-		example:     cmdline.Example{Says: "The names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
+		examples: []cmdline.Example{
+			{Says: "The names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
+			{Says: "The sessions and profiles, on a terminal a table", Command: `rpcx session list`},
+		},
 	},
 	{
 		name: "status", args: "NAME", usage: "tell how a session is, as JSON", prints: true, run: runStatus,
 		description: "Its endpoint, dialect, age, process, traffic, what is pending, hooks, the last error.",
-		example:     cmdline.Example{Says: "Is it connected?", Command: "rpcx session status work -r -q .state"},
+		examples: []cmdline.Example{
+			{Says: "Is it connected?", Command: "rpcx session status work -r -q .state"},
+			{Says: "All about a session", Command: `rpcx session status work`},
+		},
 	},
 	{
 		name: "log", args: "NAME", usage: "print the last lines that a session had to say", prints: true, run: runLog,
 		description: "A session has no stderr: what it would write there is kept, up to 50 lines, each printed as\na JSON string (-r: as text).",
-		example:     cmdline.Example{Says: "What went wrong meanwhile", Command: "rpcx session log work -r"},
+		examples: []cmdline.Example{
+			{Says: "What went wrong meanwhile", Command: "rpcx session log work -r"},
+			{Says: "The last lines as JSON strings", Command: `rpcx session log work`},
+		},
 	},
 	{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
@@ -60,7 +69,10 @@ var verbs = []verb{
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{cmdline.Bool("", "all", "", "end every session of this user; takes no NAME", &o.closeAll)}
 		},
-		example: cmdline.Example{Says: "End all", Command: "rpcx session close --all"},
+		examples: []cmdline.Example{
+			{Says: "End all", Command: "rpcx session close --all"},
+			{Says: "End one", Command: `rpcx session close work`},
+		},
 	},
 	{
 		name: "next", args: "NAME", usage: "claim the oldest call that is parked in a session's inbox", prints: true, run: runNext,
@@ -73,16 +85,25 @@ var verbs = []verb{
 				cmdline.PositiveDuration("", "lease", "others can claim the call again if it is not answered after `DURATION` (60s)", &o.lease),
 			}
 		},
-		example: cmdline.Example{Says: "Wait for a question for ten seconds", Command: "rpcx session next work --for 10s"},
+		examples: []cmdline.Example{
+			{Says: "Wait for a question for ten seconds", Command: "rpcx session next work --for 10s"},
+			{Says: "The next call of approve", Command: `rpcx session next work --method approve`},
+		},
 	},
 	{
 		name: "reply", args: "NAME ID VALUE", usage: "answer a parked call with a JSON value", run: runReply,
 		description: "ID is the \"id\" that next has printed; - as VALUE reads it from stdin.",
-		example:     cmdline.Example{Says: "Yes", Command: "rpcx session reply work 1 true"},
+		examples: []cmdline.Example{
+			{Says: "Yes", Command: "rpcx session reply work 1 true"},
+			{Says: "The answer from a file", Command: `rpcx session reply work 2 - < answer.json`},
+		},
 	},
 	{
 		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a parked call with an error", run: runReject,
-		example: cmdline.Example{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
+		examples: []cmdline.Example{
+			{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
+			{Says: "No such thing", Command: `rpcx session reject work 2 -32602 "no such order"`},
+		},
 	},
 }
 
@@ -116,7 +137,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 	flags = slices.Concat(flags, o.time.WholeFlags(), run.Common.Flags())
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{v.example}},
+		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
 		Flags:    flags,
 		Action: func(ctx context.Context, _ *cmdline.Command) error {
 			if err := v.check(run.Line, o); err != nil {

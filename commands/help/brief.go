@@ -12,41 +12,48 @@ import (
 
 // What -h shows at most, and how many lines it may be in all: flags give way where a synopsis is long.
 const (
-	screenLines   = 30
+	screenLines   = 20
 	flagsShown    = 12
 	examplesShown = 3
 )
 
-// screen returns the help of a command that fits a screen: how it is called, what its arguments are, the flags that most
-// people use, with a line for each, and examples.
+// screen returns the help of a command that fits a screen: two examples, how it is called, what its arguments are, and
+// the flags that most people use, with a line for each.
 func screen(name string, d cmdline.Doc) string {
-	var head, tail strings.Builder
-	row(&head, "", name+": "+d.Usage, 0)
-	usage(&head, name, d)
-	arguments(&head, d.Args)
+	var b strings.Builder
+	row(&b, "", name+": "+d.Usage, 0)
+	all, last := examplesOf(d), name+" --help has all flags; rpcx help lists topics."
 	if len(d.Commands) > 0 {
-		firstSentence, _, _ := strings.Cut(d.Description, "\n\n")
-		if firstSentence != "" {
-			head.WriteString("\n" + Prose(firstSentence))
-		}
-		subcommands(&head, d)
+		last = name + " COMMAND --help says more."
 	}
-	examples(&tail, shortest(examplesOf(d)))
-	tail.WriteString("\n")
-	if len(d.Commands) > 0 {
-		tail.WriteString(whatElse(name, d))
+	if name != "rpcx" {
+		examples(&b, shortest(all)[:min(examplesFirst, len(all))])
+	}
+	b.WriteString("\n")
+	if u := synopsis(name, d); len(u) <= 2*Width {
+		usage(&b, name, d)
 	} else {
-		row(&tail, "", name+" --help has all flags; rpcx help lists topics.", 0)
+		row(&b, "usage:", name+" ... [flags], see "+name+" --help", 7)
 	}
-	const heading = 2 // lines
-	room := screenLines - heading - strings.Count(head.String()+tail.String(), "\n")
+	if len(d.Commands) == 0 {
+		arguments(&b, d.Args)
+	}
+	for _, c := range d.Commands {
+		row(&b, "  "+c.Name, c.Usage, 14)
+	}
+	const heading, end = 1, 2 // lines
+	room := screenLines - heading - end - strings.Count(b.String(), "\n")
 	if flags := popularFlags(d); len(flags) > 0 && room > 0 {
-		head.WriteString("\nFlags\n")
+		b.WriteString("\n")
 		for _, f := range flags[:min(room, len(flags))] {
-			head.WriteString(flagLine(f) + "\n")
+			b.WriteString(flagLine(f) + "\n")
 		}
 	}
-	return head.String() + tail.String()
+	if name != "rpcx" {
+		b.WriteString("\n")
+	}
+	row(&b, "", last, 0)
+	return b.String()
 }
 
 // popular are flags in the order in which -h lists them; it shows the first twelve that the command has.
@@ -128,12 +135,9 @@ var argumentDocs = []struct{ name, says string }{
 // arguments writes what the words of a command's synopsis mean.
 func arguments(b *strings.Builder, usage string) {
 	usage = strings.Replace(usage, "[-- COMMAND ARGS...]", "", 1)
-	begin := "\n"
 	for _, a := range argumentDocs {
 		if slices.Contains(strings.FieldsFunc(usage, func(r rune) bool { return r < 'A' || r > 'Z' }), a.name) {
-			b.WriteString(begin)
 			row(b, "  "+a.name, a.says, 12)
-			begin = ""
 		}
 	}
 }

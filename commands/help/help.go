@@ -51,13 +51,13 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 		if asJSON {
 			return printJSON(treeJSON(root))
 		}
-		return cmdline.Print(os.Stdout, Text("rpcx", root, false)+"\n"+listing())
+		return cmdline.Print(os.Stdout, Text("rpcx", root, nil, false)+"\n"+listing())
 	}
 	if d, ok := find(root, l.Args); ok {
 		if asJSON {
 			return printJSON(commandJSON(d))
 		}
-		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, false))
+		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, nil, false))
 	}
 	if len(l.Args) == 1 {
 		for _, t := range AllTopics() {
@@ -67,7 +67,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 			if asJSON {
 				return printJSON(topicJSON(t, true))
 			}
-			return cmdline.Print(os.Stdout, topicText(t, all))
+			return cmdline.Print(os.Stdout, topicText(t, all, dialectFlags(root, t.Name)))
 		}
 	}
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)
@@ -79,14 +79,14 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	return f
 }
 
-// topicText returns a topic as `rpcx help NAME` prints it, with its reference if all is set.
-func topicText(t Topic, all bool) string {
+// topicText returns a topic as `rpcx help NAME` prints it, with its reference if all is set. flags are those of a dialect.
+func topicText(t Topic, all bool, flags string) string {
 	var b strings.Builder
 	row(&b, "", t.Name+": "+t.Says, 0)
 	if all || t.Brief == t.Text {
-		return b.String() + "\n" + t.Text
+		return b.String() + "\n" + t.Text + flags
 	}
-	b.WriteString("\n" + t.Brief + "\n")
+	b.WriteString("\n" + t.Brief + flags + "\n")
 	row(&b, "", fmt.Sprintf("The reference: rpcx help %s --all, or man %s.", t.Name, t.Page()), 0)
 	return b.String()
 }

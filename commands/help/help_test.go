@@ -13,19 +13,20 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// TestHelpFits: no line of any help or topic is wider than help.Width; each command has an example, and what -h prints is
-// one screen.
+// TestHelpFits: no line of any help or topic is wider than help.Width; help begins with the purpose of the command and two
+// examples, and -h fits a screen of 20 lines.
 func TestHelpFits(t *testing.T) {
 	var walk func(name string, d cmdline.Doc)
 	walk = func(name string, d cmdline.Doc) {
 		for _, brief := range []bool{false, true} {
-			text := help.Text(name, d, brief)
+			text := help.Text(name, d, nil, brief)
 			narrow(t, name, text)
-			if !strings.Contains(text, "\nExamples\n") {
-				t.Errorf("%s has no example", name)
+			if n := strings.Count(text, "\n"); brief && n > 20 || name == "rpcx" && n > 30 {
+				t.Errorf("%s has %d lines:\n%s", name, n, text)
 			}
-			if lines := strings.Count(text, "\n"); brief && lines > 30 {
-				t.Errorf("%s -h has %d lines", name, lines)
+			usage := strings.Index(text, "\nusage: ")
+			if !strings.HasPrefix(text, name+": "+d.Usage) || usage < 0 || name != "rpcx" && strings.Count(text[:usage], "\n  # ") != 2 {
+				t.Errorf("%s: before the usage line stand not the purpose and two examples:\n%s", name, text[:max(usage, 0)])
 			}
 		}
 		for _, sub := range d.Commands {
@@ -33,8 +34,8 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	walk("rpcx", commands.Tree())
-	for _, topic := range help.Topics() {
-		narrow(t, topic.Name, help.Prose(topic.Text))
+	for _, topic := range help.AllTopics() {
+		narrow(t, topic.Name, topic.Text)
 	}
 }
 

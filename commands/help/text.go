@@ -10,34 +10,114 @@ import (
 	"rpcx/format"
 )
 
-// Print prints the help of the command that the line names: one screen for -h,
-// all of it for --help. It is made from the same description as the manual.
-func Print(w *os.File, l *cmdline.CommandLine) error {
-	return cmdline.Print(w, Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), cmdline.DocOf(l.Cmd), l.Brief))
+// Print prints the help of a command: one screen for -h, all of it for --help. It is made from the same description as
+// the manual. more are flags that do not apply to the endpoint.
+func Print(w *os.File, name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) error {
+	return cmdline.Print(w, Text(name, d, more, brief))
 }
 
-// Text returns the help of the command called name; brief leaves out what few
-// people need.
-func Text(name string, d cmdline.Doc, brief bool) string {
-	if brief {
+// Text returns the help of the command called name; brief leaves out what few people need.
+func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string {
+	switch {
+	case brief:
 		return screen(name, d)
+	case name == "rpcx":
+		return start(d)
 	}
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
+	all := examplesOf(d)
+	first := min(examplesFirst, len(all))
+	examples(&b, all[:first])
 	b.WriteString("\n")
 	usage(&b, name, d)
 	if d.Description != "" {
 		b.WriteString("\n" + Prose(d.Description))
 	}
 	subcommands(&b, d)
-	allFlags(&b, d.Flags)
-	examples(&b, examplesOf(d))
-	b.WriteString("\n" + whatElse(name, d))
+	allFlags(&b, slices.DeleteFunc(slices.Clone(d.Flags), isCommon))
+	if len(all) > first && len(d.Commands) == 0 {
+		b.WriteString("\nMore examples\n")
+		examples(&b, all[first:])
+	}
+	b.WriteString("\n")
+	commonFlags(&b, d)
+	furtherFlags(&b, name, d.Flags, more)
+	b.WriteString(whatElse(name, d))
 	return b.String()
 }
 
+// examplesFirst is how many examples stand before all else.
+const examplesFirst = 2
+
+// start returns the help of rpcx: what to try first, and the commands.
+func start(d cmdline.Doc) string {
+	var b strings.Builder
+	row(&b, "", "rpcx: "+d.Usage, 0)
+	b.WriteString("\nTry first\n")
+	examples(&b, d.Examples[:examplesFirst])
+	b.WriteString("\n")
+	usage(&b, "rpcx", d)
+	b.WriteString("\n")
+	for _, c := range d.Commands {
+		row(&b, "  "+c.Name, c.Usage, 14)
+	}
+	b.WriteString("\n")
+	row(&b, "", "An ENDPOINT is ws://host/, http://host/, tcp://host:port, exec:COMMAND, demo:NAME and others: rpcx help endpoints.", 0)
+	row(&b, "", "rpcx COMMAND -h fits a screen, --help has all; rpcx help lists topics.", 0)
+	return b.String()
+}
+
+// isCommon reports whether all commands have a flag.
+func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
+
+// commonFlags says in a sentence which flags all commands have; rpcx(1) lists them.
+func commonFlags(b *strings.Builder, d cmdline.Doc) {
+	if slices.ContainsFunc(d.Flags, isCommon) {
+		row(b, "", "In every command: -v traces messages (-vv also bytes), --errors json makes stderr JSON, --color auto|always|never colors the output.", 0)
+	}
+}
+
+// has reports whether one of the flags that with names, as "--a or --b", is among flags.
+func has(flags []cmdline.FlagDoc, with string) bool {
+	return slices.ContainsFunc(flags, func(f cmdline.FlagDoc) bool {
+		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Names[0])
+	})
+}
+
+// furtherFlags names the flags that the endpoint, or the flags on the line, do not have.
+func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc) {
+	var with []string
+	beside := map[string][]string{}
+	others := false
+	for _, f := range more {
+		if !has(shown, f.With) {
+			others = true
+			continue
+		}
+		if beside[f.With] == nil {
+			with = append(with, f.With)
+		}
+		beside[f.With] = append(beside[f.With], "--"+f.Names[0])
+	}
+	var parts []string
+	for _, w := range with {
+		parts = append(parts, "with "+w+" also "+strings.Join(beside[w], ", "))
+	}
+	if parts != nil {
+		text := strings.Join(parts, "; ")
+		row(b, "", strings.ToUpper(text[:1])+text[1:]+".", 0)
+	}
+	if others {
+		row(b, "", name+" ENDPOINT --help also has the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), has all.", 0)
+	}
+}
+
 // usage writes the synopsis of the command.
-func usage(b *strings.Builder, name string, d cmdline.Doc) {
+func usage(b *strings.Builder, name string, d cmdline.Doc) { row(b, "usage:", synopsis(name, d), 7) }
+
+// synopsis returns how the command is called.
+func synopsis(name string, d cmdline.Doc) string {
 	args, command := d.Args, ""
 	switch {
 	case len(d.Commands) > 0 && d.Args == "":
@@ -48,7 +128,7 @@ func usage(b *strings.Builder, name string, d cmdline.Doc) {
 		}
 		args += " [flags]"
 	}
-	row(b, "usage:", name+" "+args+command, 7)
+	return name + " " + args + command
 }
 
 func subcommands(b *strings.Builder, d cmdline.Doc) {
@@ -114,9 +194,6 @@ func examplesOf(d cmdline.Doc) []cmdline.Example {
 }
 
 func examples(b *strings.Builder, examples []cmdline.Example) {
-	if len(examples) > 0 {
-		b.WriteString("\nExamples\n")
-	}
 	for _, e := range examples {
 		b.WriteString("  # " + e.Says + "\n")
 		for line := range strings.SplitSeq(e.Command, "\n") {
@@ -131,8 +208,6 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 func whatElse(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	switch {
-	case len(d.Commands) > 0 && name == "rpcx":
-		row(&b, "", "rpcx COMMAND -h is one screen, --help all of it; rpcx help lists topics, rpcx help --json is all for programs; rpcx --version says which rpcx this is.", 0)
 	case len(d.Commands) > 0:
 		row(&b, "", name+" COMMAND --help says more.", 0)
 	default:

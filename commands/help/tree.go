@@ -12,6 +12,7 @@ type treeDoc struct {
 	Name     string       `json:"name"`
 	Usage    string       `json:"usage"`
 	Text     string       `json:"description"`
+	Flags    []flagDoc    `json:"flags"` // those that several commands share
 	Commands []commandDoc `json:"commands"`
 	Statuses []statusDoc  `json:"statuses"`
 	Topics   []topicDoc   `json:"topics"`
@@ -23,6 +24,7 @@ type commandDoc struct {
 	Args     string       `json:"args,omitempty"`
 	Text     string       `json:"description,omitempty"`
 	Flags    []flagDoc    `json:"flags,omitempty"`
+	Shared   []string     `json:"shared,omitempty"` // names in flags of the whole
 	Commands []commandDoc `json:"commands,omitempty"`
 	Examples []exampleDoc `json:"examples,omitempty"`
 }
@@ -36,6 +38,8 @@ type flagDoc struct {
 	Usage    string   `json:"usage"`
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
+	Needs    string   `json:"needs,omitempty"` // what the endpoint must have
+	With     string   `json:"with,omitempty"`  // the flags of which one must stand beside it
 }
 
 type exampleDoc struct {
@@ -66,6 +70,7 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	for _, c := range root.Commands {
 		t.Commands = append(t.Commands, commandJSON(c))
 	}
+	t.share()
 	for _, s := range cmdline.ExitStatuses() {
 		t.Statuses = append(t.Statuses, statusDoc{Status: s.Code, Name: s.Name, Meaning: s.Meaning})
 	}
@@ -73,6 +78,51 @@ func treeJSON(root cmdline.Doc) treeDoc {
 		t.Topics = append(t.Topics, topicJSON(topic, false))
 	}
 	return t
+}
+
+// share moves flags that are the same in several commands to t, and leaves their names. Of several forms of a flag, t has
+// the one that most commands have.
+func (t *treeDoc) share() {
+	times, order := map[string]int{}, []string{}
+	forms := map[string]flagDoc{}
+	each(t.Commands, func(c *commandDoc) {
+		for _, f := range c.Flags {
+			form := string(scan.JSON(f))
+			if times[form]++; times[form] == 1 {
+				forms[form], order = f, append(order, form)
+			}
+		}
+	})
+	shared := map[string]string{} // by name
+	for _, form := range order {
+		if name := forms[form].Name; times[form] > max(1, times[shared[name]]) {
+			shared[name] = form
+		}
+	}
+	for _, form := range order {
+		if shared[forms[form].Name] == form {
+			t.Flags = append(t.Flags, forms[form])
+		}
+	}
+	each(t.Commands, func(c *commandDoc) {
+		var own []flagDoc
+		for _, f := range c.Flags {
+			if shared[f.Name] == string(scan.JSON(f)) {
+				c.Shared = append(c.Shared, f.Name)
+			} else {
+				own = append(own, f)
+			}
+		}
+		c.Flags = own
+	})
+}
+
+// each calls do for all commands and those below them.
+func each(commands []commandDoc, do func(c *commandDoc)) {
+	for i := range commands {
+		do(&commands[i])
+		each(commands[i].Commands, do)
+	}
 }
 
 func commandJSON(d cmdline.Doc) commandDoc {
@@ -90,7 +140,7 @@ func commandJSON(d cmdline.Doc) commandDoc {
 }
 
 func flagJSON(f cmdline.FlagDoc) flagDoc {
-	d := flagDoc{Name: "--" + f.Names[0], Arg: f.Arg, Usage: f.Usage, Group: f.Group, Repeated: f.Repeated, Type: "string"}
+	d := flagDoc{Name: "--" + f.Names[0], Arg: f.Arg, Usage: f.Usage, Group: f.Group, Repeated: f.Repeated, Needs: f.Needs, With: f.With, Type: "string"}
 	if len(f.Names) > 1 {
 		d.Short = "-" + f.Names[1]
 	}

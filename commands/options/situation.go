@@ -131,6 +131,17 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	return f
 }
 
+// Settable lists what --set can set in s, for help.
+func (s *Situation) Settable() string {
+	var names []string
+	for _, e := range s.Dials {
+		for _, d := range Settable(e, slices.Contains(requesters, s.Command)) {
+			names = append(names, d.Name+" ("+d.Type+")")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // session returns the name of the session that the command uses; "": it uses none.
 func (s *Situation) session() string {
 	for _, e := range s.Dials {
@@ -141,7 +152,7 @@ func (s *Situation) session() string {
 	return ""
 }
 
-// A Condition is a row of the table as data, for the manual: the flags apply where Needs is met.
+// A Condition is a row of the table as data: the flags apply where Needs is met.
 type Condition struct {
 	Flags, Commands []string // no commands: all that have the flags
 	Needs           string
@@ -153,4 +164,27 @@ func Conditions() (all []Condition) {
 		all = append(all, Condition{r.flags, r.commands, r.needs.says()})
 	}
 	return all
+}
+
+// Describe adds to the flags of a command, which its words name, and of those below it, what they need.
+func Describe(d *cmdline.Doc, words ...string) {
+	command := strings.Join(words, " ")
+	for i := range d.Flags {
+		f := &d.Flags[i]
+		for _, r := range table {
+			switch {
+			case !slices.Contains(r.flags, f.Names[0]) || r.commands != nil && !slices.Contains(r.commands, command):
+			case r.with == "":
+				f.Needs = r.needs.says()
+				if r.needs.has != nil {
+					f.Dialects = dialectsWith(r.needs.has)
+				}
+			default:
+				f.With = r.with
+			}
+		}
+	}
+	for i := range d.Commands {
+		Describe(&d.Commands[i], append(slices.Clone(words), d.Commands[i].Name)...)
+	}
 }

@@ -22,7 +22,8 @@ type row struct {
 // A property is what an endpoint, or the command line, must have.
 type property struct {
 	holds func(s *Situation) bool
-	says  func() string // what it is, for an error and the manual
+	says  func() string             // what it is, for an error and the manual
+	has   func(d dialect.Spec) bool // what the dialect must have; nil: it is not about dialects
 }
 
 // table decides which flags apply.
@@ -67,10 +68,12 @@ var table = []row{
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
 	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // what saves nothing there says what does
-	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil })},
+	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
+	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
 
 	// what another flag asks for
+	with("cert", "key"),
 	with("record", "redact", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
 	with("retry", "retry-unsafe"),
@@ -108,9 +111,17 @@ var (
 		},
 	}
 
+	// checked holds if parameters can be checked: by --catalog, or because the dialect has names or schemas.
+	checked = &property{
+		says:  func() string { return "--catalog FILE, or a dialect that checks: " + list(dialectsWith(checks)) },
+		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
+	}
+
 	// newConnection holds if the command opens a connection: a session has one already.
 	newConnection = having("a connection of its own", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
 )
+
+func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil }
 
 func text(says string) func() string { return func() string { return says } }
 
@@ -143,19 +154,24 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 // inDialect is the property of having an endpoint whose dialect has something.
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
-		says:  func() string { return "the dialect " + dialectsWith(has) },
+		has:   has,
+		says:  func() string { return "the dialect " + list(dialectsWith(has)) },
 		holds: func(s *Situation) bool { return s.Unknown || inAny(s, has) },
 	}
 }
 
-// dialectsWith names the dialects that have something, for people.
-func dialectsWith(has func(d dialect.Spec) bool) string {
-	var names []string
+// dialectsWith returns the names of the dialects that have something.
+func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	for _, name := range all.Names() {
 		if has(all.Named(name)) {
 			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// list joins names for people: "a, b or c".
+func list(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
@@ -169,10 +185,8 @@ func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 // with returns the row of flags that have an effect beside one of others, written a|b.
 func with(others string, flags ...string) row {
 	names := strings.Split(others, "|")
-	shown := "--" + strings.Join(names, ", --")
-	if i := strings.LastIndex(shown, ", "); i >= 0 {
-		shown = shown[:i] + " or " + shown[i+2:]
-	}
+	shown := "--" + strings.ReplaceAll(list(names), ", ", ", --")
+	shown = strings.ReplaceAll(shown, " or ", " or --")
 	return row{flags: flags, with: shown, needs: &property{says: text(shown), holds: func(s *Situation) bool { return s.Has(names...) }}}
 }
 

@@ -42,7 +42,7 @@ var verbs = []verb{
 	{
 		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
 		about:    "The object's reference goes to stdout. Without a session the object lives no longer than the command.",
-		examples: []cmdline.Example{{Says: "The reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}},
+		examples: []cmdline.Example{{Says: "The reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "With an argument for the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
 	},
 	{
 		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,
@@ -51,22 +51,23 @@ var verbs = []verb{
 			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session plug
 rpcx plugin method @plug "$(rpcx plugin new @plug Config)" get color
 rpcx session close plug`},
+			{Says: "With arguments", Command: "rpcx plugin method @p 1 resize 640 480"},
 		},
 	},
 	{
 		name: "get", usage: "print a property of an object", words: []string{"REF", "PROP"}, method: "object.call_method", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it.",
-		examples: []cmdline.Example{{Says: "A property of an object, in a session", Command: "rpcx plugin get @p 1 color"}},
+		examples: []cmdline.Example{{Says: "A property of an object, in a session", Command: "rpcx plugin get @p 1 color"}, {Says: "As text, without quotes", Command: "rpcx plugin get @p 1 color -r"}},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
-		examples: []cmdline.Example{{Says: "A property that is a number", Command: "rpcx plugin set @p 1 volume 11"}},
+		examples: []cmdline.Example{{Says: "A property that is a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "A string of digits", Command: "rpcx plugin set @p 1 name =11"}},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it. One that is gone\nalready is no error.",
-		examples: []cmdline.Example{{Says: "An object that is not needed any more", Command: "rpcx plugin destroy @p 1"}},
+		examples: []cmdline.Example{{Says: "An object that is not needed any more", Command: "rpcx plugin destroy @p 1"}, {Says: "By the reference that plugin new has printed", Command: `rpcx plugin destroy @p "$object"`}},
 	},
 }
 

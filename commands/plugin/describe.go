@@ -34,6 +34,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 properties and constants: tables on a terminal, JSON elsewhere.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "The functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
+			{Says: "A catalog that plugin serve and serve can read", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },

@@ -30,6 +30,7 @@ arguments of later steps. {"$on":NAME} there is a callback, answered by --on NAM
 step's result is one line; the first step that fails ends the run.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
+			{Says: "The steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, run, o) },

@@ -43,6 +43,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+			{Says: "Over HTTP, with the hooks of a file", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
 		}},
 		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
