@@ -85,7 +85,7 @@ const garden = `{"catalog":1,"info":{"name":"garden","extra":{"motto":"grow","be
 {"name":"rest","params":{"type":"object"}},
 {"name":"aMethodWithManyParameters","params":{"type":"object","properties":{"first":{},"second":{},"third":{},"fourth":{},"fifth":{}},"required":["first"]}}]}`
 
-// TestListingOfAll: each fact that a schema can tell has its place, and the peer's words about itself are above the table.
+// TestListingOfAll: every fact of a schema has its place, and the peer's description of itself is above the table.
 func TestListingOfAll(t *testing.T) {
 	c, err := catalog.Parse([]byte(garden))
 	if err != nil {
@@ -167,7 +167,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// TestPipelineThatFails: whichever way a value is written, what the writer says becomes of it is the command's failure.
+// TestPipelineThatFails: however a value is written, an error of the writer becomes the command's failure.
 func TestPipelineThatFails(t *testing.T) {
 	_, folder := templates(t)
 	huge := json.RawMessage(`"` + strings.Repeat("A", 2*bufferSize) + `"`)
@@ -222,7 +222,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSelects: --select sees whole messages; a gap is none, and passes, as what it tells concerns all.
+// TestSelects: --select sees whole messages; a gap is not a message and passes, because it concerns all.
 func TestSelects(t *testing.T) {
 	p, err := New(io.Discard, Options{Select: ".a"})
 	if err != nil {
@@ -263,7 +263,7 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestExpectations: what an expectation that is not met says, to the last character.
+// TestExpectations: the whole error of an unmet expectation.
 func TestExpectations(t *testing.T) {
 	none := int64(0)
 	long := strings.Repeat("x", shown)

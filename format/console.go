@@ -28,7 +28,7 @@ type Console struct {
 	o      ConsoleOptions
 	bar    bool // the last line is a progress bar
 	last   time.Time
-	rows   bool // the last line is somebody else's, so progress is printed in lines of its own
+	rows   bool // another program wrote the last line, so progress is printed as lines
 	from   int  // the lowest level of log lines that are shown, as an index of LogLevels
 }
 
@@ -57,8 +57,7 @@ func (c *Console) Above(p *Prompt) func() {
 // barEvery is the shortest time between two drawings of the bar.
 const barEvery = 50 * time.Millisecond
 
-// rowEvery is the shortest time between two lines of progress where there is no
-// terminal.
+// rowEvery is the shortest time between two lines of progress without a terminal.
 const rowEvery = time.Second
 
 // Colours of stderr.
@@ -106,8 +105,8 @@ func (c *Console) Progress(ev wire.Event) {
 	c.bar = true
 }
 
-// progressRow prints progress as a line of its own, for output that is not a
-// terminal: at most one a second, and none for what is soon over.
+// progressRow prints progress as a line, for output that is not a terminal: at most one a second, and none for short
+// operations.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
 	if c.last.IsZero() {
@@ -221,8 +220,7 @@ func (c *Console) write(s string) {
 	_, _ = io.WriteString(c.w, s)
 }
 
-// Hide has "…" stand for each of the texts in all that is written from here on,
-// but in what a child writes.
+// Hide replaces each of the texts by "…" in everything that is written from now on, except the output of a child.
 func (c *Console) Hide(texts []string) {
 	var pairs []string
 	for _, text := range texts {

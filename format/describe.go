@@ -66,7 +66,7 @@ func (l Listing) nameCells(m *catalog.Method) []string {
 // (hotrepl).
 var hostWords = []string{"host", "evaluator", "limits"}
 
-// about writes what a peer says of itself beside its name.
+// about writes a peer's description of itself after its name.
 func about(b *strings.Builder, extra []byte, width int) {
 	for key, val := range scan.Members(extra) {
 		text, isText := scan.Text(val)
@@ -139,8 +139,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method returns what a method takes and returns, with an example of a call at
-// endpoint.
+// Method returns the parameters and results of a method, with an example of a call at endpoint.
 func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder

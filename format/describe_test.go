@@ -119,9 +119,8 @@ Example:
 	}
 }
 
-// What generators of schemas make of types: a $ref in an allOf, so that something
-// can be said beside it, an enum of one value as the tag of a form, lists as they
-// were before there were prefixItems.
+// What schema generators write for types: an allOf with a $ref, to add to it; an enum of one value as the tag of a form;
+// lists without prefixItems.
 func TestMethodOfGeneratedSchemas(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"introspect","methods":[{"name":"geo_add","kind":"stream","params":{
 		"allOf":[{"$ref":"#/$defs/Named"},{"type":"object","required":["shape","pair"],"properties":{

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// How a Console shows what the peer tells: events that are for people, and the rows of --errors json.
+// How a Console shows events that are for people, and the rows of --errors json.
 
 // LogLevels are the levels of a peer's log lines, the lowest first.
 var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}

@@ -117,8 +117,8 @@ func beginning(body string) string {
 	return body
 }
 
-// FaultJSON returns a failure as a JSON object, as --errors json prints it,
-// without a line break. Members that are not known are left out.
+// FaultJSON returns a failure as a JSON object, as --errors json prints it, without a line break. Unknown members are left
+// out.
 func FaultJSON(f *wire.Fault, status int) []byte {
 	var o scan.Object
 	o.Int("status", int64(status))

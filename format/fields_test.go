@@ -30,8 +30,8 @@ func wideCatalog(t *testing.T) *catalog.Catalog {
 	return &c
 }
 
-// TestListingsFit: neither a method nor a table of methods is wider than the screen, whatever the peer says, and of a
-// method no word is lost.
+// TestListingsFit: neither a method nor a table of methods is wider than the screen, whatever the peer sends, and no word of
+// a method is lost.
 func TestListingsFit(t *testing.T) {
 	c := wideCatalog(t)
 	for _, width := range []int{40, 80, 132} {
@@ -54,7 +54,7 @@ func TestListingsFit(t *testing.T) {
 	}
 }
 
-// However narrow the screen is, all that there is to show is shown; where the width is not known it is on one line.
+// On a screen of any width everything is shown; without a known width it is on one line.
 func TestRowsOnANarrowScreen(t *testing.T) {
 	for width, want := range map[int]string{0: "  ab  cd\n", 1: "  a\n      b\n      c\n      d\n", 5: "  ab\n  cd\n", 20: "  ab  cd\n"} {
 		var b strings.Builder

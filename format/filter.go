@@ -31,8 +31,7 @@ func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 	return ok, named("--select", err)
 }
 
-// emit writes what jq and the template make of a line, and returns how many
-// lines that are.
+// emit applies jq and the template to a line, writes the results, and returns their number.
 func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	if p.filter == nil {
 		return 1, p.write(ctx, line, contentType)
@@ -53,7 +52,7 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 	return lines, named("--jq", err)
 }
 
-// filtered writes what jq makes of a line.
+// filtered writes the results of jq for a line.
 func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
 	yield := func(out json.RawMessage) (bool, error) {
 		if err := p.write(ctx, out, contentType); err != nil {
@@ -78,8 +77,8 @@ type backlog struct {
 	at    int // the message that is printed
 }
 
-// The least messages, or bytes of messages, for which other cores are asked: to wake one costs
-// about as much as a program takes for a few messages.
+// The least number and bytes of messages for using other cores: waking one costs about as much as a program takes for a few
+// messages.
 const (
 	backlogMessages = 16
 	backlogBytes    = 32 << 10
@@ -91,10 +90,9 @@ func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }
 
-// StartWorkers begins to run --jq's program on msgs on other cores. Print has to get them in their
-// order, as far as it gets any, and Printed has to be called before they change. event sets ev
-// to what a user sees of a message, and may be called from any goroutine. What is printed, and when
-// that ends, is the same as without.
+// StartWorkers begins to run --jq's program on msgs on other cores. Print has to get the messages in order, possibly not all
+// of them, and Printed has to be called before they change. event sets ev to what users see of a message, and may be called
+// from any goroutine. The output, and when it ends, is the same as without workers.
 func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event
@@ -136,7 +134,7 @@ func (b *backlog) turn(m *wire.Message) {
 	}
 }
 
-// Light reports whether Print takes no time: nobody's program is run.
+// Light reports whether Print runs no program of the user.
 func (p *Pipeline) Light() bool {
 	return p.sel == nil && p.until == nil && p.filter == nil && p.render == nil && len(p.judge.expectations) == 0
 }

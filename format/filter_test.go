@@ -53,7 +53,7 @@ func printed(t *testing.T, o Options, together bool) string {
 	return fmt.Sprintf("%s%s%v %+v", out.String(), said.String(), err, p.Stats())
 }
 
-// What is printed, what is said, and where it ends are the same, however many cores filter.
+// The output, the messages, and the end are the same however many cores filter.
 func TestManyAtOncePrintTheSame(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -84,7 +84,7 @@ func TestManyAtOncePrintTheSame(t *testing.T) {
 	}
 }
 
-// Other cores are asked where there is much to do, and nobody could see it.
+// Other cores are used if there is enough work, without a visible difference.
 func TestWorksAhead(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

@@ -120,8 +120,8 @@ func only(schema json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// ofForm returns the members of one form of an object, without the one that
-// tells the forms apart. when describes the form if there is no such member.
+// ofForm returns the members of one form of an object, without the one that distinguishes the forms. when describes the form
+// if there is no such member.
 func ofForm(c *catalog.Catalog, form json.RawMessage, prefix, when string, depth int) []parameter {
 	which, value := constant(c, form)
 	if value != nil {

@@ -20,8 +20,7 @@ const (
 	FromBase64            // the bytes that it encodes, without a line break; other values are a Fault of kind Expectation
 )
 
-// Options say what a Pipeline prints. The zero value prints payloads, one on
-// each line.
+// Options control what a Pipeline prints. The zero value prints payloads, one per line.
 type Options struct {
 	// Events prints whole events, of every kind, instead of the payloads of
 	// data events; Raw prints the messages that they came in. Until, the

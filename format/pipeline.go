@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Stats count what a Pipeline has printed.
+// Stats count the output of a Pipeline.
 type Stats struct {
 	Items int64 // data events that printed something
 	Lines int64
@@ -55,14 +55,12 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Print prints what the options make of an event; m is the message that it came
-// in. stop says that no further event is wanted: the limit was reached, --until
-// was met (its line has been printed), or err is not nil.
+// Print prints an event as the options say; m is the message that it came in. stop reports that no further event is wanted:
+// the limit was reached, --until was met (its line has been printed), or err is not nil.
 //
-// Events that have no line (such as progress, without --events) do nothing. A
-// line that does not meet an expectation is not printed; err is then a Fault of
-// kind Expectation. If jq or a template fails, it is one of kind Helper; if the
-// writer fails, one of kind PipeClosed or IO, then and from every later call.
+// Events without a line (such as progress, without --events) do nothing. A line that does not meet an expectation is not
+// printed; err is then a Fault of kind Expectation. If jq or a template fails, it is one of kind Helper; if the writer
+// fails, one of kind PipeClosed or IO, then and from every later call.
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +243,7 @@ func (p *Pipeline) Flush() error {
 // no further message waits.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
-// Stats returns what has been printed so far.
+// Stats returns the counts so far.
 func (p *Pipeline) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -95,7 +95,7 @@ func TestPipeline(t *testing.T) {
 		want   string
 		read   int            // events taken; 0: all
 		kind   wire.FaultKind // of the failure; "": none
-		says   string         // the failure's text holds it
+		says   string         // the failure's text contains it
 	}{
 		{name: "payloads", events: three, want: "1\n\"two\"\n3\n"},
 		{name: "payload bytes stay", events: []in{data(`{"b": 12345678901234567890,"a" :1.10, "s":"\u00e9é<"}`)}, want: "{\"b\": 12345678901234567890,\"a\" :1.10, \"s\":\"\\u00e9é<\"}\n"},
@@ -234,7 +234,7 @@ func TestErrorWithoutExpectationIsTheCommands(t *testing.T) {
 	}
 }
 
-// broken fails at its first write and counts what is tried after that.
+// broken fails at its first write and counts later attempts.
 type broken struct {
 	err   error
 	tried int
@@ -276,7 +276,7 @@ func TestWriteFailures(t *testing.T) {
 	}
 }
 
-// The buffer holds what is printed until Flush, or until it is full.
+// The buffer is written at Flush, or when it is full.
 func TestFlush(t *testing.T) {
 	var out bytes.Buffer
 	heralds := 0

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// Where stderr is no terminal progress is a line a second at most, and what is over
-// within a second is told in none.
+// Without a terminal, progress is at most one line per second, and none for an operation shorter than a second.
 func TestProgressInAPipe(t *testing.T) {
 	for _, tt := range []struct {
 		json bool

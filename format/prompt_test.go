@@ -10,8 +10,8 @@ import (
 	"rpcx/wire"
 )
 
-// TestConsoleAboveAPrompt: while there is a prompt the lines go there, and
-// progress is no bar but lines, of which there are not many.
+// TestConsoleAboveAPrompt: while there is a prompt, lines are written above it, and progress is a few lines instead of a
+// bar.
 func TestConsoleAboveAPrompt(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	if err != nil {

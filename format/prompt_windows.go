@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// terminalSignals are those of other systems: none ever comes here.
+// terminalSignals are those of other systems, which never arrive here.
 var terminalSignals = []os.Signal{syscall.SIGQUIT}
 
 // handleSignal has nothing to do.
 func (p *Prompt) handleSignal(os.Signal) {}
 
-// stopGroup does nothing: there are no stopped processes here.
+// stopGroup does nothing: this system has no stopped processes.
 func stopGroup() {}

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// With --errors json everything on stderr is an object with one member, which says what the line is.
+// With --errors json each line of stderr is an object with one member, which names the kind of line.
 func TestRowsAreJSON(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{JSON: true})
@@ -36,7 +36,7 @@ func TestRowsAreJSON(t *testing.T) {
 	}
 }
 
-// A fact of a connection says what there is of it, in words and as JSON.
+// A fact of a connection as text and as JSON.
 func TestFacts(t *testing.T) {
 	for _, tt := range []struct {
 		fact        wire.Fact
@@ -113,7 +113,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// What is hidden is nowhere in what the program itself says, neither as it is nor as JSON has it.
+// Hidden texts do not appear in rpcx's own output, plain or as JSON.
 func TestHide(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{})
@@ -181,7 +181,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// Above a prompt there is no bar left, and what comes is written there until that is undone; in a pipe nothing changes.
+// Above a prompt, output goes to the prompt without a bar until that is undone; in a pipe nothing changes.
 func TestAbove(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})

@@ -212,9 +212,8 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes returns in a few words, on one line, what a method's schema accepts; ""
-// if it does not say. The member method, in which some services repeat the
-// method's name, is left out.
+// Takes returns in a few words, on one line, what a method's schema accepts; "" if it does not say. It leaves out the member
+// method, in which some services repeat the method's name.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

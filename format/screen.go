@@ -29,8 +29,7 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color sets Dumb and Color. obeys says whether the terminal obeys escape
-// sequences, for systems on which TERM says nothing.
+// color sets Dumb and Color. obeys reports whether the terminal obeys escape sequences, for systems without TERM.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
@@ -69,8 +68,8 @@ func Cut(s string, width int) string {
 	return s
 }
 
-// Fold returns a line of a shell in lines of at most width columns, broken at blanks outside of quotes, where a
-// backslash lets it go on. What cannot be broken stays as wide as it is.
+// Fold breaks a shell command into lines of at most width columns, at blanks outside quotes, with a backslash at the end of
+// each. Parts that cannot be broken may be wider.
 func Fold(line string, width int) []string {
 	const more = "    " // before what goes on
 	var lines []string
@@ -87,7 +86,7 @@ func Fold(line string, width int) []string {
 	}
 }
 
-// fits reports whether s takes at most width columns. It looks at no more of s than that.
+// fits reports whether s takes at most width columns. It reads no more of s than that.
 func fits(s string, width int) bool {
 	for _, r := range s {
 		if width -= keyboard.Columns(r); width < 0 {
@@ -97,8 +96,8 @@ func fits(s string, width int) bool {
 	return width >= 0
 }
 
-// breakIn returns the place of the last blank outside of quotes that leaves at most width columns before it; where there
-// is none, that of the first; -1: there is none at all.
+// breakIn returns the place of the last blank outside quotes that leaves at most width columns before it; else the first
+// blank; -1 if there is none.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false
@@ -125,8 +124,8 @@ func breakIn(line string, width int) int {
 	return at
 }
 
-// wrap writes text behind before, at most width columns a line; what goes on in further lines begins at column indent. A
-// word that is wider than a line is cut in pieces. A width of 0 wraps nothing.
+// wrap writes text after before, at most width columns per line; further lines begin at column indent. A word that is wider
+// than a line is cut. A width of 0 wraps nothing.
 func wrap(b *strings.Builder, before string, indent int, text string, width int) {
 	if width <= 0 {
 		b.WriteString(strings.TrimRight(before+text, " ") + "\n")

@@ -20,8 +20,7 @@ const traced = 2 << 10
 // since the start, and the message, redacted and shortened.
 func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
 
-// TraceOf is Trace with the name of the client whose message it is; "" if there
-// are no clients.
+// TraceOf is Trace with the name of the message's client; "" if there are no clients.
 func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
 	if c.o.JSON {
 		c.traceRow(client, d, msg, at)
@@ -43,7 +42,7 @@ func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.D
 	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
 }
 
-// traceRow is TraceOf for --errors json: what is JSON stands there as such, unless it is too long.
+// traceRow is TraceOf for --errors json: JSON is included as a value, unless it is too long.
 func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
@@ -59,8 +58,7 @@ func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.
 	c.row("trace", o.End())
 }
 
-// Fact shows with -v what is to know of a connection; at is the time since the start. What belongs to it stands on
-// lines of their own below it.
+// Fact shows a fact about a connection for -v; at is the time since the start. Further lines follow below it.
 func (c *Console) Fact(f wire.Fact, at time.Duration) {
 	if c.o.JSON {
 		var o scan.Object
@@ -146,8 +144,7 @@ func escaped(b []byte) []byte {
 	return out
 }
 
-// Times shows what was measured of a command: all of it as JSON, or where that is empty a text, whose lines are made fit
-// for a terminal.
+// Times shows the measured times of a command: as JSON, or, if that is empty, as text with escapes.
 func (c *Console) Times(all []byte, text string) {
 	switch {
 	case c.o.JSON && all == nil:

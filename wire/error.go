@@ -23,18 +23,18 @@ const (
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is an error response of a peer, or of ours to a peer. Its JSON encoding is how processes
-// of rpcx pass errors to each other; the method JSON returns the error in the form that peers see.
+// An Error is an error response, received or sent. Its JSON encoding is how processes of rpcx pass errors to each other; the
+// method JSON returns the error in the form that peers see.
 type Error struct {
 	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token; nil: none
 	Message   string          `json:"message"`
 	Data      json.RawMessage `json:"data,omitempty"`      // nil: none
 	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error; "": none
 	Retryable *bool           `json:"retryable,omitempty"` // nil: not said
-	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as it came, whole; nil for ours
+	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received; nil for local ones
 }
 
-// NewError returns an error that we answer with.
+// NewError returns an error to answer with.
 func NewError(code int, message string) *Error {
 	return &Error{Code: strconv.AppendInt(nil, int64(code), 10), Message: message}
 }
@@ -71,8 +71,7 @@ func (e *Error) Clone() *Error {
 	return &c
 }
 
-// JSON returns the error as an object: as it came where it came from a peer,
-// else code, message and data.
+// JSON returns the error as an object: unchanged if it was received, else code, message and data.
 func (e *Error) JSON() json.RawMessage {
 	if e.Raw != nil {
 		return e.Raw

@@ -40,20 +40,20 @@ type Event struct {
 	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
 	ContentType string          `json:"content_type,omitempty"` // "": none
 	Method      string          `json:"method,omitempty"`       // of the notification or item that it was; "": none, or of no interest
-	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure carries beside its error
+	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure has beside its error
 	Message     string          `json:"message,omitempty"`
-	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, as it came; nil: none
+	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, unchanged; nil: none
 	Topic       string          `json:"topic,omitempty"`    // the kind of a Guidance
 	Action      string          `json:"action,omitempty"`
 	Fix         []string        `json:"fix,omitempty"`
 	Level       string          `json:"level,omitempty"`
 	Err         *Error          `json:"error,omitempty"`
-	Missed      int64           `json:"missed,omitempty"` // of a Gap; MissedUnknown: nobody knows
-	Seq         json.RawMessage `json:"seq,omitempty"`    // these four as they came; nil: none
+	Missed      int64           `json:"missed,omitempty"` // of a Gap; may be MissedUnknown
+	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged; nil: none
 	Time        json.RawMessage `json:"time,omitempty"`
 	Job         json.RawMessage `json:"job,omitempty"`
 	Source      json.RawMessage `json:"source,omitempty"`
-	Extra       json.RawMessage `json:"extra,omitempty"` // an object of what has no place above; nil: none
+	Extra       json.RawMessage `json:"extra,omitempty"` // an object of all other members; nil: none
 }
 
 // AppendJSON appends the event as --events prints it, one line without its end.

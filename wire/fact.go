@@ -5,7 +5,7 @@ import "time"
 // A Fact is one piece of information, for -v, about how a connection was made, is used or has
 // ended. It holds no secrets. Text from the peer in it is not escaped for a terminal.
 type Fact struct {
-	Step  string        // one word for what it is about, such as "connected" or "tls"
+	Step  string        // one word for its subject, such as "connected" or "tls"
 	Text  string        // one line
 	Lines []string      // further lines, such as those of an HTTP head
 	At    string        // the address that was connected to; "": the Fact is not about a connection

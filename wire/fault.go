@@ -52,12 +52,11 @@ type Fault struct {
 	Err       error       `json:"-"`
 }
 
-// HTTP is the answer of an HTTP server that is no message of the protocol.
+// HTTP is the response of an HTTP server that is not a message.
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
-	// RetryAfter is the number of seconds after which the server wants to be asked again; 0 if it
-	// does not say.
+	// RetryAfter is the number of seconds that the server wants clients to wait; 0 if it does not say.
 	RetryAfter int `json:"retry_after,omitempty"`
 }
 
@@ -87,7 +86,7 @@ func NewFault(kind FaultKind, message string, cause error) *Fault {
 	return &Fault{Kind: kind, Message: message, Err: cause}
 }
 
-// AsFault finds the *Fault in err; it returns nil where there is none.
+// AsFault returns the *Fault in err; nil if there is none.
 func AsFault(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f

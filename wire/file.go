@@ -4,7 +4,7 @@ import "encoding/json"
 
 // A File is a file inside an answer. Its content is one of Base64 and Text, JSON texts.
 type File struct {
-	Kind   string // what it is, in a word
+	Kind   string // one word for its kind
 	Name   string // as the peer has it; it may be no file's name, or ""
 	Type   string // its media type; "": not known
 	Base64 json.RawMessage

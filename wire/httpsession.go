@@ -7,9 +7,8 @@ import "errors"
 type HTTPSession interface {
 	// SetHeader adds a header to all further exchanges.
 	SetHeader(name, value string)
-	// ReadEvents begins to read the event stream with messages that belong to no exchange, if the
-	// server has one; Recv returns them. over is called when that stream has ended for good, or at
-	// once if there is none.
+	// ReadEvents begins to read the event stream with messages outside of exchanges, if the server has one; Recv returns
+	// them. over is called when that stream has ended for good, or at once if there is none.
 	ReadEvents(over func())
 	// EndByDelete makes Close tell the server that the session is over, with an HTTP DELETE.
 	EndByDelete()
@@ -19,8 +18,7 @@ type HTTPSession interface {
 // sent back with every later request.
 type HTTPName struct {
 	Header string // "": Mcp-Session-Id
-	// Again is the status of an answer that only brings the header; the message is then sent again
-	// with it, once. 0: there is no such status.
+	// Again is the status of a response that only brings the header; the message is then sent again with it, once. 0: none.
 	Again int
 }
 
@@ -47,8 +45,8 @@ type HTTPSessions struct {
 // A Router is a Conn whose peer reads several streams. Each message is sent on one of them: an
 // answer on the stream of its request.
 type Router interface {
-	// SendAbout sends a message that is no answer but belongs to the peer's request with that id.
-	// It is sent on the stream of that request as long as that is open.
+	// SendAbout sends a message that is not a response but belongs to the peer's request with that id. It is sent on the
+	// stream of that request as long as that is open.
 	SendAbout(request ID, msg []byte) error
 	// NoAnswer says that the peer's request with that id will get no answer.
 	NoAnswer(request ID)

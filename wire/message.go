@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 )
 
-// An ID is a JSON token as it stood on the wire: `1`, `"1"` and `1.0` are three
-// different ids. nil means that there is none.
+// An ID is a JSON token as on the wire: `1`, `"1"` and `1.0` are three different ids. nil means none.
 type ID []byte
 
-// Clone returns a copy that nobody else holds.
+// Clone returns a copy with its own memory.
 func (id ID) Clone() ID { return bytes.Clone(id) }
 
 // String returns the token.
@@ -21,12 +20,12 @@ type Kind uint8
 // The kinds of message.
 const (
 	Invalid      Kind = iota // malformed, but the connection can go on; Err is what to answer with
-	Request                  // of the peer to us, or of ours to it
+	Request                  // in either direction
 	Notification             // a request that wants no answer
 	Response                 // answers the request with the same ID
 	Item                     // one piece of a stream, see Stream
 	Cancel                   // asks to end the request or stream named in Target
-	Greeting                 // what a side says before anything else
+	Greeting                 // a message of the handshake
 )
 
 var kindNames = [...]string{"invalid", "request", "notification", "response", "item", "cancel", "greeting"}
@@ -41,16 +40,16 @@ type Message struct {
 	Kind   Kind
 	ID     ID              // of a request or response; nil: none
 	Stream ID              // the stream that an Item belongs to, or that a Response opens
-	Target ID              // what a Cancel ends; of an Item with Beside set, the call that it is about, if it came in that call's exchange
+	Target ID              // what a Cancel ends; of an Item with Beside set, the call that it belongs to, if it arrived in that call's exchange
 	Final  bool            // no more answers to this call, or items of this stream
-	Beside bool            // an Item that is no part of an answer: it shows something of another message, which is delivered as well
+	Beside bool            // an Item that shows part of another message, which is delivered as well
 	Bare   bool            // an Invalid message of a server that is treated as an event: Method is its own name for it, Body all of it
 	Method string          // the name that a user knows: the method, the binding, the callback, the type
 	Params json.RawMessage // params of a Request, Notification or Item, whole; nil: none
-	Body   json.RawMessage // what a user wants to see: a result, an item's payload, a notification's params
+	Body   json.RawMessage // what users see: a result, an item's payload, a notification's params
 	Err    *Error          // the error of a Response or Item, or what is wrong with an Invalid
 	Raw    []byte          // the message as it came or goes
-	Event  *Event          // what a user sees of it, if the process that sent it has said so; else nil
+	Event  *Event          // what users see of it, if another process of rpcx has sent that; else nil
 }
 
 // Clone returns m with all bytes copied into fresh memory.
@@ -59,8 +58,8 @@ func (m Message) Clone() Message {
 	return c
 }
 
-// CopyTo appends m.Raw to buf and returns m with its slices moved into the
-// copy, and buf. Slices of m that are no part of Raw are cloned.
+// CopyTo appends m.Raw to buf and returns m with its slices moved into the copy, and buf. Slices of m outside Raw are
+// cloned.
 func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	var c Message
 	buf = c.CopyOf(&m, buf)

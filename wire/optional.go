@@ -8,21 +8,20 @@ type WriteCloser interface {
 	CloseWrite() error
 }
 
-// A ReadCloser has reads return io.EOF when they have returned what has come so far.
+// A ReadCloser can make reads return io.EOF after the bytes that have arrived.
 type ReadCloser interface {
 	CloseRead() error
 }
 
 // A PeerWatcher notices that the peer has closed the connection.
 type PeerWatcher interface {
-	// Gone returns a channel that is closed when the peer reads no more, as far as the system tells;
-	// nil if that cannot be found out.
+	// Gone returns a channel that is closed when the peer stops reading, as far as the system reports it; nil if it cannot.
 	Gone() <-chan struct{}
 }
 
-// A PeerState knows how far the peer has closed the connection, without a read.
+// A PeerState reports, without a read, how far the peer has closed the connection.
 type PeerState interface {
-	// FarEnd reports whether the peer has ended its direction, and whether it is gone in both.
+	// FarEnd reports whether the peer has closed its sending direction, and whether it has closed both.
 	FarEnd() (silent, gone bool)
 }
 

@@ -35,18 +35,17 @@ type Idler interface {
 // A Buffered is a Conn that may read more than one message at a time, so that the peer can route
 // these together.
 type Buffered interface {
-	// Buffered appends the next messages to msgs, as far as they have been read already, until msgs
-	// has most elements; it never waits. An error behind them is left to Recv. The bytes are valid
-	// until the next Recv, and so are those that Recv has returned.
+	// Buffered appends the messages that have been read ahead to msgs, until it has most elements; it never waits. Recv
+	// returns the error after them. The bytes are valid until the next Recv, like those that Recv has returned.
 	Buffered(msgs [][]byte, most int) [][]byte
 }
 
-// A Batcher is a Conn that can hold back what is sent until Flush, so that many messages leave in
-// one write. Its Send is SendBuffered followed by Flush.
+// A Batcher is a Conn that can queue messages until Flush, so that many leave in one write. Its Send is SendBuffered
+// followed by Flush.
 type Batcher interface {
 	// SendBuffered is Send, but the bytes may stay in a buffer until Flush.
 	SendBuffered(msg []byte) error
-	// Flush writes what is held back.
+	// Flush writes the queued messages.
 	Flush() error
 }
 
@@ -96,15 +95,14 @@ func Sent(ctx context.Context) {
 	}
 }
 
-// A OneShot is a Conn that carries a single exchange of the peer (an HTTP POST to our
-// listener). It is closed after the answers to the messages in it; how long they may take is
-// bounded only by the peer.
+// A OneShot is a Conn that carries a single exchange of the peer (an HTTP POST to a listener). It is closed after the
+// responses to its messages, which only the peer's patience bounds.
 type OneShot interface {
 	// OneShot is a marker and does nothing.
 	OneShot()
 }
 
-// OneAnswer is a Conn of which the peer may take only a single message, as the answer to its request.
+// OneAnswer is a Conn whose peer may accept only a single message, the response to its request.
 type OneAnswer interface {
 	// OneAnswer reports whether that is so.
 	OneAnswer() bool
@@ -128,8 +126,8 @@ type Options struct {
 	// Noise gets each skipped line, without its end. May be nil. The bytes are
 	// valid during the call.
 	Noise func(line []byte)
-	// Head holds the header lines, each with its CRLF, that the framing header writes
-	// before each message beside its length.
+	// Head has the header lines, each with its CRLF, that the framing header writes before each message beside
+	// Content-Length.
 	Head []byte
 	// First gets the first bytes of a byte stream as they come in, or the first message. The bytes
 	// are valid during the call. May be nil.

@@ -63,7 +63,7 @@ func (s *screenRow) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// What is typed among wide characters lands where the cursor shows it.
+// Text typed among wide characters appears at the cursor.
 func TestWideCharacters(t *testing.T) {
 	const left, right, del = "\x1b[D", "\x1b[C", "\x1b[3~"
 	for typed, want := range map[string]string{

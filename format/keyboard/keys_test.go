@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// editorGets returns what the line editor is given of what is typed, and how
-// often Ctrl-C and Ctrl-Z came.
+// editorGets returns what the line editor receives for typed input, and the number of Ctrl-C and Ctrl-Z.
 func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended int) {
 	t.Helper()
 	k := &Keys{
@@ -55,8 +54,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// FuzzKeys: of what is pasted nothing reaches the editor, which shows it, that a
-// terminal would obey.
+// FuzzKeys: nothing that a terminal would obey reaches the editor from pasted text.
 func FuzzKeys(f *testing.F) {
 	f.Add("a\x1b[31m\u009b\r\n\x7f\x00")
 	f.Add("\x1b\x1b[201\x1b[20")

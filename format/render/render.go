@@ -106,8 +106,8 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	if _, err := dec.Token(); err != io.EOF {
 		return dst, errors.New("more than one value")
 	}
-	// Write ends a loop that prints. A loop that prints nothing can only be
-	// left behind: hence a goroutine with a buffer of its own.
+	// Write ends a loop that prints. A loop that prints nothing can only be left running, in a goroutine with its own
+	// buffer.
 	out := &output{ctx: ctx}
 	done := make(chan error, 1)
 	go func() { done <- t.Execute(out, convert(v, clean)) }()

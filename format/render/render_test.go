@@ -29,7 +29,7 @@ func single(t *testing.T, text string) *Set {
 const value = `{"s":"x<y>","e":"","n":12345678901234567890,"f":1.50,"z":0,"i":5,"e3":1e3,"minus":-0,"t":true,"null":null,
 "list":["b","a",3],"none":[],"o":{"k":"v<","a-b":1},"rows":[{"id":"1","n":2},{"id":"2"}],"deep":{"a":{"b":"c"}},"named":{"String":"member"}}`
 
-// What JSON needs besides text/template's own ways, and what is ours.
+// JSON in text/template, and rpcx's own functions.
 func TestForJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		"{{.n}} {{.f}} {{.i}} {{.e3}} {{.minus}}":                                   "12345678901234567890 1.50 5 1e3 -0",

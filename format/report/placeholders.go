@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A placeholders holds what is written into a document in place of marks, when the document has
-// been made: it may be too long for memory.
+// A placeholders has text to insert into a document in place of marks after the document is complete: the text may be too
+// long for memory.
 type placeholders []part
 
 // A part stands in a document as mark.
@@ -17,15 +17,14 @@ type part struct {
 	write func(w io.Writer) error
 }
 
-// add returns a text that nobody else can have put into the document. It has to stand
-// there once, behind those that add returned before.
+// add returns a mark that cannot occur in the document otherwise. It must be used once, after the marks returned before.
 func (l *placeholders) add(write func(w io.Writer) error) string {
 	mark := "later-" + rand.Text()
 	*l = append(*l, part{[]byte(mark), write})
 	return mark
 }
 
-// stands says what is replaced: more of the document than the mark that add returned last.
+// stands extends the last mark to more of the document.
 func (l placeholders) stands(all []byte) { l[len(l)-1].mark = all }
 
 // write writes the document.

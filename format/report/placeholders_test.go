@@ -76,7 +76,7 @@ func TestManyAreWrittenAsOthersAre(t *testing.T) {
 	}
 }
 
-// What a report of 100,000 failures needs is what one of 10,000 does.
+// A report of 100,000 failures needs as much memory as one of 10,000.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector")

@@ -90,8 +90,7 @@ func TestTAPOfOneSuiteIsAPlainList(t *testing.T) {
 	}
 }
 
-// junitElements are the elements that readers of JUnit XML know, each with the
-// attributes that must be there and the elements that may stand around it.
+// junitElements are the elements that readers of JUnit XML know, each with its required attributes and possible parents.
 var junitElements = map[string]struct {
 	attrs  []string
 	inside string
@@ -244,7 +243,7 @@ func write(t *testing.T, form Form, suites []Suite) string {
 	return b.String()
 }
 
-// All that a report in each form is, to the last character. With -update it is written anew, and then to be read.
+// The whole report in each form. -update writes the expected files; review them afterwards.
 func TestWhole(t *testing.T) {
 	all := append(some(), Suite{Name: "more", Cases: []Case{
 		{Name: "bare", Failures: []Failure{{Message: "of no kind"}}},

@@ -20,8 +20,8 @@ const (
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: which form, and where it goes. It is a
-// flag value (Set, Get and String); the zero Target asks for no report.
+// A Target is the value of --report: a form and a file. It is a flag value (Set, Get and String); the zero Target means no
+// report.
 type Target struct {
 	Form Form
 	File string // "": standard output

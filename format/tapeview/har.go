@@ -48,16 +48,15 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	return nil
 }
 
-// A harBuilder assigns messages to HTTP exchanges. The tape says only by its
-// order what belongs together: the message of a request, the head of the
-// response, the messages in it.
+// A harBuilder assigns messages to HTTP exchanges. A tape shows only by its order what belongs together: the message of a
+// request, the head of the response, the messages in it.
 type harBuilder struct {
 	header  tape.Header
 	entries []*harEntry
 	conns   map[int]*harConn
 }
 
-// A harConn holds what the tape has said about one connection.
+// A harConn is the state of one connection.
 type harConn struct {
 	socket  *harEntry         // the WebSocket that the connection is; nil: none
 	waiting []harBody         // sent messages without an exchange so far
@@ -187,15 +186,15 @@ func (h *harBuilder) message(row *Row) {
 	case c.socket != nil:
 		c.socket.messages = append(c.socket.messages, b)
 		c.socket.end = max(c.socket.end, row.Time)
-	case b.sent: // its exchange, by which HTTP is known, may stand behind it
+	case b.sent: // its exchange, which shows that this is HTTP, may follow
 		c.waiting = append(c.waiting, b)
 	case c.plain:
 		h.answer(c, row.Of, b)
 	}
 }
 
-// answer adds a message that came in to the exchange of its call, else to the
-// latest one. On a tape without exchanges each call gets one.
+// answer adds a received message to the exchange of its call, else to the latest one. On a tape without exchanges each call
+// gets one.
 func (h *harBuilder) answer(c *harConn, call int, b harBody) {
 	e := c.posts[call]
 	if e == nil {
@@ -260,8 +259,8 @@ func isHTTP(endpoint string) bool {
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
 }
 
-// harURL returns the URL in an endpoint, without the dialect, the framing and who the
-// user is; "" if it has none. A Unix socket gets a name that no host can have.
+// harURL returns the URL in an endpoint, without dialect, framing and userinfo; "" if it has none. A Unix socket gets a host
+// name that cannot exist.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")

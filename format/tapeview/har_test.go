@@ -123,8 +123,8 @@ func TestHAROfMessagesAlone(t *testing.T) {
 	}
 }
 
-// On such a tape each message that came in stands with the call that it answers, in whatever order they came, and what
-// answers none with the latest that was answered.
+// On such a tape each received message belongs to the call that it answers, in any order, and other messages to the latest
+// answered call.
 func TestHAROfAnswersInAnotherOrder(t *testing.T) {
 	r := read(t, `{"tape":1,"endpoint":"http://127.0.0.1:8080/rpc"}
 {"t":0,"dir":"recv","msg":{"method":"before"}}

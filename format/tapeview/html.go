@@ -17,8 +17,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// The parts of the page, in files of their own so that they can be edited as
-// what they are.
+// The parts of the page are separate files, for editors.
 var (
 	//go:embed page/page.html
 	pageHTML string
@@ -28,13 +27,11 @@ var (
 	pageJS string
 )
 
-// HTML writes the conversation on r as a single page that needs no network and
-// no other file. Rows are written while the tape is read.
+// HTML writes the conversation on r as a single page that needs no network and no other file. Rows are written while the
+// tape is read.
 //
-// A tape may be hostile. Its text is in the page as JSON in which <, > and &
-// are escaped, so that it cannot end the element around it; the page's script
-// only inserts it as text; and the page's policy allows no script but that one,
-// by its hash.
+// A tape may be hostile. Its text is in the page as JSON in which <, > and & are escaped, so it cannot end its element; the
+// page's script inserts it only as text; and the page's policy allows only that script, by its hash.
 func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)

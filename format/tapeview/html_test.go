@@ -49,8 +49,7 @@ func TestHTMLHoldsTheTape(t *testing.T) {
 	}
 }
 
-// A hostile tape cannot end the element that its text stands in, and no script
-// but the page's own may run.
+// A hostile tape cannot end the element around its text, and only the page's own script may run.
 func TestHTMLIsSafe(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!--<script>&lt;\u2028`
 	page := html(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
@@ -84,8 +83,7 @@ func TestHTMLScriptWritesTextOnly(t *testing.T) {
 	}
 }
 
-// Whatever is on the tape, the page is small beside its data: that of 10,000 messages is as
-// large as that of none.
+// The page without its data has the same size for 10,000 messages and for none.
 func TestHTMLBesideTheData(t *testing.T) {
 	var tape strings.Builder
 	tape.WriteString(`{"tape":1}` + "\n")

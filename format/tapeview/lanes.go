@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The colours of the text. None of them is the only sign of something: an error
-// has a mark as well.
+// The colours of the text. Colour is never the only sign: errors have a mark as well.
 const (
 	colorFaint = "\x1b[2m"
 	colorError = "\x1b[31m"
@@ -22,9 +21,8 @@ const (
 	colorOff   = "\x1b[0m"
 )
 
-// A printer prints rows: the line on the tape, the time, the time since the row
-// before, and two lanes with an arrow between them. Without room for two lanes,
-// an arrow before each message says who sent it.
+// A printer prints rows: the line on the tape, the time, the time since the previous row, and two lanes with an arrow
+// between them. If there is no room for two lanes, an arrow before each message shows its sender.
 type printer struct {
 	w      *bufio.Writer
 	color  bool

@@ -6,9 +6,8 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A rowFilter decides which rows --jq and --grep keep. The answer to a call that
-// is kept is kept, too, since neither says much alone. Rows that are not
-// messages are left out if anything is asked for.
+// A rowFilter decides which rows --jq and --grep keep. The answer to a kept call is kept, too, because neither is useful
+// alone. With a filter, rows that are not messages are left out.
 type rowFilter struct {
 	o     Options
 	calls map[int]bool // the Numbers of calls that were kept and have no answer yet

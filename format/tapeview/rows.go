@@ -38,8 +38,7 @@ func headerOf(r *tape.Reader) tape.Header {
 	return h
 }
 
-// read returns the next row; io.EOF after the last. A line that only says what
-// a message must be like becomes a row without a message.
+// read returns the next row; io.EOF after the last. A line that only describes a message becomes a row without a message.
 func (r *reader) read() (*Row, error) {
 	if len(r.waiting) == 0 {
 		l, err := r.next()

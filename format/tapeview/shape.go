@@ -9,10 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape is the role of a message in its protocol: whether it asks or answers,
-// and with which id. It is found by the members alone, as a tape has no
-// connection with a state. Members of JSON-RPC 1 and 2 are looked for first,
-// then those of dialects with other messages.
+// A shape is the role of a message in its protocol: request, response or item, and its id. It is determined by the members
+// alone, because a tape has no connection state. Members of JSON-RPC 1 and 2 come first, then those of dialects with other
+// messages.
 type shape struct {
 	kind   Kind
 	name   string

@@ -17,7 +17,7 @@ type ShowOptions struct {
 	Color bool // use a terminal's colours
 }
 
-// DefaultWidth is the width of the text, in columns, if none is given.
+// DefaultWidth is the default width of the text, in columns.
 const DefaultWidth = 100
 
 // Show writes the conversation on r as text to w: what the recorded client sent
@@ -138,7 +138,7 @@ const maxBrief = 4 << 10
 // brief returns a body on one line, or the text that is shown instead.
 func brief(row *Row) string {
 	switch {
-	case row.Kind == Broken && row.Raw == nil: // the tape only says what the message must be like
+	case row.Kind == Broken && row.Raw == nil: // the tape only describes the message
 		return format.CleanLine(row.Text)
 	case row.Kind == Broken && !row.Valid:
 		return format.CleanLine(row.Text + ": " + string(row.Raw[:min(len(row.Raw), maxBrief)]))

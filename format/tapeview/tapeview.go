@@ -83,8 +83,7 @@ type Row struct {
 	Event // of a row without a message
 }
 
-// An Event holds what the tape says about an exchange or an opening; both
-// members are nil for other rows.
+// An Event is the tape's description of an exchange or an opening; both members are nil for other rows.
 type Event struct {
 	HTTP *tape.HTTP // of an Exchange
 	Open *tape.Open // of an Opening

@@ -7,12 +7,10 @@ import (
 	"rpcx/wire"
 )
 
-// A thread follows the calls of one connection, to find the call that an answer
-// or an item belongs to, and how deep it is nested.
+// A thread follows the calls of one connection, to find the call of an answer or item, and its nesting.
 //
-// No dialect says for which of our calls the peer makes a call of its own. A
-// call that comes while calls in the other direction are open is shown inside
-// the latest of those, which is what the peer most likely works on.
+// Dialects do not say for which call the peer makes a call of its own. A call that arrives while calls in the other
+// direction are open is shown inside the latest of those, which is probably the one.
 type thread struct {
 	open    []openCall          // calls without an answer, the oldest first
 	done    map[string]openCall // answered calls, by direction and id, and by the stream that the answer named

@@ -80,8 +80,7 @@ func TestShowInColour(t *testing.T) {
 	}
 }
 
-// What no JSON could hold reaches the text by way of names, notes, reasons and
-// what was no JSON.
+// Names, notes, reasons and invalid JSON can contain characters that JSON cannot.
 func TestShowIsSafe(t *testing.T) {
 	evil := `\u001b]0;owned\u0007\u009b31m\u202ereversed\r\n`
 	got := show(t, read(t, `{"tape":1,"endpoint":"`+evil+`","dialect":"`+evil+`"}
@@ -242,7 +241,7 @@ func TestChoose(t *testing.T) {
 		{`.method == "getOrder"`, "", "getOrder getOrder"},
 		{`.params.count > 2`, "tea", "placeOrder placeOrder"},
 		{`.nothing`, "", ""},
-		{`.result | test("x")`, "", "watch"}, // it fails on other results, which are no strings
+		{`.result | test("x")`, "", "watch"}, // it fails on other results, which are not strings
 	} {
 		o := ShowOptions{}
 		if c.grep != "" {

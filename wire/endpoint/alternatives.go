@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An alternative is another endpoint that is worth a try after a certain failure to reach a peer or to be greeted by it.
+// An alternative is another endpoint to try after a certain failure to reach a peer or to complete its handshake.
 type alternative struct {
 	schemes []string // of the endpoints that it applies to; nil: all of them
 	applies func(f *wire.Fault, e Endpoint) bool
@@ -91,7 +91,7 @@ var alternatives = []alternative{
 	},
 }
 
-// SilenceHint returns what may be wrong, for people, when a peer of e never sent anything; "" if that is not known.
+// SilenceHint returns what may be wrong when a peer of e never sent anything; "" if that is unknown.
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
@@ -116,8 +116,8 @@ func (e Endpoint) AsWebSocket() *Change {
 	return nil
 }
 
-// Alternative returns the change to e that is worth a try after the failure f to reach its peer or to be greeted by it,
-// and why, for people; nil if there is none.
+// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, and why;
+// nil if there is none.
 func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""

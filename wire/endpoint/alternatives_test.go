@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What may be meant where a peer refuses, by what it says.
+// The alternatives for each failure of a peer.
 func TestOtherwise(t *testing.T) {
 	http := func(status int, body string) *wire.Fault {
 		return &wire.Fault{Kind: wire.Unreachable, HTTP: &wire.HTTP{Status: status, Body: body}}
@@ -168,7 +168,7 @@ func TestOtherwise(t *testing.T) {
 	}
 }
 
-// What may be amiss with a peer of which nothing comes.
+// The hints for a silent peer.
 func TestSilence(t *testing.T) {
 	for typed, want := range map[string]string{
 		"http://h/":         "no answer came to the request: ws:// reaches a server of WebSockets, -vv shows what is sent",

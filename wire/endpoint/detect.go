@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A signature recognizes by the first bytes of a peer, or by the text of its error, what the peer speaks.
+// A signature recognizes a dialect, framing or transport by the first bytes of a peer, or by the text of its error.
 type signature struct {
 	patterns []*regexp.Regexp // all match
 	unless   *regexp.Regexp   // does not match; nil: none
@@ -56,7 +56,7 @@ var signatures = sync.OnceValue(func() (list []signature) {
 })
 
 // varint reports whether first begins with the length of a message as a varint, and the message. A length of one byte could
-// be any character: it counts only if it is no white space and a whole message of that length follows.
+// be any character: it counts only if it is not white space and a whole message of that length follows.
 func varint(first []byte) bool {
 	size, n := binary.Uvarint(first)
 	if n <= 0 || n >= len(first) || first[n] != '{' && first[n] != '[' {
@@ -68,9 +68,8 @@ func varint(first []byte) bool {
 	return n > 1
 }
 
-// Recognize returns the change that said shows: the first bytes of a peer of e, or an error that it answered. It is nil if
-// they show nothing, or if e names the same dialect, framing and transport already. sure reports that there is no other
-// explanation.
+// Recognize returns the change for said: the first bytes of a peer of e, or its error. It is nil if they match no signature,
+// or if e names the same dialect, framing and transport already. sure reports that there is no other explanation.
 func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	for _, s := range signatures() {
 		if s.fits(e) && s.shows(said) {

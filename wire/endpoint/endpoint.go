@@ -17,7 +17,7 @@ import (
 type Endpoint struct {
 	Dialect  string            // a name in the table of dialects
 	Framing  string            // "": the transport's default
-	Reversed string            // Accept or Dial if the connection is made the other way round, else ""
+	Reversed string            // Accept or Dial if the connection is reversed, else ""
 	Address  transport.Address // zero for a demo, a tape and a socket
 	Demo     string            // the name of an embedded server, else ""
 	Tape     string            // the file of a tape that is played, else ""
@@ -26,13 +26,13 @@ type Endpoint struct {
 	Session  string            // with Socket: the name of the session, else ""
 	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
 
-	Plugin dialect.PluginOptions // zero for a peer that is no plugin
+	Plugin dialect.PluginOptions // zero for a peer that is not a plugin
 }
 
 // The prefixes that reverse who connects.
 const (
-	Accept = "accept" // of a peer to call: it connects to us
-	Dial   = "dial"   // of an endpoint to serve: we connect to the client
+	Accept = "accept" // of a peer to call: the peer connects
+	Dial   = "dial"   // of an endpoint to serve: rpcx connects to the client
 )
 
 // reversible are the transports for which either side can connect.
@@ -90,8 +90,7 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 // IsHTTP reports whether messages are sent with HTTP POST.
 func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 
-// Resolves reports whether the address is that of an HTTP server which tells where the
-// conversation is held.
+// Resolves reports whether the address is that of an HTTP server that names the WebSocket of the conversation.
 func (e Endpoint) Resolves() bool {
 	return e.Address.IsHTTP() && e.Spec().Transport.Resolve != nil
 }

@@ -56,7 +56,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 	}
 }
 
-// prefix stores what a word before a transport says; false if it may not stand there.
+// prefix stores the value of a word before a transport; false if the word is not allowed there.
 func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	isDialect := all.Has(word)
 	if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
@@ -114,7 +114,7 @@ func (e *Endpoint) conversation(after string) error {
 	}
 	e.Socket, e.Hook = after, ""
 	if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
-		e.Socket, e.Hook = after[:i], after[i+1:] // a folder's name may hold a "#"
+		e.Socket, e.Hook = after[:i], after[i+1:] // a directory's name may contain "#"
 	}
 	if e.Socket == "" {
 		return wire.Usagef("conversation: needs the path of a socket")
@@ -177,8 +177,7 @@ var aliases = map[string]string{
 	"lsp": "header", // as ro+lsp+exec:x has it
 }
 
-// Prefixes returns the words that may stand before a transport: dialects,
-// framings, their aliases, and accept and dial.
+// Prefixes returns the words allowed before a transport: dialects, framings, their aliases, and accept and dial.
 func Prefixes() []string {
 	words := append(append(all.Names(), framing.Names()...), Accept, Dial)
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
@@ -196,9 +195,8 @@ var beginnings = []string{
 	"demo", "tape", "conversation",
 }
 
-// Beginnings returns what an endpoint may begin with, such as "ws://" or "exec:",
-// in the order in which they are offered for completion. Endpoints that users do
-// not type are left out, and so are demos, which have names.
+// Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. Endpoints that
+// users do not type are left out, and so are demos, which have names.
 func Beginnings() (all []string) {
 	for _, s := range beginnings {
 		switch {

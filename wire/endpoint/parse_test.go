@@ -69,7 +69,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What a dialect's codec is told comes from the endpoint alone.
+// A codec's options depend only on the endpoint.
 func TestCodecOptions(t *testing.T) {
 	e, err := Parse("header+exec:x", "")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// lookEach is the interval at which process groups that hooks have left in the background are
-// checked: once a group has ended, the system may give its number to another one.
+// lookEach is the interval of checking process groups that hooks have left in the background: after a group has ended, the
+// system may reuse its number.
 const lookEach = time.Second
 
 // keep remembers the process group of a command that has answered but has left processes in the
@@ -24,8 +24,7 @@ func (b *ConnectionHooks) keep(p *child.Process) {
 	}
 }
 
-// watchBackground forgets groups that have ended by themselves, until there are none left, or until
-// Close.
+// watchBackground forgets groups that have ended, until there are none, or until Close.
 func (b *ConnectionHooks) watchBackground() {
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()

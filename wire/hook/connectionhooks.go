@@ -48,7 +48,7 @@ type ConnectionHooks struct {
 	closed  bool
 	running map[string]*runningCommand
 	cos     map[*Answer]*coprocess
-	warned  bool // the user was warned that there is no endpoint
+	warned  bool // has warned that there is no endpoint
 
 	background []*child.Process // process groups that commands have left behind; see keep
 }
@@ -69,9 +69,9 @@ var (
 	errClosed  = errors.New("the connection is closed")
 )
 
-// Answer answers r. The error is a *wire.Error if the peer should get one, and ctx's error if
-// ctx or the connection ended first. If r.Stream is set the events go to r.Emit, and a result that
-// is no stream is its only item. A notification has no answer: the user is only warned of failures.
+// Answer answers r. The error is a *wire.Error for the peer, or ctx's error if ctx or the connection ended first. If
+// r.Stream is set, events go to r.Emit, and a result that is not a stream is its only item. Failures of notifications are
+// only warnings.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	return b.answerCommand(ctx, c, a, r)
 }
 
-// answerJQ runs a jq expression. If r is no stream, the last output is the answer.
+// answerJQ runs a jq expression. If r is not a stream, the last output is the answer.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	if err := b.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err

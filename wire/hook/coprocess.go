@@ -22,7 +22,7 @@ type coprocess struct {
 	c *chain
 
 	mu      sync.Mutex
-	noisy   bool  // the user was warned of a line that is no answer
+	noisy   bool  // has warned of a line that is not an answer
 	last    int64 // id
 	pending map[int64]chan coAnswer
 }
@@ -154,7 +154,7 @@ func (co *coprocess) died(r dialect.Request) error {
 	return co.b.fail(co.c, r.Method, "the co-process did not answer: it %s", how)
 }
 
-// register returns the line for r, and the channel for its answer, under an id of our own.
+// register returns the line for r, and the channel for its answer, under a local id.
 func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer chan coAnswer) {
 	answer = make(chan coAnswer, 1)
 	var o scan.Object
@@ -181,8 +181,7 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver gives an answer to the call that waits for it. If that was given up, the answer is
-// dropped.
+// deliver passes an answer to the call that waits for it. If the call has ended, the answer is dropped.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
 	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {

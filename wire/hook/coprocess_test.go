@@ -60,7 +60,7 @@ func TestCoOutOfOrder(t *testing.T) {
 	}
 }
 
-// Numbers of calls are decimal, however many there are; an answer to a number that is none of ours is nobody's.
+// Ids of calls are decimal numbers; an answer with an unknown id is ignored.
 func TestCoManyCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=co:n=0; while read -r line; do n=$((n + 1)); echo '{"id":1.5,"result":0}'; echo '{"id":99999999999999999999,"result":0}'; echo '{"id":'$n',"result":"'$n'"}'; done`)
@@ -146,7 +146,7 @@ func TestCoCloseEndsIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { w.ask(ctx, dialect.Request{Method: "rude"}) })
-	for i := range 5 { // more than a pipe holds, for who never reads
+	for i := range 5 { // more than the capacity of a pipe that is not read
 		wg.Go(func() {
 			w.ask(ctx, dialect.Request{Method: "full", Params: raw(fmt.Sprintf(`[%d,"%s"]`, i, strings.Repeat("x", 100_000)))})
 		})

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// What a user may give as an answer, and what is said of the rest.
+// The ANSWERs that a user may give, and the errors for others.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a=./x", `a is sh "./x"`},

@@ -13,8 +13,8 @@ import (
 
 const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
 
-// inherited returns our own environment. If we are a hook ourselves, it lacks the RPCX_ variables
-// about the message for which we were started; RPCX_ERRORS is the user's choice and is kept.
+// inherited returns this process's environment. If this process is a hook, it lacks the RPCX_ variables about the hook's
+// message; RPCX_ERRORS is the user's choice and stays.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")

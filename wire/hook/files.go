@@ -26,9 +26,8 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./
-// or ../ is relative to the folder of the catalog, wherever rpcx was started. It refuses a file
-// that others can write. Errors are usage Faults.
+// FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative to the
+// directory of the catalog. It rejects a file that other users can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err := trust.Check("hooks", path); err != nil {
 		return nil, nil, err
@@ -51,7 +50,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, nil
 }
 
-// beside returns a, with a relative command made relative to the folder dir.
+// beside returns a, with a relative command made relative to the directory dir.
 func (a Answer) beside(dir string) Answer {
 	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
 	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
@@ -60,8 +59,7 @@ func (a Answer) beside(dir string) Answer {
 	return a
 }
 
-// FromCatalog returns the hooks in the run members of c. Call it only for a catalog
-// that is ours: a file given as hooks.
+// FromCatalog returns the hooks in the run members of c. Call it only for a file that the user gave as hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
 // FromDemo is FromCatalog for an embedded demo. Its jq expressions are known to be right, so each

@@ -18,21 +18,20 @@ import (
 // extensions are removed from the end of a file's name to get the name that it answers.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
-// A folder holds the hooks of --hooks DIR by the names that they answer.
+// A folder has the hooks of the directory in --hooks, by name.
 type folder struct {
 	dir     string
 	files   map[string]string // what answers a name, below dir
 	unready []string          // scripts that are not executable, below dir
 }
 
-// FromDir returns a hook for each executable file in dir and its folders. Its name is the file's
-// path below dir without the extension of a script's language ("tools/call.py" answers tools/call).
-// Hidden files, files that are not executable and editors' copies (NAME~) are skipped, and links to
-// folders are not followed. NAME.json beside NAME is the entry of a catalog that describes it;
-// FromDir returns that catalog, nil if there are no entries.
+// FromDir returns a hook for each executable file below dir. Its name is the file's path below dir without the extension of
+// a script's language ("tools/call.py" answers tools/call). Hidden files, files that are not executable and editors' copies
+// (NAME~) are skipped, and links to directories are not followed. NAME.json beside NAME is its entry of a catalog; FromDir
+// returns that catalog, nil if there are no entries.
 //
-// It refuses a folder or a file that others can write, two files for one name, and a description
-// that would run something. Errors are usage Faults.
+// It rejects directories and files that other users can write, two files for one name, and an entry with a command. Errors
+// are usage Faults.
 func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	d, err := readFolder(dir)
 	if err != nil {
@@ -52,8 +51,7 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, err
 }
 
-// Unready returns the names of the scripts in dir and its folders, files that
-// begin with "#!", that FromDir passes over because they are not executable.
+// Unready returns the scripts below dir, files that begin with "#!", that FromDir skips because they are not executable.
 func Unready(dir string) []string {
 	d, _ := readFolder(dir) // FromDir reports the error
 	return d.unready
@@ -68,7 +66,7 @@ func readFolder(dir string) (*folder, error) {
 	return d, d.read("")
 }
 
-// read adds the files of the folder below, a path with slashes.
+// read adds the files of the directory below, a path with slashes.
 func (d *folder) read(below string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(below))
 	if err := trust.Check("hooks", at); err != nil {
@@ -128,7 +126,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe returns the catalog of the descriptions beside the hooks; nil if there are none.
+// describe returns the catalog of the entries beside the hooks; nil if there are none.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}
 	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}

@@ -1,9 +1,9 @@
-// Package hook answers the peer's requests with what the user has provided for them: a shell
-// command, a co-process, a jq expression or a constant (rpcx-hooks(7)).
+// Package hook answers the peer's requests with the user's hooks: a shell command, a co-process, a jq expression or a
+// constant (rpcx-hooks(7)).
 //
-// An Entry is one NAME=ANSWER. A Table holds all entries and their common limits. Bind makes the
-// ConnectionHooks of one connection, which own the processes that run for it. What the peer sends
-// reaches a command on its stdin and in RPCX_ variables, never in its command line.
+// An Entry is one NAME=ANSWER. A Table has all entries and their common limits. Bind makes the ConnectionHooks of one
+// connection, which own the processes that run for it. Input from the peer reaches a command on its stdin and in RPCX_
+// variables, never in its command line.
 package hook
 
 import (
@@ -152,7 +152,7 @@ func usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// inside adds, in front of the message of a usage Fault, where the error is.
+// inside prefixes the message of a usage Fault with the place of the error.
 func inside(where string, err error) error {
 	if f := wire.AsFault(err); f != nil {
 		c := *f

@@ -24,8 +24,8 @@ var functions = []jq.Func{
 }
 
 type (
-	// callerKey is the context key of the Caller for rpc and notify; computingKey is that of the
-	// share of which a program holds a slot while it computes.
+	// callerKey is the context key of the Caller for rpc and notify; computingKey is that of the share whose slot a program
+	// holds while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -48,8 +48,7 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject implements object: the id of the object whose method is called (a command has it in
-// RPCX_OBJECT); null if there is none.
+// jqObject implements object: the id of the object whose method is called (RPCX_OBJECT in a command); null if there is none.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
 		return id, nil
@@ -110,7 +109,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	return in, nil
 }
 
-// asked reads the arguments of rpc and notify. Null stands for no params.
+// asked reads the arguments of rpc and notify. Null means no params.
 func asked(ctx context.Context, what string, args []any) (c dialect.Caller, method string, params json.RawMessage, err error) {
 	method, ok := args[0].(string)
 	if !ok {

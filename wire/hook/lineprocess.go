@@ -26,7 +26,7 @@ type LineProcess struct {
 	mu      sync.Mutex
 	how     string // after done: how it ended
 	ok      bool   // after done: in good order
-	leaving bool   // we asked it to end
+	leaving bool   // Stop was called
 }
 
 // StartLineProcess starts command with sh in a process group of its own. stderr, which may be nil,

@@ -48,9 +48,8 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event returns the event that a line of JSON stands for. That is an object whose members are all
-// known ones, with exactly one that names its kind (an error may also be marked as recoverable);
-// any other JSON is data.
+// event returns the event for a line of JSON: an object whose members are all known, exactly one of which names its kind (an
+// error may also be marked as recoverable). Any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -106,7 +105,7 @@ func kindOf(key []byte) (kind wire.EventKind, ok bool) {
 	return kind, false
 }
 
-// fill sets what the member that names the kind of ev stands for.
+// fill sets the members of ev from the member that names its kind.
 func fill(ev *wire.Event, named json.RawMessage) {
 	switch ev.Kind {
 	case wire.Data:
@@ -131,8 +130,8 @@ func fill(ev *wire.Event, named json.RawMessage) {
 	}
 }
 
-// asError returns the error that a value stands for: an error object as it is, else a server error
-// with the value's message and data, or with the text.
+// asError returns the error for a value: an error object unchanged, else a server error with the value's message and data,
+// or with the value as text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e

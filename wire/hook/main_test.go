@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a ConnectionHooks with all that it tells.
+// A world is a ConnectionHooks that records its warnings and failures.
 type world struct {
 	*ConnectionHooks
 	t      *testing.T

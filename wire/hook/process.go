@@ -23,7 +23,7 @@ const (
 // A process is sh running a command, in a process group of its own.
 type process struct {
 	*child.Process
-	stdin, stdout, stderr *os.File        // our ends
+	stdin, stdout, stderr *os.File        // the local ends
 	patience              context.Context // Options.Hurry
 }
 

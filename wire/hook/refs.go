@@ -14,9 +14,8 @@ import (
 	"rpcx/wire/trust"
 )
 
-// refs collects the files to which the schemas of a folder's descriptions refer. Each becomes a
-// definition of the catalog, and each $ref one to that definition. No file outside of the folder is
-// ever read.
+// refs collects the files that the schemas of a directory's entries refer to. Each becomes a definition of the catalog, and
+// each $ref refers to that definition. No file outside the directory is read.
 type refs struct {
 	dir  string
 	defs map[string]json.RawMessage // by path below dir
@@ -95,8 +94,7 @@ func (r *refs) target(ref, file string) (string, error) {
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
 }
 
-// read returns the content of a file below the folder. Links that lead out of the folder are
-// refused.
+// read returns the content of a file below the directory. It rejects links that lead out of the directory.
 func (r *refs) read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

@@ -18,7 +18,7 @@ type semaphore struct {
 	slow    func()   // called when a waiter has waited for slowAfter; may be nil
 }
 
-// slowAfter is how long a command waits for a slot before the user is told.
+// slowAfter is how long a command waits for a slot before there is a warning.
 const slowAfter = time.Second
 
 // A share is what one client has of a semaphore. Its members are guarded by the semaphore's lock.
@@ -40,8 +40,8 @@ func (c *share) claim(most int) bool {
 	return true
 }
 
-// acquire waits for a slot until ctx ends. If ctx has ended it takes none, even if one is free: no
-// command is started for a caller that has gone.
+// acquire waits for a slot until ctx ends. If ctx has ended it takes none, even if one is free: no command is started for a
+// caller that has stopped waiting.
 func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (c *share) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave takes the waiter at i out of c. The lock is held.
+// leave removes the waiter at i from c. The caller holds the lock.
 func (c *share) leave(i int) {
 	if c.waiters = slices.Delete(c.waiters, i, i+1); len(c.waiters) == 0 {
 		c.of.waiting = slices.DeleteFunc(c.of.waiting, func(o *share) bool { return o == c })
@@ -109,7 +109,7 @@ func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error
 	}
 }
 
-// pause gives a slot back until resume is called, which takes one without waiting.
+// pause frees a slot until resume is called, which takes one without waiting.
 func (c *share) pause() (resume func()) {
 	c.release()
 	return c.retake
@@ -123,8 +123,7 @@ func (c *share) release() {
 	c.of.handOn()
 }
 
-// handOn gives a free slot to the first waiter of the client that holds the fewest, if there is
-// one. s.mu is held.
+// handOn gives a free slot to the first waiter of the client that holds the fewest. The caller holds s.mu.
 func (s *semaphore) handOn() {
 	if s.free++; s.free <= 0 || len(s.waiting) == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A slot that comes free as its waiter gives up goes to who still wants it, whichever of both is first.
+// A slot that is freed while its waiter is cancelled goes to another waiter, whichever happens first.
 func TestASlotForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 200 {
@@ -41,8 +41,8 @@ func TestASlotForNobody(t *testing.T) {
 	})
 }
 
-// A slot that is given up for a nested call goes to who waits, and is taken back afterwards: no more hooks run at once
-// than before.
+// A slot that is freed for a nested call goes to a waiter, and is taken back afterwards: no more hooks run at once than
+// before.
 func TestASlotIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &share{of: &semaphore{free: 1}}

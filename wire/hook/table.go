@@ -39,23 +39,21 @@ type Options struct {
 	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an
 	// answer. May be nil.
 	Working func(change int)
-	// Hurry ends when nobody can wait any longer for hooks to end: a command that is ending then
-	// has transport.HurriedGrace before it is killed. nil: never.
+	// Hurry ends when the caller stops waiting for hooks: a command that is ending then has transport.HurriedGrace before it
+	// is killed. nil: never.
 	Hurry context.Context
 	// Stderr gets whole lines of what commands write to their stderr, as they
 	// come. May be nil.
 	Stderr io.Writer
-	// Warn gets one line, without its end, of what a user should know. It and
-	// OnFailure are called from several goroutines. May be nil.
+	// Warn gets one line, without its end, for the user. Warn and OnFailure are called from several goroutines. May be nil.
 	Warn func(line string)
-	// Park waits until another process has answered the call (Kind Inbox). nil: this is no session.
+	// Park waits until another process has answered the call (Kind Inbox). nil: not a session.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
 	// OnOpen runs once for each connection: see ConnectionHooks.Open. May be nil.
 	OnOpen *Answer
-	// OnFailure is called for each failure on our side: output that is not JSON, a command that
-	// could not be run, was ended by a signal or ran out of time, a jq error, a co-process that
-	// ended. An error that a hook answers on purpose (an exit status, an error object, a refusal)
-	// is not a failure. err is a *wire.Fault of kind Helper. May be nil.
+	// OnFailure is called for each failure of a hook: output that is not JSON, a command that could not be run, was killed
+	// or ran out of time, a jq error, a co-process that ended. An error that a hook returns on purpose (an exit status, an
+	// error object, a refusal) is not a failure. err is a *wire.Fault of kind Helper. May be nil.
 	OnFailure func(method string, err error)
 }
 
@@ -136,8 +134,8 @@ func (t *Table) add(pattern string) *chain {
 	return c
 }
 
-// find returns the hook for name: the one of exactly that name, else the pattern with the most
-// literal characters; among equals the first that was given.
+// find returns the hook for name: the one of exactly that name, else the pattern with the most literal characters; among
+// equals the first one given.
 func (t *Table) find(name string) *chain {
 	if c := t.exact[name]; c != nil {
 		return c
@@ -159,8 +157,7 @@ func (t *Table) Parks(name string) bool {
 	return c != nil && c.answers[0].Kind == Inbox
 }
 
-// Streams reports whether name is answered with lines:, so that it is taken for a stream if no
-// catalog says what it is.
+// Streams reports whether name is answered with lines:. Such a method is a stream unless a catalog says otherwise.
 func (t *Table) Streams(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Lines
@@ -188,8 +185,7 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns of it, and returns the error for the peer, which says only that
-// something went wrong here.
+// fail counts a failure, warns of it, and returns the error for the peer, which contains no details.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
@@ -238,8 +234,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// limit returns the time limit for the answer to r, 0 for none. Only a stream whose items are
-// passed on as they come may have none.
+// limit returns the time limit for the answer to r, 0 for none. Only a stream whose items are passed on as they arrive may
+// have none.
 func (o Options) limit(r dialect.Request) time.Duration {
 	return o.timeout(r.Stream && !r.Whole && !r.Notification)
 }

@@ -28,7 +28,7 @@ type method struct {
 	schemas map[string]*schema.Schema // by their place below pointer; nil: not usable
 }
 
-// method returns what the catalog says of name; nil where it says nothing.
+// method returns the catalog's entry for name; nil if there is none.
 func (b *backend) method(name string) *method {
 	if b.o.Catalog == nil {
 		return nil
@@ -85,7 +85,7 @@ func (m *method) schema(place string) *schema.Schema {
 	return s
 }
 
-// input checks params, and names positional ones where the schema wants names.
+// input checks params, and names positional ones if the schema wants names.
 func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
 		return params, nil
@@ -111,7 +111,7 @@ func (m *method) output(ctx context.Context, r *dialect.Request, result json.Raw
 	return m.result(ctx, r, "the result", result)
 }
 
-// result checks what of a result is held against the catalog.
+// result checks a result with the catalog's schema.
 func (m *method) result(ctx context.Context, r *dialect.Request, what string, result json.RawMessage) error {
 	if m.entry.Result == nil {
 		return nil
@@ -149,7 +149,7 @@ func (e *unfitError) Error() string {
 	return fmt.Sprintf("%s does not fit the catalog: %v", e.what, e.why)
 }
 
-// fits checks what a hook said.
+// fits checks the output of a hook.
 func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage) error {
 	if !m.b.o.Check {
 		return nil
@@ -159,7 +159,7 @@ func (m *method) fits(ctx context.Context, place, what string, v json.RawMessage
 		return nil
 	}
 	if err := s.Check(ctx, scan.OrNull(v)); err != nil {
-		if ctx.Err() != nil { // nobody waits for it any more
+		if ctx.Err() != nil { // the caller has stopped waiting
 			return ctx.Err()
 		}
 		return &unfitError{method: m.name, what: what, why: err}

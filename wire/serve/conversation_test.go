@@ -17,8 +17,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// dialDemo returns a client of demo:orders, which answers what the demo asks of
-// it with hooks.
+// dialDemo returns a client of demo:orders, with hooks for the demo's requests.
 func dialDemo(t *testing.T, specs ...string) *peer.Peer {
 	t.Helper()
 	cat, _ := serve.Demo("orders")
@@ -99,8 +98,8 @@ func TestConversationStreams(t *testing.T) {
 	}
 }
 
-// What describes can serve: the catalog comes back over the connection with all
-// that checks need, and without what would be run or is denied.
+// A described catalog can be served: it comes back with everything that checks need, and without commands and denied
+// methods.
 func TestConversationDescribes(t *testing.T) {
 	p := dialDemo(t)
 	got, err := p.Connection().Codec.Abilities().Describe(t.Context(), p)

@@ -14,10 +14,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Checked returns a Caller whose calls are held against the schemas that the peer
-// declared for what it answers: input that does not fit is not sent, and a
-// result that does not fit is an error. It is c where peers of this dialect
-// declare nothing.
+// Checked returns a Caller that checks calls with the schemas that the peer declared: it does not send params that do not
+// fit, and a result that does not fit is an error. It is c if peers of this dialect declare nothing.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
 	if codec == nil {
@@ -30,14 +28,14 @@ func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	return &checkedCaller{Caller: c, told: declared, warn: b.o.Warn}
 }
 
-// checkedCaller is a Caller that knows what the peer declared.
+// checkedCaller is a Caller with the peer's declarations.
 type checkedCaller struct {
 	dialect.Caller
 	told func(method string) *catalog.Catalog
 	warn func(text string)
 
 	mu  sync.Mutex
-	of  *catalog.Catalog // what far was made of
+	of  *catalog.Catalog // the catalog that far is made of
 	far *backend         // its schemas, compiled as they are needed
 }
 

@@ -16,8 +16,7 @@ import (
 //go:embed demo/*.json
 var demos embed.FS
 
-// Demo returns the catalog of an embedded demo, with its run members, fresh for
-// each call. ok is false where there is none of that name.
+// Demo returns a new copy of the catalog of an embedded demo, with its run members. ok is false if there is no such demo.
 func Demo(name string) (c *catalog.Catalog, ok bool) {
 	if !slices.Contains(DemoNames(), name) {
 		return nil, false

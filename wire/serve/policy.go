@@ -15,8 +15,7 @@ func (o Options) allows(name string) bool {
 // Allows reports whether the policy lets name be called.
 func (r *responder) Allows(name string) bool { return r.b.o.allows(name) }
 
-// allowsClass reports whether a class of the catalog is told of: not where all that
-// belongs to it is denied.
+// allowsClass reports whether the catalog shows a class: not if all its members are denied.
 func (o Options) allowsClass(name string) bool {
 	member := name + ".\x00" // whatever it is called
 	return !some(o.Deny, member) && (len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(p string) bool {

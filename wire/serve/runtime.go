@@ -15,7 +15,7 @@ import (
 // value is usable.
 type RuntimeOptions struct {
 	Stderr io.Writer         // gets whole lines of a co-process's stderr; may be nil
-	Warn   func(line string) // gets one line of what a user should know; may be nil
+	Warn   func(line string) // gets one line for the user; may be nil
 }
 
 // RuntimeWords are the ways to evaluate code, as --runtime names them.

@@ -90,7 +90,7 @@ func TestJQRuntime(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
 		}
 	}
-	// Bindings whose names are words of the language do it no harm.
+	// Bindings may have the names of keywords.
 	for _, word := range keywords {
 		e := evaluation("c", word+" | null, 1")
 		e.Names = []string{word}
@@ -159,7 +159,7 @@ func TestCoRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Forget("nobody") // it is not started for that
+	r.Forget("nobody") // Forget starts no process
 	for _, tt := range []struct{ code, want string }{
 		{"value", `{"n":1.10}`},
 		{"nothing", ``}, // no value
@@ -189,7 +189,7 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("a")
 	r.Forget("b")
 	r.Forget("b")
-	r.Forget("nobody") // of whom it has not heard
+	r.Forget("nobody") // unknown to the co-process
 	if got := evaluated(t.Context(), r, evaluation("a", "resets")); got != "2" {
 		t.Errorf("%s resets came", got)
 	}
@@ -204,9 +204,8 @@ func TestCoRuntime(t *testing.T) {
 	}
 }
 
-// When the runtime is closed the co-process hears that each session is over, and
-// then the end of its stdin. What reads here is out of the reach of those who end
-// the process, so that it may take its time.
+// Closing the runtime ends each session in the co-process, and then its stdin. The reader here is out of reach of the kill,
+// so that it may take its time.
 func TestCoRuntimeEndsSessions(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
@@ -257,7 +256,7 @@ func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// Who goes while code runs has it cancelled; what the code invoked ends, too.
+// An eval is cancelled when its client disconnects; calls of the code end, too.
 func TestCoRuntimeCancels(t *testing.T) {
 	r, err := NewRuntime("co:"+coTest, RuntimeOptions{})
 	if err != nil {
@@ -279,8 +278,8 @@ func TestCoRuntimeCancels(t *testing.T) {
 	}
 }
 
-// Code that never ends stops those that wait behind it no longer than it takes to
-// find out: the user is told, and the co-process is started again.
+// Code that never ends delays other evals only until that is detected: there is a warning, and the co-process is started
+// again.
 func TestCoRuntimeStalls(t *testing.T) {
 	var said heard
 	r := newCo(coTest, RuntimeOptions{Warn: said.warn})

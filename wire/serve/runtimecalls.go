@@ -17,8 +17,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	answerCall(id, run, invoke, value, err)
 }
 
-// functionValue returns a function value that stands for a binding, which code
-// may give as its value or as an argument.
+// functionValue returns a function value for a binding, which code may use as its value or as an argument.
 func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {
 	case e.Function == nil:
@@ -33,8 +32,7 @@ func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// answerCall answers what the co-process has asked for in an eval, under the
-// call's own number.
+// answerCall answers a call of the code in an eval, under the call's own number.
 func answerCall(id int64, run *coEval, asked, value json.RawMessage, err error) {
 	call := scan.OrNull(scan.Get(asked, "call"))
 	line := coLine(id)

@@ -37,7 +37,7 @@ type coRuntime struct {
 	process *hook.LineProcess // nil: none was started
 	last    int64             // id
 	pending map[int64]*coEval
-	knows   map[string]bool // the sessions of which the co-process has heard
+	knows   map[string]bool // the sessions known to the co-process
 	noisy   bool
 	lines   int64             // that have come of any co-process
 	obey    time.Duration     // see cancelTime
@@ -132,8 +132,7 @@ func (r *coRuntime) giveUp(id int64, run *coEval) {
 	r.watch(run.process)
 }
 
-// Forget tells the co-process, where it has heard of the session, to drop its
-// state.
+// Forget drops a session's state in the co-process, if it knows the session.
 func (r *coRuntime) Forget(session string) {
 	r.mu.Lock()
 	t := r.process
@@ -153,8 +152,7 @@ func resetLine(b []byte, session string) []byte {
 	return append(line.End(), '\n')
 }
 
-// Close tells the co-process that every session is over, lets it exit, and waits
-// for it.
+// Close ends all sessions in the co-process, lets it exit, and waits for it.
 func (r *coRuntime) Close() error {
 	r.mu.Lock()
 	r.closed = true
@@ -172,8 +170,7 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, which is started if there is none, and
-// notes that it will hear of session.
+// living returns the running co-process, which it starts if needed, and records that it knows session.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,7 +206,7 @@ func (r *coRuntime) forget(id int64) {
 	delete(r.pending, id)
 }
 
-// said takes a line of the co-process. What belongs to no eval is dropped.
+// said handles a line of the co-process. Lines that belong to no eval are dropped.
 func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {

@@ -14,11 +14,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// jqRuntime evaluates jq programs in this process. A binding is a function of
-// one argument; invoke(NAME; INPUT) calls what has a name that jq cannot have,
-// and function values as "ref:ID". $state is what setState(V) set last in the
-// session, null at first; function(NAME) is a function value that stands for a
-// binding. The last output is the value; debug and stderr print.
+// jqRuntime evaluates jq programs in this process. A binding is a function of one argument; invoke(NAME; INPUT) calls
+// bindings with names that jq cannot have, and function values as "ref:ID". $state is the session's last setState(V), null
+// at first; function(NAME) is a function value for a binding. The last output is the value; debug and stderr print.
 type jqRuntime struct {
 	mu     sync.Mutex
 	states map[string]json.RawMessage // by session

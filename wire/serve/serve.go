@@ -1,6 +1,5 @@
-// Package serve answers a dialect's requests from hooks, within what a policy
-// allows and a catalog describes. It also holds the embedded demos, which are
-// data for it.
+// Package serve answers a dialect's requests with hooks, as a policy allows and a catalog describes. It also contains the
+// embedded demos, which are data.
 package serve
 
 import (
@@ -22,8 +21,8 @@ import (
 type Options struct {
 	Catalog *catalog.Catalog // nil: nothing is described or checked
 	Hooks   *hook.Table      // nil: nothing is answered
-	// Allow and Deny are patterns of method names, in which "*" stands for any
-	// run of characters. Deny wins; where anything is allowed all else is denied.
+	// Allow and Deny are patterns of method names, in which "*" stands for any characters. Deny wins; if Allow is set,
+	// everything else is denied.
 	Allow, Deny []string
 	// Name returns the name by which hooks and the policy call a method of the
 	// catalog; requests come with that name, too. nil: the same.
@@ -32,7 +31,7 @@ type Options struct {
 	Hosting dialect.HostOptions // how a host with a clock and files of its own runs
 	Check   bool                // params and results are checked against the catalog's schemas
 	Tell    bool                // the peer may ask for the catalog
-	// Warn gets one line of what a user should know. May be nil.
+	// Warn gets one line for the user. May be nil.
 	Warn func(line string)
 	// TalkBack returns what gives the hooks of one connection the endpoint that
 	// leads back to it; suspend frees the slot of a hook that waits for a nested
@@ -63,8 +62,7 @@ type backend struct {
 	methods map[string]*method
 }
 
-// Catalog returns the catalog that the peer is told: without run members and
-// without denied methods.
+// Catalog returns the catalog for the peer: without run members and without denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 
 // Host returns what evaluates code, and how a host runs that has a clock and files of its own.
@@ -122,10 +120,8 @@ type responder struct {
 	client string                // what it is called in warnings; "": it is the only one
 }
 
-// Kind says how name is answered. A method that the policy denies has a kind, so
-// that it is refused instead of being unknown. One that is not among those allowed,
-// and has no hook, is left to the dialect: it may be a method of its own, such as
-// the end of a stream.
+// Kind returns how name is answered. A denied method has a kind, and is refused rather than unknown. A method that Allow
+// excludes and that has no hook is left to the dialect: it may be the dialect's own, such as the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
 	match := o.Hooks != nil && o.Hooks.Match(name)
@@ -190,8 +186,7 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.told(m.output(ctx, &req, result))
 }
 
-// told warns of what a hook has said and the catalog does not allow. The peer
-// learns no more than that it was wrong.
+// told warns of hook output that does not fit the catalog. The peer only learns that it was wrong.
 func (r *responder) told(err error) error {
 	var unfit *unfitError
 	if !errors.As(err, &unfit) {
@@ -209,7 +204,7 @@ func (r *responder) warn(text string) {
 	r.b.o.Warn(text)
 }
 
-// admit checks the params of req and makes of them what hooks get; m may be nil.
+// admit checks the params of req and converts them for hooks; m may be nil.
 func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) (err error) {
 	if m != nil {
 		req.Params, err = m.input(ctx, req.Params)

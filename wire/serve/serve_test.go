@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// caller is a peer that answers our calls from a table.
+// caller is a peer that answers calls from a table.
 type caller map[string]string
 
 func (c caller) Call(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// Who sends a notification gets no answer: that its params do not fit is told to the user, with the client's name where there
-// may be several, and no hook runs.
+// A notification whose params do not fit runs no hook, and there is a warning with the client's name if there may be
+// several.
 func TestUnfitNotificationsAreTold(t *testing.T) {
 	for client, want := range map[string]string{
 		"":         "notification add: invalid params: lacks \"b\" (code -32602)",
