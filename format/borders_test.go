@@ -200,8 +200,8 @@ func TestPipelineThatFails(t *testing.T) {
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`"aGVsbG8="`: "hello", `"aGVs\nbG8"`: "hello", `"-_-_"`: "\xfb\xff\xbf", `"+/+/"`: "\xfb\xff\xbf", `""`: "",
-		`1`:     `--decode base64: a value is no string: 1`,
-		`"a-+"`: "--decode base64: a value is no base64: illegal base64 data at input byte 2",
+		`1`:     `--decode base64: a value is not a string: 1`,
+		`"a-+"`: "--decode base64: a value is not base64: illegal base64 data at input byte 2",
 	} {
 		var out strings.Builder
 		p, err := New(&out, Options{Strings: FromBase64})
@@ -274,13 +274,13 @@ func TestExpectations(t *testing.T) {
 		err        *wire.Error
 	}{
 		{"a line", "--expect '. > 1' is not met: the value is 1", Options{Expect: []string{". > 1"}}, []string{"2", "1"}, nil},
-		{"no line", "--expect . is not met: no value came", Options{Expect: []string{"."}}, nil, nil},
+		{"no line", "--expect . is not met: there was no value", Options{Expect: []string{"."}}, nil, nil},
 		{"no line was wanted", "", Options{Expect: []string{"."}, ExpectCount: &none}, nil, nil},
 		{"the count", "--expect-count 0 is not met: the count is 2", Options{ExpectCount: &none}, []string{"1", "2"}, nil},
 		{"none", "--expect-none .a is not met: the value is {\"a\":1}", Options{ExpectNone: []string{".a"}}, []string{"{}", `{"a":1}`}, nil},
 		{"any of one", "--expect-any '. > 1' is not met: the value is 1", Options{ExpectAny: []string{". > 1"}}, []string{"1"}, nil},
 		{"any of two", "--expect-any '. > 2' is not met: the last of 2 values is 2", Options{ExpectAny: []string{". > 2"}}, []string{"1", "2"}, nil},
-		{"any of none", "--expect-any . is not met: no value came", Options{ExpectAny: []string{"."}}, nil, nil},
+		{"any of none", "--expect-any . is not met: there was no value", Options{ExpectAny: []string{"."}}, nil, nil},
 		{"any, once", "", Options{ExpectAny: []string{". > 1"}}, []string{"2", "1", "[]"}, nil},
 		{"an error that did not come", "--expect-error any is not met: the value is 1", Options{ExpectError: "any"}, []string{"1"}, nil},
 		{"another error", "--expect-error 5 is not met: the error is {\"code\":-32001, \"message\":\"refused\"}", Options{ExpectError: "5"}, nil, refused},

@@ -103,8 +103,8 @@ func (j *expectationChecker) whole(o *Options, items int64) error {
 			return unmet(e.flag, e.source, j.lastLine())
 		}
 		if e.flag == "--expect" && j.lines == 0 && !j.errorMet && (o.ExpectCount == nil || *o.ExpectCount != 0) {
-			f := unmet(e.flag, e.source, "no value came")
-			f.Hint = "--expect-count 0 says that none is wanted"
+			f := unmet(e.flag, e.source, "there was no value")
+			f.Hint = "--expect-count 0 expects none"
 			return f
 		}
 	}
@@ -120,7 +120,7 @@ func (j *expectationChecker) whole(o *Options, items int64) error {
 func (j *expectationChecker) lastLine() string {
 	switch j.lines {
 	case 0:
-		return "no value came"
+		return "there was no value"
 	case 1:
 		return "the value is " + excerpt(j.last)
 	}

@@ -155,7 +155,7 @@ func (p *Pipeline) style() style {
 func (p *Pipeline) writeDecoded(val []byte) error {
 	text, ok := scan.Text(val)
 	if !ok {
-		return wire.NewFault(wire.Expectation, "--decode base64: a value is no string: "+excerpt(val), nil)
+		return wire.NewFault(wire.Expectation, "--decode base64: a value is not a string: "+excerpt(val), nil)
 	}
 	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
 	encoding := base64.RawStdEncoding
@@ -164,7 +164,7 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 	}
 	b, err := encoding.DecodeString(text)
 	if err != nil {
-		return wire.NewFault(wire.Expectation, "--decode base64: a value is no base64: "+err.Error(), err)
+		return wire.NewFault(wire.Expectation, "--decode base64: a value is not base64: "+err.Error(), err)
 	}
 	p.out.bytes(b)
 	return p.out.fault()

@@ -148,7 +148,7 @@ func TestPipeline(t *testing.T) {
 		{name: "nothing is no", o: Options{Expect: []string{"empty"}}, events: []in{data("1")}, kind: wire.Expectation, says: "--expect empty"},
 		{name: "expect any met", o: Options{ExpectAny: []string{". == 1", ". == 3"}}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "expect any unmet", o: Options{ExpectAny: []string{". == 1", ". == 9"}}, events: three, want: "1\n\"two\"\n3\n", kind: wire.Expectation, says: "--expect-any '. == 9' is not met: the last of 3 values is 3"},
-		{name: "expect any of nothing", o: Options{ExpectAny: []string{"."}}, events: []in{done}, kind: wire.Expectation, says: "no value came"},
+		{name: "expect any of nothing", o: Options{ExpectAny: []string{"."}}, events: []in{done}, kind: wire.Expectation, says: "there was no value"},
 		{name: "expect none", o: Options{ExpectNone: []string{". == 9"}}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "expect none unmet", o: Options{ExpectNone: []string{". == 3"}}, events: three, want: "1\n\"two\"\n", read: 4, kind: wire.Expectation, says: "--expect-none '. == 3' is not met: the value is 3"},
 		{name: "expect count", o: Options{ExpectCount: new(int64(3))}, events: three, want: "1\n\"two\"\n3\n"},

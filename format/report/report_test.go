@@ -198,9 +198,9 @@ func TestParse(t *testing.T) {
 		{"junit=out.xml", "junit=out.xml"},
 		{"json=-", "json"},
 		{"json=a=b", "json=a=b"},
-		{"xml", `! "xml" is no form of report: write tap, junit or json, or one of them with =FILE`},
-		{"", `! "" is no form of report: write tap, junit or json, or one of them with =FILE`},
-		{"tap=", `! "tap=" names no file: write tap=FILE, or tap for standard output`},
+		{"xml", `! "xml" is not a report format; use tap, junit or json, optionally with =FILE`},
+		{"", `! "" is not a report format; use tap, junit or json, optionally with =FILE`},
+		{"tap=", `! "tap=": the file name is missing; write tap=FILE, or tap for standard output`},
 	} {
 		var target Target
 		got := ""

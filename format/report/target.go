@@ -35,10 +35,10 @@ const Usage = "tap|junit|json[=FILE]"
 func Parse(text string) (Target, error) {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
-		return Target{}, fmt.Errorf("%q is no form of report: write tap, junit or json, or one of them with =FILE", form)
+		return Target{}, fmt.Errorf("%q is not a report format; use tap, junit or json, optionally with =FILE", form)
 	}
 	if named && file == "" {
-		return Target{}, fmt.Errorf("%q names no file: write %s=FILE, or %s for standard output", text, form, form)
+		return Target{}, fmt.Errorf("%q: the file name is missing; write %s=FILE, or %s for standard output", text, form, form)
 	}
 	if file == "-" {
 		file = ""

@@ -31,7 +31,7 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 		return err
 	}
 	if len(h.entries) == 0 {
-		return wire.NewFault(wire.Usage, "a HAR file holds HTTP and WebSocket only, and the tape has neither: use --format html", nil)
+		return wire.NewFault(wire.Usage, "a HAR file contains only HTTP and WebSocket, and the tape has neither; use --format html", nil)
 	}
 	slices.SortStableFunc(h.entries, func(a, b *harEntry) int { return cmp.Compare(a.start, b.start) })
 	doc := harFile{Log: harLog{Version: "1.2", Creator: harCreator{"rpcx", program}}}

@@ -46,44 +46,44 @@ var noMethod = sync.OnceValue(func() *regexp.Regexp {
 // alternatives is the table. The first that applies counts.
 var alternatives = []alternative{
 	{
-		to: plain, reason: "there is the same without TLS",
+		to: plain, reason: "try it without TLS",
 		applies: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, transport.NoTLS) },
 	},
 	{
-		to: plain, schemes: []string{"tls"}, reason: "a peer that does not speak TLS does that",
+		to: plain, schemes: []string{"tls"}, reason: "the peer may not use TLS",
 		applies: func(f *wire.Fault, _ Endpoint) bool {
 			return f.Kind == wire.Unreachable && strings.HasSuffix(f.Message, transport.NoResponse)
 		},
 	},
 	{
-		to: secure, reason: "it wants TLS",
+		to: secure, reason: "the server requires TLS",
 		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, wantsTLS, http.StatusBadRequest) },
 	},
 	{
-		to: upgraded, reason: "it wants a WebSocket",
+		to: upgraded, reason: "the server requires a WebSocket",
 		applies: func(f *wire.Fault, _ Endpoint) bool {
 			return refused(f, nil, http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
 		},
 	},
 	{
-		to: upgraded, reason: "a server of WebSockets refuses a POST",
+		to: upgraded, reason: "WebSocket servers refuse POST requests",
 		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, nil, http.StatusMethodNotAllowed) },
 	},
 	{
-		to: posted, reason: "a server that takes a POST refuses an upgrade",
+		to: posted, reason: "servers that accept POST requests refuse upgrades",
 		applies: func(f *wire.Fault, _ Endpoint) bool {
 			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusNotImplemented)
 		},
 	},
 	{
-		to: unframed, reason: "what it says is no HTTP",
+		to: unframed, reason: "the response is not HTTP",
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			_, _, err := net.SplitHostPort(e.Address.Host)
 			return err == nil && strings.Contains(f.Message, "malformed HTTP")
 		},
 	},
 	{
-		reason: "it knows no such greeting",
+		reason: "the peer does not know this handshake",
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
 				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
@@ -95,15 +95,15 @@ var alternatives = []alternative{
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
-		return "no answer came to the request: " + upgraded[e.Address.Scheme] + ":// reaches a server of WebSockets, -vv shows what is sent"
+		return "no response to the request; a WebSocket server needs " + upgraded[e.Address.Scheme] + ":// (-vv shows what is sent)"
 	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Handshake.ServerFirst:
-		return "not one message came: -vv shows the frames"
+		return "no message from the peer (-vv shows the frames)"
 	case e.Spec().Handshake.ServerFirst:
-		return "it has not greeted us, as a host of " + e.Dialect + " does at once: it may speak another dialect"
+		return "no handshake, which a " + e.Dialect + " host sends at once; the peer may use another dialect"
 	case e.IsBytes() && e.Framing == "" && e.Spec().Transport.Framing == "":
-		return "not a byte came: it may wait for messages in another framing, as header+ before the endpoint has it; -vv shows the bytes"
+		return "no response; the peer may expect another framing, such as header+ (try --probe)"
 	case e.IsBytes():
-		return "not a byte came: it may wait for messages in another framing; -vv shows the bytes"
+		return "no response; the peer may expect another framing (try --probe)"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ import (
 // Faults. Names (@NAME) are resolved by session.ParseEndpoint.
 func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
-		return Endpoint{}, wire.Usagef("a name has its dialect and framing with it: leave %s+ before @%s out", before, name)
+		return Endpoint{}, wire.Usagef("a name includes dialect and framing; remove %s+ before @%s", before, name)
 	}
 	e, rest, err := prefixes(text)
 	if err != nil {
@@ -30,7 +30,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 		spec, err := all.Lookup(dialect)
 		switch {
 		case e.Dialect != "" && e.Dialect != dialect && e.Dialect != spec.Name:
-			return Endpoint{}, wire.Usagef("the endpoint says dialect %s where %s is wanted", e.Dialect, dialect)
+			return Endpoint{}, wire.Usagef("the endpoint has dialect %s, not %s", e.Dialect, dialect)
 		case err != nil:
 			return Endpoint{}, err
 		}
@@ -102,7 +102,7 @@ func (e *Endpoint) target(rest string) error {
 		return nil
 	}
 	if !byteTransports[e.Address.Scheme] {
-		return wire.Usagef("%s: has its own framing: leave %s+ out", e.Address.Scheme, e.Framing)
+		return wire.Usagef("%s: has its own framing; remove %s+", e.Address.Scheme, e.Framing)
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func (e *Endpoint) demo(name string) error {
 	name = cmp.Or(name, "orders")
 	its, ok := serve.DemoDialect(name)
 	if !ok {
-		f := wire.Usagef("there is no demo named %q, only %s", name, strings.Join(serve.DemoNames(), ", "))
+		f := wire.Usagef("unknown demo %q; use %s", name, strings.Join(serve.DemoNames(), ", "))
 		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
 			f.Hint = "did you mean demo:" + near + "?"
 		}
 		return f
 	}
 	if e.Framing != "" {
-		return wire.Usagef("demo: has no framing: leave %s+ out", e.Framing)
+		return wire.Usagef("demo: takes no framing; remove %s+", e.Framing)
 	}
 	its = cmp.Or(its, all.Default())
 	if e.Dialect != "" && e.Dialect != its {
@@ -162,12 +162,12 @@ func badTransport(rest string, err error) error {
 	if slices.Contains(schemeNames(), word) {
 		return err
 	}
-	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is no dialect, framing or transport", word)}
+	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is not a dialect, framing or transport", word)}
 	words := Prefixes()
 	if near := catalog.Nearest(word, words); near != "" {
 		f.Hint = "did you mean " + near + "+" + rest[len(word)+1:] + "?"
 	} else {
-		f.Hint = "before a transport stands one of " + strings.Join(words, ", ")
+		f.Hint = "use one of " + strings.Join(words, ", ")
 	}
 	return f
 }

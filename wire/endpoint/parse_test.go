@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "",
-		"jsonrpc+@name":            "leave jsonrpc+",
+		"jsonrpc+@name":            "remove jsonrpc+",
 		"host:80":                  "host:80",
 		"header+ws://h/":           "own framing",
 		"lps+exec:x":               "lps",

@@ -13,17 +13,17 @@ import (
 // tape reads what follows "tape:". The dialect is that in the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
-		return wire.Usagef("tape: names no file")
+		return wire.Usagef("tape: the file name is missing")
 	}
 	if e.Framing != "" {
-		return wire.Usagef("tape: has no framing: leave %s+ out", e.Framing)
+		return wire.Usagef("tape: takes no framing; remove %s+", e.Framing)
 	}
 	its, err := tapeDialect(file)
 	if err != nil {
 		return err
 	}
 	if e.Dialect != "" && e.Dialect != its {
-		return wire.Usagef("the tape %s is in %s, not %s", file, its, e.Dialect)
+		return wire.Usagef("the tape %s has dialect %s, not %s", file, its, e.Dialect)
 	}
 	e.Tape, e.Dialect = file, its
 	return nil
@@ -36,7 +36,7 @@ func tapeDialect(file string) (string, error) {
 		if p, ok := errors.AsType[*os.PathError](err); ok {
 			err = p.Err
 		}
-		return "", wire.Usagef("the tape %s cannot be read: %v", file, err)
+		return "", wire.Usagef("cannot read the tape %s: %v", file, err)
 	}
 	defer func() { _ = f.Close() }()
 	r, err := tape.NewReader(f, file)

@@ -30,9 +30,9 @@ func TestStatus(t *testing.T) {
 		{`true`, `null`, ""},
 		{`echo`, `null`, ""},
 		{`cat`, `{"x": 1}`, ""},
-		{`echo hello`, failed, `hook m: printed what is not one JSON value: "hello"; text: makes a string of it`},
-		{`echo 1 2`, failed, `hook m: printed what is not one JSON value: "1 2"; text: makes a string of it`},
-		{`echo 1; echo 2`, failed, `hook m: printed what is not one JSON value: "1\n2"; text: makes a string of it`},
+		{`echo hello`, failed, `hook m: printed output that is not one JSON value: "hello"; use text: for a string`},
+		{`echo 1 2`, failed, `hook m: printed output that is not one JSON value: "1 2"; use text: for a string`},
+		{`echo 1; echo 2`, failed, `hook m: printed output that is not one JSON value: "1\n2"; use text: for a string`},
 		{`printf '"\377"'`, `"` + "\uFFFD" + `"`, ""},
 		{`echo '{"code":7,"message":"no","data":[1.0],"x":2}'; exit 3`, `error {"code":7,"message":"no","data":[1.0],"x":2}`, ""},
 		{`echo '{"code":"E1","message":""}'; exit 64`, `error {"code":"E1","message":""}`, ""},
@@ -129,7 +129,7 @@ func TestEnvironment(t *testing.T) {
 
 	w = newWorld(t, Options{}, Binding{Endpoint: func() (string, error) { return "", errors.New("no folder") }}, "m=text:echo ${RPCX_ENDPOINT-unset}")
 	testkit.Expect(t, "no endpoint", w.call("m", "")+w.call("m", ""), `"unset""unset"`)
-	testkit.Expect(t, "said once", w.warned(), "hooks cannot talk back: no folder")
+	testkit.Expect(t, "said once", w.warned(), "hooks cannot call the peer: no folder")
 }
 
 func TestStderrComesLiveInWholeLines(t *testing.T) {
@@ -168,7 +168,7 @@ func TestTimeoutEndsTheGroup(t *testing.T) {
 	for _, method := range []string{"m", "stubborn"} {
 		wg.Go(func() {
 			testkit.Expect(t, method, w.call(method, ""), `error {"code":-32603,"message":"the hook failed"}`)
-			if failure := "hook " + method + ": out of time after 5s"; !strings.Contains(w.failures(), failure) {
+			if failure := "hook " + method + ": timed out after 5s"; !strings.Contains(w.failures(), failure) {
 				t.Errorf("%q is not in %q", failure, w.failures())
 			}
 		})

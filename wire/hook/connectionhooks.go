@@ -165,7 +165,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	case err == nil:
 		return last, nil
 	case errors.Is(context.Cause(ctx), errLate):
-		return nil, b.fail(c, r.Method, "out of time after %v", b.t.o.limit(r))
+		return nil, b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &rpc):
@@ -177,7 +177,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 }
 
 // errLate is the cause of a context that ended because the hook's own time limit was over.
-var errLate = errors.New("the hook is out of time")
+var errLate = errors.New("the hook timed out")
 
 // bound returns a copy of ctx with the time limit of one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {

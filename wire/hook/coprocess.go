@@ -87,7 +87,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 // coCut returns the error for a call whose caller stopped waiting. The co-process lives on.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
-		return b.fail(c, r.Method, "out of time after %v", b.t.o.limit(r))
+		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	}
 	return ctx.Err()
 }
@@ -190,7 +190,7 @@ func (co *coprocess) deliver(line []byte) {
 		co.noisy = true
 		co.mu.Unlock()
 		if first {
-			co.b.warn(co.c, "", "the co-process printed a line that is no answer: %q", cut(string(line), 80))
+			co.b.warn(co.c, "", "the co-process printed a line that is not an answer: %q", cut(string(line), 80))
 		}
 		return
 	}

@@ -37,7 +37,7 @@ func TestCoProcess(t *testing.T) {
 	testkit.Expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
 	testkit.Expect(t, "starts", w.read("starts"), "start\n")
 	testkit.Expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
-	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is no answer: "noise"`)
+	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is not an answer: "noise"`)
 }
 
 func TestCoOutOfOrder(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCoLateAnswerIsDropped(t *testing.T) {
 	w := newWorld(t, Options{Timeout: 3 * time.Second}, Binding{},
 		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
 	testkit.Expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	testkit.Expect(t, "failure", w.failures(), "hook m: out of time after 3s")
+	testkit.Expect(t, "failure", w.failures(), "hook m: timed out after 3s")
 	w.write("go", "")
 	testkit.Expect(t, "the next call", w.call("m", ""), "2")
 }

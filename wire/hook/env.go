@@ -65,7 +65,7 @@ func (b *ConnectionHooks) endpoint(id string) string {
 	b.warned = true
 	b.mu.Unlock()
 	if first && b.t.o.Warn != nil {
-		b.t.o.Warn("hooks cannot talk back: " + err.Error())
+		b.t.o.Warn("hooks cannot call the peer: " + err.Error())
 	}
 	return ""
 }

@@ -233,10 +233,10 @@ func TestJQ(t *testing.T) {
 	for _, m := range []string{"forever", "loop", "wait"} {
 		before := len(hasty.failures())
 		testkit.Expect(t, m, hasty.call(m, ""), failed)
-		testkit.Expect(t, m, strings.TrimPrefix(hasty.failures()[before:], "\n"), "hook "+m+": out of time after 300ms")
+		testkit.Expect(t, m, strings.TrimPrefix(hasty.failures()[before:], "\n"), "hook "+m+": timed out after 300ms")
 	}
 	alone := newWorld(t, Options{}, Binding{}, `rpc=jq:try rpc("x"; []) catch .`)
-	testkit.Expect(t, "no caller", alone.call("rpc", ""), `"rpc: there is nobody to call here"`)
+	testkit.Expect(t, "no caller", alone.call("rpc", ""), `"rpc: there is no peer to call"`)
 }
 
 func TestJQEndsWithItsConnection(t *testing.T) {

@@ -93,7 +93,7 @@ func ParseAnswer(s string) (Answer, error) {
 		return a, err
 	case JSON:
 		if err := scan.Valid([]byte(text), wire.DefaultMaxDepth); err != nil {
-			return a, usage("%q is no JSON: %v", s, err)
+			return a, usage("%q is not JSON: %v", s, err)
 		}
 	case Inbox:
 		if text != "" {
@@ -113,16 +113,16 @@ func ParseAnswer(s string) (Answer, error) {
 func checkCommand(s, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return usage("%q holds no command", s)
+		return usage("%q contains no command", s)
 	case text == s && looksLikeJQ().MatchString(text):
-		f := usage("%q is no command", s)
-		f.Hint = "did you mean jq:" + text + "? A command that begins so is written sh:" + s
+		f := usage("%q is not a command", s)
+		f.Hint = "did you mean jq:" + text + "? To run a command of that name, write sh:" + s
 		return f
 	case strings.ContainsRune(text, 0):
 		return usage("a command cannot hold a NUL")
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
-		f := usage("%q is run by sh, and there is none in PATH", s)
+		f := usage("%q needs sh, which is not in PATH", s)
 		f.Hint = "jq:, json: and deny: need no sh"
 		return f
 	}
@@ -130,15 +130,15 @@ func checkCommand(s, text string) error {
 }
 
 func unknownKind(s, kind string) error {
-	f := usage("%q: there is no answer of kind %q", s, kind)
+	f := usage("%q: unknown kind of answer %q", s, kind)
 	words := []string{string(Inbox)}
 	for _, k := range kinds {
 		words = append(words, string(k))
 	}
 	if near := catalog.Nearest(kind, words); near != "" {
-		f.Hint = fmt.Sprintf("did you mean %s:? A command that begins so is written sh:%s", near, s)
+		f.Hint = fmt.Sprintf("did you mean %s:? To run a command of that name, write sh:%s", near, s)
 	} else {
-		f.Hint = "a command that begins so is written sh:" + s
+		f.Hint = "to run a command of that name, write sh:" + s
 	}
 	return f
 }

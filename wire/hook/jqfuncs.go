@@ -121,7 +121,7 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 		}
 	}
 	if c, ok = ctx.Value(callerKey{}).(dialect.Caller); !ok {
-		return nil, "", nil, fmt.Errorf("%s: there is nobody to call here", what)
+		return nil, "", nil, fmt.Errorf("%s: there is no peer to call", what)
 	}
 	return c, method, params, nil
 }

@@ -19,7 +19,7 @@ func ParseOnOpen(s string) (*Answer, error) {
 	case Sh, Text, Lines, JQ:
 		return &a, nil
 	}
-	f := usage("--on-open: %q does nothing: there is no call that it could answer", s)
+	f := usage("--on-open: %q has no effect, because there is no call to answer", s)
 	f.Hint = "--on-open takes a command, or jq: with rpc or notify"
 	return nil, f
 }

@@ -33,7 +33,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 		return catalog.Method{}, f
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
-		return catalog.Method{}, usage("it describes %s by its place, and says that it describes %s", name, says)
+		return catalog.Method{}, usage("the file name says %s, the member name says %s", name, says)
 	}
 	b, err := r.rewrite(b, file)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *refs) target(ref, file string) (string, error) {
 		at = path.Join(path.Dir(file), name)
 	}
 	if path.IsAbs(name) || strings.Contains(name, ":") || !filepath.IsLocal(filepath.FromSlash(at)) {
-		return "", usage("$ref %q leads out of the folder %s", ref, r.dir)
+		return "", usage("$ref %q leads out of the directory %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
 		r.defs[at] = json.RawMessage("true") // set first, as the file may refer to itself

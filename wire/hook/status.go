@@ -34,7 +34,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.start != nil:
 		return fail("%v", o.start)
 	case o.ctx != nil && errors.Is(context.Cause(ctx), errLate):
-		return fail("out of time after %v", b.t.o.limit(r))
+		return fail("timed out after %v", b.t.o.limit(r))
 	case o.ctx != nil:
 		return nil, o.ctx
 	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):
@@ -95,7 +95,7 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 type notJSON struct{ text string }
 
 func (e notJSON) Error() string {
-	return fmt.Sprintf("printed what is not one JSON value: %q; text: makes a string of it", e.text)
+	return fmt.Sprintf("printed output that is not one JSON value: %q; use text: for a string", e.text)
 }
 
 // value returns the only JSON value in out, on one line; null if there is none.

@@ -106,7 +106,7 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 			e.Answer = a
 		}
 		if e.Answer.Kind == Inbox && o.Park == nil {
-			f := usage("hook %s: inbox parks calls in a session, and this is none", e.Pattern)
+			f := usage("hook %s: inbox works only in a session", e.Pattern)
 			f.Hint = "rpcx connect ENDPOINT --session NAME opens one"
 			return nil, f
 		}

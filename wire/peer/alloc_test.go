@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// faucet is a connection that gives msg again and again, as many times as is asked
-// for, and says that it is idle in between.
+// faucet is a connection that returns msg a given number of times, and reports idle in between.
 type faucet struct {
 	first [][]byte
 	msg   []byte

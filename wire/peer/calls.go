@@ -42,14 +42,14 @@ type calls struct {
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
-	greetings    []wire.Message // sent by the peer unprompted; at most maxGreetings
-	unsolicited  bool           // the peer opens streams that no call of ours asked for
+	greetings    []wire.Message // sent by the peer without a request; at most maxGreetings
+	unsolicited  bool           // the peer opens streams that no call requested
 }
 
 // maxAbandoned bounds the calls in abandoned.
 const maxAbandoned = 1024
 
-// looseKey is the beginning of the keys in byID for our messages that have no id.
+// looseKey begins the keys in byID of messages without an id.
 const looseKey = "\x00"
 
 // isLoose reports whether s is a message without an id.
@@ -66,8 +66,8 @@ func (c *calls) add(s *stream, id wire.ID) {
 	c.setWaiting(s, true)
 }
 
-// addUnshaped puts s into the table under a key that is no JSON token, since the dialect does not
-// know the form of its message: the next message is its answer.
+// addUnshaped adds s to the table under a key that is not a JSON token, because the dialect does not know the form of its
+// message: the next message is its response.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -144,8 +144,7 @@ func (c *calls) abandon(s *stream) {
 	c.abandoned[s.id] = s
 }
 
-// taken reports whether a response with this id may still come for a request of
-// ours.
+// taken reports whether a response with this id may still arrive for a local request.
 func (c *calls) taken(id wire.ID) bool {
 	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
@@ -172,8 +171,7 @@ func (c *calls) unclaimed() []wire.Message {
 	return c.early.Clear()
 }
 
-// count returns how many calls, streams included, are under way. Watches of all
-// messages do not count.
+// count returns the number of pending calls, including streams but not watches of all messages.
 func (c *calls) count() int {
 	n := len(c.byID)
 	if c.pipeline != nil {

@@ -24,8 +24,8 @@ func (p *Peer) CloseWith(code int, reason string) error {
 // handlers end at once. Nothing of p runs after Close returns, so a handler must not call it.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is Close that gives the peer a code and a reason, if the transport has them: 1001, for
-// example, says that a server stops and may come back.
+// CloseAs is Close with a code and a reason for the peer, if the transport has them: 1001, for example, means that a server
+// stops and may return.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -106,9 +106,8 @@ func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
-// WaitReceived waits until everything that the peer has sent so far was read and each notification
-// in it was handled, or until ctx or the connection ends. If the connection can, it reads nothing
-// more after that.
+// WaitReceived waits until everything that the peer has sent so far was read and each notification in it was handled, or
+// until ctx or the connection ends. If the connection can, it reads nothing more after that.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil

@@ -16,7 +16,7 @@ type luckless struct{ dialect.Codec }
 
 func (luckless) Decode([]byte) ([]wire.Message, bool, error) { panic("out of luck") }
 
-// What panics in the goroutine that reads is told to the program, and is no trace.
+// A panic in the reader's goroutine is reported by OnDefect, without a Go trace.
 func TestDefectOfTheReader(t *testing.T) {
 	told := make(chan any)
 	wire.OnDefect(func(what any, stack []byte) {

@@ -170,7 +170,7 @@ func (p *Peer) easeLocked() {
 	p.calls.behind = nil
 }
 
-// neededLocked reports whether a call of ours or a handler may need an answer that is still to be read.
+// neededLocked reports whether a local call or a handler may need a response that is still to be read.
 func (p *Peer) neededLocked() bool { return p.calls.waiting > 0 || p.requests.Unanswered() }
 
 func (p *Peer) mustStopLocked(in *stream) bool {
@@ -179,7 +179,7 @@ func (p *Peer) mustStopLocked(in *stream) bool {
 		return false
 	case p.outbox.bytes > floodBytes: // answers that the peer does not read
 		return true
-	case in != nil: // an exchange is read on its own: nobody else waits for it
+	case in != nil: // an exchange is read separately and delays no other
 		return in.overfull || p.crowdedLocked() && !in.exchange.answers
 	case p.calls.waiting == 0 && p.requests.Crowded():
 		return true
@@ -196,8 +196,8 @@ func (p *Peer) wakeAll() {
 	p.mu.Unlock()
 }
 
-// pipelineReadyLocked calls the ready function of the pipeline, as answers may have come. The
-// mutex is released meanwhile.
+// pipelineReadyLocked calls the pipeline's ready function, because responses may have arrived. It releases the mutex
+// meanwhile.
 func (p *Peer) pipelineReadyLocked() {
 	if l := p.calls.pipeline; l != nil {
 		p.mu.Unlock()

@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// greeter is a dialect whose peer speaks first, whose items have no
-// response before them, and which says goodbye.
+// greeter is a dialect in which the peer sends the first message, items precede responses, and closing sends a message.
 type greeter struct{ dialect.Codec }
 
 func newGreeter() *greeter { return &greeter{jsonrpc.NewCodec(jsonrpc.Options{})} }
@@ -60,8 +59,7 @@ func (g *greeter) Shutdown(ctx context.Context, c dialect.Caller) error {
 	return err
 }
 
-// A greeting is found whenever it came; requests that come before it are
-// answered.
+// A handshake message is found whenever it arrived; earlier requests are answered.
 func TestGreeting(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
@@ -83,7 +81,7 @@ func TestGreeting(t *testing.T) {
 				if err := p.Greet(t.Context()); err != nil {
 					t.Error(err)
 				}
-				start := time.Now() // nobody answers the goodbye
+				start := time.Now() // the closing message gets no response
 				p.Close()
 				if d := time.Since(start); d > 2*time.Second {
 					t.Error("the goodbye took", d)
@@ -169,7 +167,7 @@ type conn struct {
 	writes  int
 	slow    time.Duration // that a write takes
 	sendErr error
-	lost    error // what Flush says, of all that was buffered
+	lost    error // the error of Flush
 	recvErr error
 }
 
@@ -216,7 +214,7 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// What is sent while a write is under way leaves in one write after it.
+// Messages sent during a write leave together in the next write.
 func TestWritesAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -244,7 +242,7 @@ func TestWritesAreCoalesced(t *testing.T) {
 	})
 }
 
-// What the reader learns of an end says more than a failed write.
+// The reader's error explains the end better than a failed write.
 func TestWriteFails(t *testing.T) {
 	broken := errors.New("broken pipe")
 	child := &wire.Child{Command: "plugin", Exit: 3}
@@ -279,7 +277,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// What was buffered and could not be written was not sent, though nobody answers a notification.
+// Buffered messages that could not be written are reported as unsent, even notifications.
 func TestAFailedFlushIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -330,8 +328,8 @@ func (o *oneShot) SendBuffered(msg []byte) error {
 	return o.conn.SendBuffered(msg)
 }
 
-// A POST is answered however long that takes; a stream that it cannot carry
-// ends, and so do handlers when the peer is gone.
+// A POST is answered however long that takes; a stream that it cannot carry ends, and so do handlers after the peer has
+// disconnected.
 func TestOneShot(t *testing.T) {
 	for _, method := range []string{"slow", "stream", "gone"} {
 		t.Run(method, func(t *testing.T) {

@@ -22,7 +22,7 @@ func (p *Peer) read() {
 		p.mu.Lock()
 		p.enterLocked(ending.EOF)
 		p.mu.Unlock()
-		p.drain(gone) // answers to our calls come in other exchanges
+		p.drain(gone) // responses to local calls arrive in other exchanges
 		p.o.Exchanges.forget(p)
 	}
 	p.failAll(err)
@@ -53,10 +53,9 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends no more, does not read either;
-// nil if that cannot be found out. If it is known at once, the contexts of the peer's requests are
-// ended first: otherwise their handlers would see a call of ours fail and try to report that to a
-// peer that has gone.
+// gone returns a channel that is closed when the peer, which sends no more, stops reading too; nil if that cannot be
+// detected. If it is known at once, the contexts of the peer's requests are cancelled first: otherwise their handlers would
+// see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
@@ -98,8 +97,8 @@ func (p *Peer) disconnectLocked(s *stream, err error) {
 	p.forgetLocked(s, s.fault(err))
 }
 
-// drain lets the handlers of requests finish, within bounds, after the peer has said that it sends
-// no more. gone is closed when the peer does not read either.
+// drain lets the handlers of requests finish, within bounds, after the peer has closed its sending direction. gone is closed
+// when the peer stops reading too.
 func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
@@ -136,8 +135,8 @@ const (
 	probeNext  = 5 * time.Second
 )
 
-// probe checks repeatedly, until ctx ends, whether the peer can still read an answer: if it has
-// gone, a probe is refused by its system, and the connection's Gone is closed.
+// probe checks repeatedly, until ctx ends, whether the peer can still read a response: if not, its system refuses a probe,
+// and the connection's Gone is closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -186,9 +185,9 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 	}
 }
 
-// finishNotifications lets the handler take, within bounds, the notifications that came before the
-// peer went: a peer that only notifies need not wait for the effect. Requests cannot be answered
-// any more, so the contexts of their handlers are ended.
+// finishNotifications lets the handler process, within bounds, the notifications that arrived before the peer disconnected:
+// a peer that only notifies need not wait for the effect. Requests cannot be answered any more, so the contexts of their
+// handlers are cancelled.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.requests.EndAll()

@@ -307,7 +307,7 @@ func TestCloseWhileBusy(t *testing.T) {
 	})
 }
 
-// CloseWith ends the connection after what was said before it.
+// CloseWith sends pending messages first.
 func TestCloseWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -330,7 +330,7 @@ func TestCloseWith(t *testing.T) {
 	})
 }
 
-// What the handler says when it is made comes before all else.
+// Messages that the handler sends when it is made precede all others.
 func TestHandlerSpeaksFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

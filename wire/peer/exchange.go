@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// exchangeState is the part of a Peer that holds what its exchanges share, on a wire.Exchanger.
+// exchangeState is the part of a Peer that its exchanges share, on a wire.Exchanger.
 //
 // Its rules:
-//   - Messages come concurrently, and are routed one exchange at a time (recv).
-//   - At most maxPosts answers of ours are posted at once (posts).
-//   - A peer that has ended the HTTP session has not accepted the message that was sent. It is greeted again, once for all calls
-//     that find that out (renewal, renewed).
-//   - As long as an event stream is read (reads), streams may go on after their own exchange has ended.
+//   - Messages arrive concurrently, and are routed one exchange at a time (recv).
+//   - At most maxPosts responses are posted at once (posts).
+//   - A peer that has ended the HTTP session has not processed the message. The handshake is repeated once for all calls
+//     that detect that (renewal, renewed).
+//   - While an event stream is read (reads), streams may outlive their own exchange.
 type exchangeState struct {
 	ctx     context.Context // ends later than that of handlers, so that answers get out
 	cancel  context.CancelFunc
@@ -77,7 +77,7 @@ func (p *Peer) exchange(o outgoing) {
 	}
 }
 
-// posted notes that the exchange of an answer of ours is over.
+// posted records that the exchange of a response has ended.
 func (p *Peer) posted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,11 +86,10 @@ func (p *Peer) posted() {
 	p.change.pass()
 }
 
-// answers reports whether o is an answer of ours, so that no call waits for the result of sending
-// it.
+// answers reports whether o is a response, so that no call waits for the result of sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether as many answers of ours are being posted, or made, as are allowed.
+// crowded reports whether as many responses are being posted or made as are allowed.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +120,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	}
 	var f *wire.Fault
 	switch {
-	case err != nil && p.exchanges.ctx.Err() != nil: // it was ended because we close
+	case err != nil && p.exchanges.ctx.Err() != nil: // cancelled by Close
 		err = s.fault(ending.ErrOurs)
 	case errors.As(err, &f):
 		err = ending.WithMethod(f, s.op.Method)
@@ -141,12 +140,11 @@ func (p *Peer) exchanged(s *stream, err error) {
 	p.forgetLocked(s, err)
 }
 
-// greetingKey marks the context of a greeting.
+// greetingKey marks the context of a handshake.
 type greetingKey struct{}
 
-// exchangeRenewing makes an exchange. If the peer has ended the session, it greets the peer again
-// and makes the exchange once more. The state that the peer kept for the old session is lost, and
-// streams that were open in it have ended.
+// exchangeRenewing makes an exchange. If the peer has ended the session, it repeats the handshake and makes the exchange
+// once more. The peer's state of the old session is lost, and its streams have ended.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	p.mu.Lock()
 	count := p.exchanges.renewed
@@ -161,8 +159,8 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession greets the peer again for the call s, unless another call has done so since the
-// count-th renewal. It reports whether there is a session again.
+// renewSession repeats the handshake for the call s, unless another call has done so since the count-th renewal. It reports
+// whether there is a session again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.exchanges.renewal.Lock()
 	defer p.exchanges.renewal.Unlock()

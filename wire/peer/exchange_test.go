@@ -44,7 +44,7 @@ func post(t *testing.T, o peer.Options, answer func(ctx context.Context, msg str
 	return newPeer(t, &poster{answer: answer, closed: make(chan struct{})}, o)
 }
 
-// id returns the id of a request of ours, of which there are few.
+// id returns the id of a request, of which there are few.
 func id(msg string) string {
 	_, rest, _ := strings.Cut(msg, `"id":`)
 	return rest[:1]
@@ -96,7 +96,7 @@ func TestExchangeCalls(t *testing.T) {
 	}
 }
 
-// One exchange that fails or waits is no concern of the others.
+// An exchange that fails or waits does not affect the others.
 func TestExchangesSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := post(t, peer.Options{}, func(ctx context.Context, msg string, say func(string)) error {
@@ -253,8 +253,7 @@ func TestExchangeClose(t *testing.T) {
 	})
 }
 
-// The answer to a call that is given up may come all the same, before its exchange has
-// ended: nobody is told of it, as it is no surprise.
+// The response to a cancelled call may arrive before its exchange has ended: it is dropped without a note.
 func TestAnswerToWhatWasGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notes []string
@@ -280,7 +279,7 @@ func TestAnswerToWhatWasGivenUp(t *testing.T) {
 	})
 }
 
-// Where the session was over a message is sent once more: what comes of that is what is said, for what gets no answer as well.
+// After a lost session a message is sent once more, and the second result counts, also for messages without a response.
 func TestExchangeAnewFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := wire.NewFault(wire.Auth, "401 Unauthorized", nil)

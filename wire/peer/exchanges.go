@@ -11,12 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exchanges finds the answers to requests of ours when each exchange with the peer is a connection
-// of its own, as POSTs to our listener are: our request is sent in the event stream of one
-// exchange, and the answer comes in another POST. All connections of a listener share one
-// Exchanges.
+// Exchanges finds the responses to local requests when each exchange with the peer is a connection of its own, like POSTs to
+// a listener: a request is sent in the event stream of one exchange, and its response arrives in another POST. All
+// connections of a listener share one Exchanges.
 //
-// The requests have ids that cannot be guessed, so that only the peer that was asked can answer.
+// The requests have ids that cannot be guessed, so that only the peer that got a request can answer it.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
@@ -36,7 +35,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take returns the Peer whose request has that id and forgets the request; nil if there is none.
+// take removes the request with that id and returns its Peer; nil if there is none.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -52,14 +51,14 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether the connection is one exchange, in which requests of ours are sent
-// but not answered: another exchange brings the answer.
+// asksInExchange reports whether the connection is one exchange, in which local requests are sent, but answered by another
+// exchange.
 func (p *Peer) asksInExchange() bool {
 	return p.oneShot && p.o.Exchanges != nil && !p.about.OneAnswer
 }
 
-// ownExchangeIDLocked gives a request of ours the id under which Exchanges finds its answer. The
-// request must have its id in the member "id".
+// ownExchangeIDLocked gives a local request the id under which Exchanges finds its response. The request must have its id in
+// the member "id".
 func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 	if !p.asksInExchange() || len(msg.ID) == 0 || !bytes.Equal(scan.Get(msg.Raw, "id"), msg.ID) {
 		return msg

@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Several watches that are not read: each ends by itself, and what else goes on
-// goes on.
+// Of several watches that are not read each ends by itself, and everything else continues.
 func TestSlowWatchesEndOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -54,8 +53,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 	})
 }
 
-// Requests that nobody answers are held up to a number and a size, whoever took
-// them.
+// Unanswered requests are bounded in number and size, whoever took them.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -108,8 +106,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// A server that asks more, in its replies, than it lets us answer is read more
-// slowly.
+// A server whose replies contain more requests than may be answered is read more slowly.
 func TestExchangeAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most atomic.Int64
@@ -138,8 +135,7 @@ func TestExchangeAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// Nor does a notification have more answered than that, where the reply to it, and to
-// each answer, asks without end.
+// The same holds for a notification whose reply, and the replies to each response, contain requests without end.
 func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posting, most, asked atomic.Int64
@@ -173,8 +169,8 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 	})
 }
 
-// Where the reader stops for nobody, a slow watch loses its oldest messages and
-// is told how many; a call that streams ends; what is read goes on.
+// If the reader never stops, a slow watch loses its oldest messages and gets their number; a streaming call ends; readers
+// that keep up continue.
 func TestLossyStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -210,7 +206,7 @@ func TestLossyStreams(t *testing.T) {
 	})
 }
 
-// A consumer that takes nothing is waited for once, and only for a moment: what others wait for is read all the same.
+// The reader waits for a consumer that does not read once, and only briefly: other calls are not delayed.
 func TestReaderWaitsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

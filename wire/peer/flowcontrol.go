@@ -13,13 +13,13 @@ import (
 // (roomBytes) waiting starts no further handler. The zero value has no bound.
 type Budget struct {
 	most int
-	much int        // bytes held from which on told is called with true
-	told func(bool) // nil: nobody is told
+	much int        // held bytes above which told is called with true
+	told func(bool) // nil: none
 
 	mu   sync.Mutex
 	held int
 	high bool          // the last call of told was with true
-	free chan struct{} // closed when held is within the bound again; nil: nobody waits
+	free chan struct{} // closed when held is within the bound again; nil: no waiter
 }
 
 // NewBudget returns a Budget of that many bytes.
@@ -32,7 +32,7 @@ func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	return b
 }
 
-// hold counts n more bytes as held; a negative n gives bytes back.
+// hold counts n more bytes as held; a negative n releases bytes.
 func (b *Budget) hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,8 +47,7 @@ func (b *Budget) hold(n int) {
 	}
 }
 
-// spent returns nil while no more bytes are held than the bound; else a channel that is
-// closed when that is so again.
+// spent returns nil while the held bytes are within the bound; else a channel that is closed when they are again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,9 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// talker is a dialect whose peer sends streams unasked: "item STREAM ID
-// TEXT", with - for none and "end" as the last. To subscribe to "follow STREAM"
-// is to follow one, with nothing sent.
+// talker is a dialect whose peer sends streams without a request: "item STREAM ID TEXT", with - for none and "end" as the
+// last. Subscribing to "follow STREAM" follows one and sends nothing.
 type talker struct{ dialect.Codec }
 
 func (c talker) Abilities() dialect.Abilities {
@@ -45,13 +44,13 @@ func (c talker) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return []wire.Message{m}, false, nil
 }
 
-// Opened says that a call goes on after the answer "more".
+// Opened reports that a call continues after the response "more".
 func (talker) Opened(_ dialect.Op, resp wire.Message) (wire.ID, bool) {
 	return nil, string(resp.Body) != `"more"`
 }
 
-// TestFollow: an item belongs to the call that it names before all else; those
-// who follow its stream see it, too; what nobody asked for ends nobody's call.
+// TestFollow: an item belongs first to the call that it names; followers of its stream see it too; an unrequested item ends
+// no call.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

@@ -35,8 +35,8 @@ func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, nil
 }
 
-// What was told before a goodbye is handled; what was asked is not, as nobody
-// is there for the answer. Our own Close ends both.
+// Notifications before the end are handled; requests are not, because the peer cannot read a response. Local Close ends
+// both.
 func TestGoodbyeOfTheFarSide(t *testing.T) {
 	for name, ours := range map[string]bool{"theirs": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestGoodbyeOfTheFarSide(t *testing.T) {
 	}
 }
 
-// Who leaves a subscription before the peer has said what it is called waits
-// for that, as long as it may: nothing else ends it there.
+// Cancelling a subscription before the peer has named it waits for the name, as long as allowed: nothing else ends it at the
+// peer.
 func TestLeavingBeforeTheAnswer(t *testing.T) {
 	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	in := p.requests.Arrive(m, g)
 	full := p.requests.Full(len(m.Raw))
 	if !full && p.o.Incoming != nil {
-		p.requests.Take(in) // it may be answered meanwhile
+		p.requests.Take(in) // it may have been answered meanwhile
 		if p.incomingLocked(&in.Msg) {
 			return
 		}
@@ -45,9 +45,8 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	}
 }
 
-// waitsLocked reports whether a request over the limit may wait: it came in an array with others,
-// or is the last before the reader stops. Exchanges are read concurrently, so none of theirs may
-// wait.
+// waitsLocked reports whether a request over the limit may wait: it came in an array with others, or is the last before the
+// reader stops. Exchanges are read concurrently, so none of their requests may wait.
 func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
@@ -110,9 +109,8 @@ func (p *Peer) serve(in *inbound.Request) {
 	returned = true
 }
 
-// served sends the last answer of in and frees its place. It lets go of the data that the answer
-// was made from first: if the peer does not read, the place may stay taken as long as the answer
-// waits.
+// served sends the last response to in and frees its place. It first releases the data that the response was made from: if
+// the peer does not read, the place may stay taken as long as the response waits.
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
@@ -160,8 +158,7 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	return in.Cancelled
 }
 
-// isRPC reports whether err is an error of the protocol, to be answered as it
-// stands.
+// isRPC reports whether err is an error of the protocol, to be sent unchanged.
 func isRPC(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e)
@@ -235,15 +232,14 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the answer to in among those to its array; nil: there is none.
+// putLocked stores the response to in among those to its array; nil: none.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))
 	p.sendArrayLocked(in.Array)
 }
 
-// sendArrayLocked sends the answers to an array once all are there. If there is none, nothing is
-// sent.
+// sendArrayLocked sends the responses to an array when they are complete. If there are none, it sends nothing.
 func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	n := a.Bytes()
 	replies, ok := a.Send()

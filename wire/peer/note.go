@@ -16,22 +16,22 @@ const (
 	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
 	NoteUnhandledNotification                 // a notification that nothing handled
 	NoteFailedNotification                    // the handler of a notification failed
-	NoteUnknownResponse                       // a response to no call of ours, or a second one
+	NoteUnknownResponse                       // a response without a call, or a second one
 	NoteStrayError                            // an error without id, and not exactly one call that it can belong to
-	NoteMalformed                             // something that is no message
+	NoteMalformed                             // an invalid message
 	NoteBusy                                  // a request was answered with "busy", the first on this connection
 	NoteDropped                               // notifications were lost: they came faster than they were handled
 	NotePanic                                 // a handler panicked
-	NoteUnsent                                // an answer of ours could not be sent
+	NoteUnsent                                // a response could not be sent
 	NoteEvent                                 // Event, which belongs to no call
 	NoteProgram                               // a message that the dialect should have sent could not be made
 	NoteDetail                                // a detail for -v
 )
 
-// A Note is something that a user may want to know although no call failed because of it.
+// A Note reports something that failed no call but may interest a user.
 type Note struct {
 	Kind   NoteKind
-	Method string      // "": none, or not known
+	Method string      // "": none, or unknown
 	Text   string      // a line for people, lower case
 	Err    *wire.Error // of a stray error; else nil
 	Event  *wire.Event // of a NoteEvent; else nil

@@ -138,8 +138,8 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 	return msg, err
 }
 
-// isUnshaped reports whether m, which the user has written, is no message of the dialect and has no
-// id, so that its answer cannot be recognised.
+// isUnshaped reports whether m, written by the user, is not a message of the dialect and has no id, so that its response
+// cannot be recognised.
 func isUnshaped(m *wire.Message) bool {
 	return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0
 }

@@ -1,15 +1,13 @@
-// Package peer is the engine: calls in both directions over one connection, in any dialect. A
-// client and a server are the same here; they differ only in the handler that they bring.
+// Package peer is the engine: calls in both directions over one connection, in any dialect. Clients and servers are the same
+// here; they differ only in their handler.
 //
-// One goroutine reads, decodes and routes messages. Another one writes, many messages at once; it
-// runs only while something waits to be sent. Each request of the peer has a goroutine of its
-// own; its notifications share one, so that they stay in order. All of them have ended when Close
-// returns.
+// One goroutine reads, decodes and routes messages. Another one writes, many messages at once; it runs only while something
+// waits to be sent. Each request of the peer has its own goroutine; its notifications share one, so that they stay in order.
+// All of them have ended when Close returns.
 //
-// Routing asks once whose a message is (calls.owner), and then switches: a response belongs to our
-// call with its id; an item to the stream that it names, else to our call with its id; a message that
-// belongs to nothing is treated as a notification. Ids of the peer's requests are never compared
-// with ours.
+// Routing determines the owner of a message once (calls.owner): a response belongs to the local call with its id; an item to
+// the stream that it names, else to the local call with its id; any other message is treated as a notification. Ids of the
+// peer's requests are never compared with local ones.
 package peer
 
 import (
@@ -40,13 +38,12 @@ type Options struct {
 	// Handler is called once, with the peer, before anything is read; messages that it sends are
 	// the first ones. It may return nil. Without a handler every request is answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound is the number of the peer's requests that may be in flight, including those
-	// that Incoming took. At that number, or at 128 MiB in sum, the reader stops. If it must not
-	// stop, because a call of ours is unanswered, a stream is open or Incoming has taken requests,
-	// further requests are answered with -32000 "busy", retryable. 0 means 1,088.
+	// MaxInbound is the number of the peer's requests that may be in flight, including those that Incoming took. At that
+	// number, or at 128 MiB in sum, the reader stops. If it must not stop, because a local call is unanswered, a stream is
+	// open or Incoming has taken requests, further requests are answered with -32000 "busy", retryable. 0 means 1,088.
 	MaxInbound int
-	// Exchanges finds the answers to requests of ours on a listener whose every exchange is a
-	// connection. nil: requests are not sent inside exchanges.
+	// Exchanges finds the responses to local requests on a listener whose every exchange is a connection. nil: requests are
+	// not sent inside exchanges.
 	Exchanges *Exchanges
 	// Budget bounds the unsent bytes of this peer and of all others that share it. nil: 16 MiB for
 	// this peer alone.
@@ -62,8 +59,8 @@ type Options struct {
 	// stream may exceed StreamBuffer by so much while the reader must not stop. 0 means
 	// wire.DefaultMaxMessage.
 	MaxMessage int
-	// Drain bounds how long requests are still answered after the peer has said that it sends
-	// no more. 0 means 60 s. A wire.OneShot is not bounded.
+	// Drain bounds how long requests are still answered after the peer has closed its sending direction. 0 means 60 s. A
+	// wire.OneShot is not bounded.
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
@@ -82,8 +79,8 @@ type Options struct {
 	// Record sees every message, before Tap does. It costs less than Tap, as it is called once for
 	// all messages that were read together. May be nil.
 	Record wire.Record
-	// Note gets what a user may want to know although no call failed because of it. It is called
-	// without any lock, from several goroutines. May be nil.
+	// Note receives reports that failed no call but may interest a user. It is called without any lock, from several
+	// goroutines. May be nil.
 	Note func(Note)
 	// Incoming, if set, sees every request, notification, answer to a Raw operation, and response,
 	// item or stray JSON that belongs to no call, before it is dispatched. It runs on the reader's
@@ -111,7 +108,7 @@ type Peer struct {
 	link
 	codec   dialect.Codec
 	can     dialect.Abilities // codec's
-	handler dialect.Handler   // of the peer's requests and notifications; without Handle: nobody
+	handler dialect.Handler   // handles the peer's requests and notifications; without Handle: none
 	o       Options
 
 	ctx    context.Context // of handlers: ends when the peer begins to close
@@ -138,7 +135,7 @@ type link struct {
 	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
 	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
 	router    wire.Router    // conn, if it has several streams; else nil
-	buffered  wire.Buffered  // conn, if it knows what else it has read; else nil
+	buffered  wire.Buffered  // conn, if it can return messages that it has read ahead; else nil
 	together  [][]byte       // used by the reader: the messages that were read together
 	idler     bool           // conn says when it is about to wait for more
 	oneShot   bool           // conn takes the answers to the first message, and no more
@@ -189,14 +186,13 @@ func (p *Peer) connection() *dialect.Connection {
 	return c
 }
 
-// Connection returns what is known of the connection.
+// Connection returns the description of the connection.
 func (p *Peer) Connection() *dialect.Connection { return p.about }
 
 // Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err returns why the connection ended: nil before Done, after our own Close
-// and after a clean end, else a *wire.Fault.
+// Err returns why the connection ended: nil before Done, after local Close and after a clean end, else a *wire.Fault.
 func (p *Peer) Err() error {
 	select {
 	case <-p.done:
@@ -206,7 +202,7 @@ func (p *Peer) Err() error {
 	}
 }
 
-// Greet runs the dialect's greeting, where it has one.
+// Greet runs the dialect's handshake, if it has one.
 func (p *Peer) Greet(ctx context.Context) error {
 	if p.can.Greet == nil {
 		return nil
@@ -214,14 +210,13 @@ func (p *Peer) Greet(ctx context.Context) error {
 	return p.can.Greet(ctx, p)
 }
 
-// Call calls method and returns its result; of several data events, the last.
-// An error that the peer answered is a *wire.Error. When ctx ends first,
-// the peer is told where the dialect can say so.
+// Call calls method and returns its result; of several data events, the last. The peer's error is a *wire.Error. If ctx ends
+// first, the call is cancelled at the peer, if the dialect can.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp is Call with all that an operation can say.
+// CallOp is Call with all settings of an operation.
 func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessage, err error) {
 	s, err := p.Open(ctx, op)
 	if err != nil {

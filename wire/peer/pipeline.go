@@ -10,17 +10,15 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// callPipeline is the part of a Peer that keeps many calls in flight at little cost each: a call
-// has no stream, no goroutine and no entry in the table of calls.
+// callPipeline is the part of a Peer that keeps many calls in flight at little cost each: a call has no stream, no goroutine
+// and no entry in the table of calls.
 //
 // Its rules:
-//   - A call is in ring, in the slot that its id gives, from before its request is sent until
-//     it is answered, and counts in calls.waiting meanwhile. If the slot is taken by an
-//     earlier call that is not answered yet, the call gets a stream at once.
-//   - A call that needs more than one plain answer is promoted: it gets a stream in
-//     calls.byID, which is given to whoever made the call.
-//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what
-//     the connection takes without blocking, and leaves the rest to the writer's goroutine.
+//   - A call is in ring, in the slot of its id, from before its request is sent until its response, and counts in
+//     calls.waiting meanwhile. If an earlier unanswered call has the slot, the call gets a stream at once.
+//   - A call that needs more than one plain response is promoted: it gets a stream in calls.byID, which the caller receives.
+//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what the connection takes without
+//     blocking, and leaves the rest to the writer's goroutine.
 //   - ready is called without the lock, by the reader's goroutine before it waits for input.
 //   - Send and Flush belong to one goroutine at a time.
 type callPipeline struct {

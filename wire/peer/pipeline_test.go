@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/peer"
 )
 
-// mirror is a connection whose peer answers what was flushed: each request by answer,
-// in an order of its own.
+// mirror is a connection whose peer answers flushed requests with answer, in its own order.
 type mirror struct {
 	answer func(request []byte) []byte
 	idle   func()
@@ -69,7 +68,7 @@ func (m *mirror) Close() error { return nil }
 // pipelineSlot keeps what comes of a call.
 type pipelineSlot struct {
 	got   chan string
-	plain bool // its answer is taken as it is
+	plain bool // its response is used unchanged
 }
 
 func (c *pipelineSlot) Answered(m *wire.Message) bool {
@@ -157,8 +156,7 @@ func TestPipelineRefusesOne(t *testing.T) {
 	close(m.come)
 }
 
-// TestPipelineIsRecorded: whoever records sees each request of a pipeline, also where the connection
-// takes many together.
+// TestPipelineIsRecorded: a recorder sees each request of a pipeline, also if the connection takes many together.
 func TestPipelineIsRecorded(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
 	var sent []string
@@ -282,7 +280,7 @@ request = { method = "method", params = "params", id = "id", const = { jsonrpc =
 response = { id = "id", result = "result", error = "error" }
 `
 
-// spoken is a codec of a page.
+// spoken is a codec of a dialect file.
 func spoken(tb testing.TB, text string) dialect.Codec {
 	tb.Helper()
 	p, err := load.Parse("page.toml", []byte(text))

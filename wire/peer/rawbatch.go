@@ -13,9 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rawBatch is a message of the user's own that is an array of several messages, each of which is
-// answered by itself. As a stream it yields the answers in the order of the requests, whatever the
-// order in which they came.
+// A rawBatch is a message of the user that is an array of several messages, each with its own response. As a stream it
+// yields the responses in the order of the requests, whatever their order of arrival.
 type rawBatch struct {
 	calls []*stream // those whose answers Next has not returned yet
 	sent  []*stream // all
@@ -61,7 +60,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		changed = changed || s.restore != nil
 		msg.Add(m.Raw)
 	}
-	if scan.Count(op.Params) == 0 { // an empty array is no batch
+	if scan.Count(op.Params) == 0 { // an empty array is not a batch
 		s := newStream(p, op)
 		p.registerLocked(s, wire.Message{})
 		s.batch, b.sent = b, []*stream{s}

@@ -90,8 +90,8 @@ func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	return err
 }
 
-// nameBare sets the method of a server's object that is no message of the dialect, so that
-// watches and hooks can handle it as an event; its params are the whole object.
+// nameBare sets the method of a server's object that is not a message of the dialect, so that watches and hooks can handle
+// it as an event; its params are the whole object.
 func nameBare(m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method != "" || m.Final || isParseError(m) || scan.Type(m.Raw) != 'o' {
 		return

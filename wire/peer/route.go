@@ -50,8 +50,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	}
 }
 
-// answeredLocked handles the first response to s. It may open a stream, of which items may have
-// come already.
+// answeredLocked handles the first response to s. It may open a stream, some of whose items may have arrived before.
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
@@ -96,8 +95,8 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
 }
 
-// openedLocked notes that s has the stream token. Items of it that have come already are delivered; the other items of the
-// exchange of s belong to nobody.
+// openedLocked records that s has the stream token. Items of it that have arrived are delivered; the other items of the
+// exchange of s belong to no call.
 func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	p.calls.name(s, token)
 	var rest []wire.Message
@@ -129,8 +128,8 @@ func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	}
 }
 
-// earlyLocked keeps the item m of a stream that no response has named yet. A stream that ends before that belongs to the call
-// of its exchange, in, or else to the only call that can have asked for it.
+// earlyLocked keeps the item m of a stream that no response has named yet. A stream that ends before that belongs to the
+// call of its exchange, in, or else to the only call that can have requested it.
 func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
 	e := &p.calls.early
 	if in != nil {
@@ -160,8 +159,8 @@ func (p *Peer) releaseEarlyLocked() {
 	}
 }
 
-// answerUnshapedLocked delivers m to s as its answer. m counts as an error only if it has a code: a
-// message that was no request may be answered by something that is no response.
+// answerUnshapedLocked delivers m to s as its response. m counts as an error only if it has a code: the response to a
+// message that is not a request may have any form.
 func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	c := *m
 	c.Final = true

@@ -17,7 +17,7 @@ type over struct{ wire.Conn }
 func (over) SendAbout(wire.ID, []byte) error { return &wire.CloseError{Clean: true} }
 func (over) NoAnswer(wire.ID)                {}
 
-// What belongs to a request and cannot be sent to who made it was not sent.
+// A message about a request that cannot be sent to its sender counts as not sent.
 func TestSendAboutFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()

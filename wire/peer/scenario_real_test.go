@@ -11,10 +11,8 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// TestScenariosOverSockets plays the scenarios of TestScenarios over real
-// connections, as the side that dials and as the one that listens. What is not
-// between two peers in memory has no moment of rest, so that what must not come is
-// not looked for.
+// TestScenariosOverSockets plays the scenarios of TestScenarios over real connections, dialling and listening. Unlike two
+// peers in memory, these never come to rest, so the absence of messages is not checked.
 func TestScenariosOverSockets(t *testing.T) {
 	dir := t.TempDir()
 	for _, listen := range []string{

@@ -83,7 +83,7 @@ func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 // stage is where a scenario is played.
 type stage struct {
 	t     *testing.T
-	real  bool          // outside of a bubble: what is to come is waited for
+	real  bool          // outside a bubble: expected messages are waited for
 	later chan struct{} // with real: closed when time has passed
 	near  wire.Conn
 	far   wire.Conn
@@ -186,11 +186,11 @@ func (s *stage) start() {
 	})
 }
 
-// errNotYet is what may still come.
+// errNotYet means that a message may still arrive.
 var errNotYet = errors.New("there is nothing")
 
-// step takes a step. What is to come is there in a bubble, when all has come to
-// rest; elsewhere it is waited for, and what must not come is not looked for.
+// step runs a step. In a bubble an expected message has arrived when everything is at rest; elsewhere step waits for it, and
+// does not check absence.
 func (s *stage) step(verb, rest string) error {
 	if !s.real {
 		synctest.Wait()
@@ -210,7 +210,7 @@ func (s *stage) step(verb, rest string) error {
 	}
 }
 
-// patience is far longer than anything takes that works.
+// patience is far longer than any working step takes.
 const patience = 30 * time.Second
 
 func (s *stage) take(verb, rest string) error {

@@ -11,12 +11,11 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// A stream is one operation of ours and the messages that answer it. It is in the
-// tables of calls from before its message is sent until its final message, its
-// failure or Cancel.
+// A stream is one local operation and the messages that answer it. It is in the tables of calls from before its message is
+// sent until its final message, its failure or Cancel.
 type stream struct {
 	p   *Peer
-	box mailbox.Box // what has come for the consumer
+	box mailbox.Box // messages for the consumer
 
 	op        dialect.Op
 	id        string        // of the request; "": none
@@ -39,7 +38,7 @@ type stream struct {
 // An exchange is what belongs to the exchange of a call, on a wire.Exchanger.
 type exchange struct {
 	stop      context.CancelFunc // ends it; nil: it carries no call
-	answers   bool               // it carries an answer of ours, and is no call
+	answers   bool               // it sends a response, and is not a call
 	early     early.Items        // as calls.early, of this exchange
 	optional  bool               // it may end without an answer
 	malformed string             // text that came in it and was no message
@@ -127,9 +126,8 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel asks the peer to end the stream and forgets it. Queued messages are dropped; from then
-// on Next returns io.EOF. ctx bounds the wait for the answer, and before that for the response to a
-// Subscribe that has not come yet, since it names the stream that has to be ended.
+// Cancel asks the peer to end the stream and forgets it. Queued messages are dropped; from then on Next returns io.EOF. ctx
+// bounds the wait for the response, and before that for the response to a pending Subscribe, which names the stream to end.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -172,8 +170,8 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s with err on our side and asks the peer to end it there. If that
-// request has an answer for which somebody waits, it returns its call.
+// leaveStreamLocked ends s with err locally and asks the peer to end it. If that request has an awaited response, it returns
+// its call.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)

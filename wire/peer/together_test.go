@@ -19,7 +19,7 @@ import (
 // received.
 type readahead struct {
 	msgs   [][]byte
-	answer func(n int) // is told how many answers were sent
+	answer func(n int) // gets the number of responses sent
 	closed chan struct{}
 
 	mu   sync.Mutex
@@ -50,8 +50,8 @@ func (r *readahead) Send([]byte) error {
 
 func (r *readahead) Close() error { return nil }
 
-// What was read at once is recorded at once and in order, however much it is, and before
-// what it gives rise to; a Tap sees each message when it is dealt with.
+// Messages that were read together are recorded together and in order, before their effects; a Tap sees each message when it
+// is handled.
 func TestWhatWasReadAtOnceIsRecordedFirst(t *testing.T) {
 	const n = 700 // more than are routed at once
 	for _, tapped := range []bool{false, true} {

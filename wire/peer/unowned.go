@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// unownedLocked handles a message that belongs to no call of ours. seen says that a watch has shown it.
+// unownedLocked handles a message that belongs to no local call. seen reports that a watch has shown it.
 func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	switch m.Kind {
 	case wire.Request:
@@ -59,8 +59,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
-// tellHandler passes the queued notifications to the handler, one after another, until none is
-// left.
+// tellHandler passes the queued notifications to the handler, one after another, until none is left.
 func (p *Peer) tellHandler() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -123,7 +122,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
-// unclaimedLocked handles an item that belongs to no call of ours: it is a notification.
+// unclaimedLocked handles an item that belongs to no local call: it is a notification.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
 	if m.Beside { // Incoming sees the message that it is about
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
@@ -135,7 +134,7 @@ func (p *Peer) unclaimedLocked(m *wire.Message) {
 	p.notificationLocked(m)
 }
 
-// strayLocked handles a response to no call of ours.
+// strayLocked handles a response to no local call.
 func (p *Peer) strayLocked(m *wire.Message) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
@@ -186,7 +185,7 @@ func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	}
 }
 
-// malformation says what is wrong with an Invalid message.
+// malformation returns what is wrong with an Invalid message.
 func malformation(m *wire.Message) string {
 	what := "a malformed message came"
 	if m.Err != nil {
@@ -239,8 +238,7 @@ func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	}
 }
 
-// Pending returns how many calls of ours, streams included, and how many requests
-// of the peer are under way.
+// Pending returns the numbers of pending local calls, including streams, and of the peer's pending requests.
 func (p *Peer) Pending() (ours, theirs int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer that asks for much and reads nothing has few answers made for it:
-// what one connection may hold, or less where all of them together hold too much.
+// For a peer that sends many requests and reads nothing, few responses are made: up to the bound of one connection, or less
+// if all together exceed theirs.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	const answer, asked = 1 << 20, 120
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 					}
 					return
 				}
-				for range asked { // none is lost
+				for range asked { // no response is lost
 					if m, err := far.Recv(); err != nil || len(m) < answer {
 						t.Fatal(string(m), err)
 					}
@@ -77,7 +77,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	}
 }
 
-// What waits while all of them together hold too much goes on each time that others hold less.
+// Responses that wait for the common bound continue each time that others release memory.
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 	const bound = 8 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		ask["other"](1) // one is on its way, and held no more
+		ask["other"](1) // one is being sent, and no longer held
 		for range 3 {
 			ask["one"](1 << 20)
 		}

@@ -54,7 +54,7 @@ func TestUnreadAnswersAreHeldOnce(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// Each client has its small share beside what all of them may hold, and one answer in the making.
+		// Each client has a small share beside the common bound, and one response in the making.
 		if n := made.Load(); n > bound/answer+clients*3+16 {
 			t.Errorf("%d answers were made", n)
 		}

@@ -8,12 +8,11 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// maxGreetings bounds the greetings that are kept for watches that are opened
-// later.
+// maxGreetings bounds the handshake messages that are kept for later watches.
 const maxGreetings = 8
 
-// watch opens a stream of the peer's messages: all of them, or those that op takes. Its first
-// messages are the greetings of that method that have come already.
+// watch opens a stream of the peer's messages: all of them, or those that op takes. It begins with the handshake messages of
+// that method that have arrived.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,8 +63,8 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Takes(m.Method)
 }
 
-// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. Text that is no JSON is
-// not shown: nobody could read it. A Greeting is kept for watches that are opened later.
+// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. Invalid JSON is not
+// shown, because no reader could parse it. A handshake message is kept for later watches.
 func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
 	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, as a watch that queues too much is removed
 		w := p.calls.watches[i]

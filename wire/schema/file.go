@@ -44,7 +44,7 @@ var draftOf = map[string]*jsonschema.Draft{
 // Open makes the schema at pointer ("" for the whole) of the document name in
 // folder ready. A $ref may lead to other files of that folder and of those below
 // it, by a relative path or by the address that the document's $id makes of such
-// a path. It never leads out of the folder, and nothing comes from the network:
+// a path. It never leads out of the directory, and nothing comes from the network:
 // such a $ref is an error, since values could not be told right from wrong
 // without it.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {

@@ -63,7 +63,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	}
 	var mis *schema.Mismatch
 	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, scan.OrNull(result)), &mis) {
-		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s is not what the peer declared: %v", op.Method, mis))
+		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s does not fit the schema of the peer: %v", op.Method, mis))
 	}
 	return result, nil
 }

@@ -32,7 +32,7 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	}
 	command, ok := strings.CutPrefix(spec, "co:")
 	if !ok {
-		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("there is no runtime %q, only %s", spec, RuntimeWords), nil)
+		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("unknown runtime %q; use %s", spec, RuntimeWords), nil)
 	}
 	if _, err := hook.ParseAnswer(spec); err != nil {
 		return nil, err

@@ -199,7 +199,7 @@ func TestCoRuntime(t *testing.T) {
 	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != "error: the server is being closed" {
 		t.Error(got)
 	}
-	if got, want := said.all(), `the runtime printed a line that is no answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
+	if got, want := said.all(), `the runtime printed a line that is not an answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
 		t.Errorf("warnings:\n got %s\nwant %s", got, want)
 	}
 }
@@ -302,16 +302,16 @@ func TestCoRuntimeStalls(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := said.all(); !strings.HasPrefix(got, "the runtime has not ended code that it was asked to end: what else is evaluated may wait for it|"+
-		"the runtime has said nothing for 100ms: it is ended, and started again for what comes next; what sessions have kept is lost") {
+	if got := said.all(); !strings.HasPrefix(got, "the runtime has not ended cancelled code; other evaluations may have to wait|"+
+		"no output of the runtime for 100ms: restarted it; the state of the sessions is lost") {
 		t.Error(got)
 	}
 }
 
 func TestRuntimesThatAreNone(t *testing.T) {
 	for spec, want := range map[string]string{
-		"js":  `there is no runtime "js", only jq, or co:COMMAND`,
-		"co:": `"co:" holds no command`,
+		"js":  `unknown runtime "js"; use jq, or co:COMMAND`,
+		"co:": `"co:" contains no command`,
 	} {
 		_, err := NewRuntime(spec, RuntimeOptions{})
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || f.Message != want {

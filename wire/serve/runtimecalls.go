@@ -21,7 +21,7 @@ func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {
 	case e.Function == nil:
-		return nil, errors.New("there are no function values here")
+		return nil, errors.New("function values are not supported here")
 	case !slices.Contains(e.Names, name):
 		return nil, wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
 	}

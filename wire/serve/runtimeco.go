@@ -215,7 +215,7 @@ func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 		r.noisy = true
 		r.mu.Unlock()
 		if first {
-			r.o.Warn(fmt.Sprintf("the runtime printed a line that is no answer: %.80q", line))
+			r.o.Warn(fmt.Sprintf("the runtime printed a line that is not an answer: %.80q", line))
 		}
 		return
 	}

@@ -21,7 +21,7 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 		return
 	}
 	r.watched = t
-	r.o.Warn("the runtime has not ended code that it was asked to end: what else is evaluated may wait for it")
+	r.o.Warn("the runtime has not ended cancelled code; other evaluations may have to wait")
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
@@ -55,7 +55,7 @@ func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 		case over:
 			return
 		case stalled:
-			r.o.Warn(fmt.Sprintf("the runtime has said nothing for %v: it is ended, and started again for what comes next; what sessions have kept is lost", r.stall))
+			r.o.Warn(fmt.Sprintf("no output of the runtime for %v: restarted it; the state of the sessions is lost", r.stall))
 			t.Stop(nil)
 			return
 		}

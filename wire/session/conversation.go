@@ -1,6 +1,6 @@
-// Package session makes conversations of endpoints: it dials an endpoint, records the connection,
-// gives it to a peer and greets; it serves the connections of a listener; and it lets a hook use
-// the connection on which it answers. Commands use a Conversation and never a peer.
+// Package session opens conversations: it dials an endpoint, records the connection, creates a peer for it and runs the
+// handshake; it serves the connections of a listener; and it lets a hook use the connection of its request. Commands use a
+// Conversation and never a peer.
 package session
 
 import (
@@ -26,10 +26,10 @@ type Conversation interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 	// Notify sends op and expects no answer.
 	Notify(ctx context.Context, op dialect.Op) error
-	// Describe asks for what the peer offers.
+	// Describe returns the peer's catalog.
 	Describe(ctx context.Context) (*catalog.Catalog, error)
-	// Typing returns the catalog with the schemas of the params of method, if the dialect's
-	// greeting or discovery provides it (Spec.Params.Typed); else nil.
+	// Typing returns the catalog with the schemas of the params of method, if the dialect's handshake or discovery provides
+	// it (Spec.Params.Typed); else nil.
 	Typing(ctx context.Context, method string) (*catalog.Catalog, error)
 	// Dialect is the name of the dialect that is spoken.
 	Dialect() string
@@ -46,7 +46,7 @@ type Conversation interface {
 	Err() error
 	// Settle waits until hooks have handled the notifications that have come, or until ctx ends.
 	Settle(ctx context.Context)
-	// Close says goodbye, ends pending calls, and returns when nothing of the conversation is left.
+	// Close ends the conversation in order, ends pending calls, and returns when nothing of the conversation is left.
 	Close() error
 }
 
@@ -56,8 +56,8 @@ type Options struct {
 	Hooks     []hook.Entry
 	Hook      hook.Options
 	Catalog   *catalog.Catalog    // the schemas of hooks' params and results; a server offers it to clients
-	Offers    *catalog.Catalog    // the descriptions of our hooks as a client: sent if the dialect's greeting declares hooks, and checked
-	Info      catalog.Info        // who we are, for greetings
+	Offers    *catalog.Catalog    // describes a client's hooks: sent if the dialect's handshake declares hooks, and checked
+	Info      catalog.Info        // the local name, for handshakes
 	Settings  json.RawMessage     // an object of what the user sets in the handshake; nil: nothing
 	Resume    string              // the session to resume; "": begin a new one
 	Hosting   dialect.HostOptions // as a server, where the dialect has a clock and files of its own
@@ -72,7 +72,7 @@ type Options struct {
 	Messages  wire.Record                 // sees every message of a conversation, as Tap does; may be nil
 	Wrap      func(c wire.Conn) wire.Conn // wraps each connection; nil: connections are used as they are
 	Record    *recorder.Recorder          // records each connection; nil: nothing is recorded
-	Note      func(peer.Note)             // things a user may want to know; may be nil
+	Note      func(peer.Note)             // reports for the user; may be nil
 	Drain     time.Duration               // see peer.Options
 	Inflight  int                         // as a server, the most requests of a connection: peer.Options.MaxInbound
 	// Client returns, for a server, the Tap and Note of the client of that name. nil: Tap and Note
@@ -82,17 +82,15 @@ type Options struct {
 	Reached *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	Shared  *Shared         // set if several processes use the conversation; else nil
 	First   *dialect.Op     // the first operation that will be opened: if nothing is sent for it, as for a watch, it is opened before anything is read, and sees the first messages. nil: unknown
-	// Bridge wraps the hooks of a server in a backend that passes on what they do not answer to
-	// another peer; nil: there is none.
+	// Bridge wraps the hooks of a server in a backend that forwards what they do not answer to another peer; nil: none.
 	Bridge    func(hooks dialect.Backend) dialect.Backend
-	Await     *Await     // how a peer that connects to us is awaited; nil: nobody is told where to connect
+	Await     *Await     // how to await a peer that connects; nil: without announcing the address
 	Reconnect *Reconnect // nil: a connection that is lost is the end
 	// Own is HandshakeOptions.Own, of the first connection.
 	Own func(ctx context.Context) string
 }
 
-// trace returns a function that shows with -v what a dialect's page makes of messages; nil without
-// -v.
+// trace returns a function that shows with -v how a dialect file reads messages; nil without -v.
 func (o Options) trace() func(text string) {
 	if o.Tap == nil || o.Note == nil {
 		return nil
@@ -110,5 +108,5 @@ type Shared struct {
 
 const defaultGreeting = 15 * time.Second
 
-// NoiseLimit bounds the lines a child may print that are no messages.
+// NoiseLimit bounds the lines of a child that are not messages.
 const NoiseLimit = 100

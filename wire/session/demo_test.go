@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/serve"
 )
 
-// TestDemosAreRight: what the hooks of a demo say compiles, and its schemas are valid, as is taken for granted where one
-// is served, and its dialect is that of its catalog.
+// TestDemosAreRight: the hooks of a demo compile, its schemas are valid, and its dialect is that of its catalog, as serving
+// one assumes.
 func TestDemosAreRight(t *testing.T) {
 	for _, name := range serve.DemoNames() {
 		c, _ := serve.Demo(name)

@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// What describes can serve: whatever a peer says of itself, what we make of
-// it is a catalog by the JSON Schema, that Parse takes, and that says the same
-// when it is served and described again.
+// A description can be served: whatever a peer describes becomes a catalog that conforms to the JSON Schema, that Parse
+// accepts, and that is the same when served and described again.
 func TestWhatDescribesCanServe(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
 	if err != nil {

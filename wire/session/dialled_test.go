@@ -24,7 +24,7 @@ type dialled struct {
 	fars     chan wire.Conn
 	attempts []time.Duration // when, since the beginning
 	began    time.Time
-	said     []string // what Lost and Back were told
+	said     []string // the calls of Lost and Back
 }
 
 // dialAgain opens a conversation that is made again for 1 min. The pauses are as
@@ -67,12 +67,12 @@ func (c *dialled) dial(ctx context.Context, _ recording) (wire.Conn, []func() er
 	return here, nil, nil
 }
 
-// nobody is what a port says on which nobody listens.
+// nobody is the error of connecting to a port without a listener.
 func nobody(context.Context, int) error {
 	return wire.NewFault(wire.Unreachable, "connection refused", nil)
 }
 
-// far is the next peer.
+// far returns the next peer.
 func (c *dialled) far() *farSide { return &farSide{c.t, <-c.fars} }
 
 type farSide struct {

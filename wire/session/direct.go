@@ -18,13 +18,13 @@ type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
-	hub       *rawHub  // of raw traffic; nil: nobody wants it
+	hub       *rawHub  // of raw traffic; nil: unused
 	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
-	session   string    // the id that the peer gave to our session, for the next greeting
+	session   string    // the session id from the peer, for the next handshake
 	redialer  *redialer // nil: a connection that is lost is not made again
-	awaiting  awaiting  // of a peer that connects to us
+	awaiting  awaiting  // for a peer that connects
 	once      sync.Once // closes
 
 	links
@@ -45,8 +45,8 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while there is none, and while the current one is still
-// old, a link that the caller knows to be lost.
+// live returns the current link. It waits while there is none, and while the current one is old, a link that the caller
+// knows to be lost.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,8 +117,8 @@ func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, erro
 	return l.p.Preview(op)
 }
 
-// openOnce opens op on the current link, for which it waits if there is none. If the link is lost
-// before op was sent, op is sent on the next one.
+// openOnce opens op on the current link, and waits if there is none. If the link is lost before op was sent, op is sent on
+// the next one.
 func (d *Direct) openOnce(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	var old *link
 	for {
@@ -221,8 +221,8 @@ func (d *Direct) Done() <-chan struct{} {
 	return d.redialer.done
 }
 
-// Pending returns how many calls of ours and how many requests of the peer are
-// under way; ok is false while there is no connection.
+// Pending returns the numbers of pending local calls and of the peer's pending requests; ok is false while there is no
+// connection.
 func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()
 	if l == nil {

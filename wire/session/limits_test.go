@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A peer that does not greet is waited for 15 s, and is a timeout then.
+// A peer without a handshake message is a timeout after 15 s.
 func TestGreetingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, Options{})

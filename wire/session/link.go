@@ -29,14 +29,14 @@ type link struct {
 	// watches are opened before anything is read, so that they see the first messages.
 	watches   map[*resubscription]dialect.Stream
 	preopened dialect.Stream // the stream of Options.First, until it is asked for
-	received  atomic.Bool    // something came in since the greeting; kept only where that counts
+	received  atomic.Bool    // a message has arrived since the handshake; set only if that matters
 	replaced  atomic.Bool    // another link has taken its place
 	end       func() error
 	recording recording
 	watch     *transport.Watch
 }
 
-// newLink dials and greets.
+// newLink dials and runs the handshake.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
 	conn, ends, err := d.dial(ctx, rec)
@@ -98,7 +98,7 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
 	}
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // the peer hung up during the greeting: it counts as not reached
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // closed during the handshake: it counts as not reached
 		g := *f
 		g.Kind = wire.Unreachable
 		return &g
@@ -155,8 +155,8 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending is called before we close p's connection. The function that it returns is called after
-// that and returns how the connection ended. For a listener, who is the client.
+// ending is called before p's connection is closed locally. The returned function is called afterwards and returns how the
+// connection ended. For a listener, who is the client.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "the connection is closed by us"
 	select {
@@ -172,8 +172,7 @@ func ending(p *peer.Peer, who string) func() wire.Fact {
 	}
 }
 
-// discoveryCache returns the cache for what e says it offers, which is kept from one connection to
-// the next; the user is told of its use.
+// discoveryCache returns the cache of e's catalog, which is kept from one connection to the next; its use is reported.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn

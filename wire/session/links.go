@@ -68,8 +68,7 @@ func (c *links) unregister(s *resubscription) {
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream that has to be reopened on l; nil if there is none. The lock
-// is held.
+// notReopened returns the next stream that has to be reopened on l; nil if there is none. The caller holds the lock.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {
@@ -103,7 +102,7 @@ func (c *links) await(ctx context.Context) error {
 	}
 }
 
-// changed wakes everyone who waits. The lock is held.
+// changed wakes all waiters. The caller holds the lock.
 func (c *links) changed() {
 	if c.change != nil {
 		close(c.change)

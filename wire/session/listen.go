@@ -120,8 +120,8 @@ func (s *Server) Endpoint() string {
 	return s.endpoint.Prefixed(at)
 }
 
-// Serve answers clients until Close. On stdio, and if we have dialled, it ends with its only
-// connection and returns that connection's failure.
+// Serve answers clients until Close. On stdio, and if rpcx has dialled, it ends with its only connection and returns that
+// connection's failure.
 func (s *Server) Serve() error {
 	for {
 		conn, err := s.listener.Accept()
@@ -233,9 +233,9 @@ func (s *Server) clientName(conn wire.Conn) string {
 // to be handled.
 const finishTimeout = 60 * time.Second
 
-// Finish waits until all connections made so far are accepted, everything sent on them was read,
-// and each notification was handled: a client that has sent a notification and left must not lose
-// it. It ends no later than ctx. Only Close may be called after it.
+// Finish waits until all connections made so far are accepted, all their messages were read, and each notification was
+// handled, so that a notification of a client that has disconnected is not lost. It ends no later than ctx. Only Close may
+// be called after it.
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()

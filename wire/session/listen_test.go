@@ -44,8 +44,8 @@ func nextEvent(t *testing.T, events *bufio.Scanner) string {
 	return ""
 }
 
-// A hook may ask back inside a POST: its event stream carries the request, another
-// POST brings the answer, which nobody else can give.
+// A hook may call back inside a POST: its event stream carries the request, and another POST brings the response, which only
+// that peer can give.
 func TestAsksInsideAnExchange(t *testing.T) {
 	w := newWorld(t, "")
 	s, err := Listen(t.Context(), w.endpoint("http://127.0.0.1:0/"), w.options([]string{`ask=jq:[rpc("q"; .), rpc("q"; [2])]`}))
@@ -78,7 +78,7 @@ func TestAsksInsideAnExchange(t *testing.T) {
 	}
 	testkit.Expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
 
-	// Who takes one answer cannot be asked.
+	// A client that accepts a single response cannot get requests.
 	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)
 	if got.Scan(); !strings.Contains(got.Text(), `"code":-32603`) {
 		t.Error(got.Text())
@@ -107,7 +107,7 @@ func (l *late) Accept() (wire.Conn, error) {
 
 func (l *late) Close() error { close(l.closed); return l.Listener.Close() }
 
-// A told connection keeps the code by which it was closed.
+// A connection keeps the code with which it was closed.
 type told struct {
 	wire.Conn
 	code chan int
@@ -115,7 +115,7 @@ type told struct {
 
 func (c *told) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
 
-// Who comes while the server is being stopped is told so, too.
+// A client that connects while the server stops gets the same close code.
 func TestLateClientIsToldToComeBack(t *testing.T) {
 	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
 	if err != nil {

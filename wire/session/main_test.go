@@ -18,8 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A world is a server on a Unix socket, and a folder that $T in its hooks
-// stands for.
+// A world is a server on a Unix socket, and a directory that $T in its hooks stands for.
 type world struct {
 	t      *testing.T
 	dir    string

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A mcpClient posts and gets as the protocol's page has it (2025-11-25, Streamable HTTP).
+// A mcpClient sends POST and GET as in the protocol's specification (2025-11-25, Streamable HTTP).
 type mcpClient struct {
 	t       *testing.T
 	url     string
@@ -65,7 +65,7 @@ func (c *mcpClient) status(want int, method, body string, headers ...string) str
 	return string(text)
 }
 
-// answer demands what an exchange is answered with.
+// answer checks the response of an exchange.
 func (c *mcpClient) answer(want, body string, headers ...string) {
 	c.t.Helper()
 	text := c.status(http.StatusOK, http.MethodPost, body, headers...)
@@ -136,15 +136,14 @@ func (c *mcpClient) begin() *mcpClient {
 	return in
 }
 
-// A session over HTTP is a connection: it has its own state, which ends with DELETE; nobody
-// else's id will do.
+// A session over HTTP is a connection with its own state, which ends with DELETE; it accepts only its own id.
 func TestMCPSession(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `count=co:n=0; while read -r l; do n=$((n+1)); id=${l#*\"id\":}; echo "{\"id\":${id%%,*},\"result\":\"n$n\"}"; done`)
 	defer stop()
 	c.status(http.StatusMethodNotAllowed, http.MethodGet, "")
 	c.status(http.StatusMethodNotAllowed, http.MethodDelete, "")
-	c.status(http.StatusAccepted, http.MethodPost, greeted) // outside of any session
+	c.status(http.StatusAccepted, http.MethodPost, greeted) // outside any session
 	a, b := c.begin(), c.begin()
 	for i, s := range []*mcpClient{a, a, b} {
 		s.answer([]string{`"text":"n1"`, `"text":"n2"`, `"text":"n1"`}[i], strings.Replace(callTool, "TOOL", "count", 1))
@@ -160,8 +159,8 @@ func TestMCPSession(t *testing.T) {
 	(&mcpClient{t, c.url, strings.Repeat("0", 32)}).status(http.StatusNotFound, http.MethodPost, greeted)
 }
 
-// What the server asks in answering a call comes on the stream of that call, what belongs
-// to none on the standing one; the answers are posted.
+// Requests that the server sends while it answers a call arrive on the stream of that call, others on the standing one;
+// their responses are posted.
 func TestMCPSessionAsks(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `ask=jq:rpc("sampling/createMessage"; {})`, `notifications/roots/list_changed=jq:rpc("roots/list"; null)`)
@@ -169,7 +168,7 @@ func TestMCPSessionAsks(t *testing.T) {
 	s := c.begin()
 	standing, _ := s.do(http.MethodGet, "")
 	told := eventsOf(t, standing)
-	testkit.Expect(t, "the first event", told.next(), "") // by which all that follows can be asked for
+	testkit.Expect(t, "the first event", told.next(), "") // its id allows resuming from the start
 
 	call, _ := s.do(http.MethodPost, strings.Replace(callTool, "TOOL", "ask", 1))
 	own := eventsOf(t, call)
@@ -189,8 +188,7 @@ func TestMCPSessionAsks(t *testing.T) {
 	}
 }
 
-// Who hangs up gives nothing up: the answer can be asked for, behind the last event that was
-// seen. What is given up gets no answer.
+// A disconnect cancels nothing: the response can be requested after the last event seen. A cancelled call gets no response.
 func TestMCPSessionResumes(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, `work=touch $T/begun; until test -e $T/go; do sleep 0.01; done; echo '"worked"'`,
@@ -235,8 +233,8 @@ func (w *world) appears(name string) {
 	})
 }
 
-// A client whose session the server has forgotten (404) greets anew, and makes its call
-// again; what it was told of resources has ended.
+// A client whose session the server has forgotten (404) repeats the handshake and its call; its subscriptions to resources
+// have ended.
 func TestMCPGreetsAnew(t *testing.T) {
 	var mu sync.Mutex
 	sessions, seen := 0, []string{}
@@ -294,8 +292,7 @@ func TestMCPGreetsAnew(t *testing.T) {
 	}
 }
 
-// oldServer speaks the older way (2024-11-05, HTTP with SSE): a GET brings all that it says. Before the address to
-// post to it names more.
+// oldServer uses the older HTTP with SSE (2024-11-05): a GET brings all messages. Before the address it sends other events.
 func oldServer(t *testing.T, more ...string) *httptest.Server {
 	said := make(chan string, 8)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -363,7 +360,7 @@ func TestMCPOlderHTTP(t *testing.T) {
 	}
 }
 
-// What is told of a resource comes on the standing event stream of the session.
+// Updates of a resource arrive on the standing event stream of the session.
 func TestMCPSubscribesOverHTTP(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, "resources/subscribe=lines:touch $T/watched; until test -e $T/go; do sleep 0.01; done; echo '{}'; exec sleep 30")

@@ -79,7 +79,7 @@ func (c *crowd) begin(i int) {
 	}
 }
 
-// held is what the process holds: bytes on the heap that are in use, and goroutines.
+// held is the memory and number of goroutines in use.
 func held() (heap, goroutines int) {
 	runtime.GC()
 	runtime.GC()
@@ -88,8 +88,8 @@ func held() (heap, goroutines int) {
 	return int(m.HeapAlloc), runtime.NumGoroutine()
 }
 
-// A thousand clients have a session each: what one sets is its own, memory is bounded, one
-// more is turned away until another ends, and when all have ended nothing of them is left.
+// A thousand clients have a session each, with its own state; memory is bounded, one more is refused until another ends, and
+// nothing is left when all have ended.
 func TestMCPManySessions(t *testing.T) {
 	w := newWorld(t, "")
 	at, stop := newMCP(t, w, `mine=jq:.n`)

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Open connects to e and greets. ctx bounds only that.
+// Open connects to e and runs the handshake. ctx bounds only that.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
 		return nil, wire.Usagef("--header and --token-command do not apply to %s", e)
@@ -114,8 +114,8 @@ func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	return nil
 }
 
-// introduction returns what a greeting tells the peer about us: the hooks with exact names, as the
-// catalog describes them, without those that are only function values.
+// introduction returns the local description for a handshake: the hooks with exact names, as the catalog describes them,
+// without those that are only function values.
 func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
@@ -175,8 +175,7 @@ func carriedBy(e endpoint.Endpoint) string {
 	return "each message is a text frame of the WebSocket"
 }
 
-// transportConfig adds to the configuration what depends on the dialect, our role in it and the
-// framing.
+// transportConfig adds to the configuration what depends on the dialect, the local role and the framing.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Transport.Sessions, spec.Transport.HTTPName

@@ -8,15 +8,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A postRecording records one POST to a listener. On the tape the line of the HTTP exchange comes
-// before the messages of the answer, as in the recording of a client. These messages are therefore
-// held back until the exchange is known.
+// A postRecording records one POST to a listener. On the tape the line of the HTTP exchange comes before the messages of the
+// response, as in the recording of a client. These messages are therefore queued until the exchange is known.
 type postRecording struct {
 	recording
 	answers wire.Direction // of the messages of the answer
 
 	mu   sync.Mutex
-	told bool // the exchange is recorded
+	told bool // the exchange has been recorded
 	held [][]byte
 }
 
@@ -61,8 +60,8 @@ type exchangeTeller interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
-// from records the HTTP exchange with which conn came, if it came with one. answers is the
-// direction, as the tap sees it, of the messages of the answer.
+// from records the HTTP exchange of conn, if it has one. answers is the direction, as the tap sees it, of the messages of
+// the response.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(exchangeTeller)
 	if !ok || r.to == nil {

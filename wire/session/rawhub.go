@@ -11,9 +11,9 @@ import (
 // A rawHub delivers the messages of the peer to the commands that use the conversation raw.
 type rawHub struct {
 	d        *Direct
-	lossy    bool                 // nobody is waited for: a pipe that is too slow ends
+	lossy    bool                 // a pipe that is too slow ends
 	notified func(m wire.Message) // gets every notification; may be nil
-	reserve  func(id wire.ID)     // told of each call that will be parked; may be nil
+	reserve  func(id wire.ID)     // called for each call that will be parked; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
@@ -85,7 +85,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 	return nil
 }
 
-// disconnected notes that a link was lost, so that answers to its requests are no longer expected.
+// disconnected records that a link was lost, so that responses to its requests are no longer expected.
 func (h *rawHub) disconnected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// The end of raw traffic reaches each who reads it at once, behind what came before, with the reason; the conversation goes on.
+// The end of raw traffic reaches each reader at once, after the messages before it, with the reason; the conversation
+// continues.
 func TestEndRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Shared: &Shared{}}, nil)

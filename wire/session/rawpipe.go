@@ -17,7 +17,7 @@ type rawPipe struct {
 	hub    *rawHub
 	ctx    context.Context // ends the waiting for answers
 	forget context.CancelFunc
-	slow   chan struct{} // closed when the pipe ended because nobody reads
+	slow   chan struct{} // closed when the pipe ended because it was not read
 
 	mu           sync.Mutex
 	cond         *sync.Cond
@@ -34,7 +34,7 @@ type rawPipe struct {
 // rawQueueBytes bounds what waits to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
-// push queues m, which came over l. It reports whether the pipe still wants messages.
+// push queues m, which arrived over l. It reports whether the pipe accepts more messages.
 func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,8 +167,7 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending counts one more message whose answer may come; false if Finish waits for the answers
-// already.
+// addPending counts one more message whose response may arrive; false if Finish waits for responses already.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,7 +197,7 @@ func (r *rawPipe) follow(st dialect.Stream) {
 			continue
 		}
 		switch {
-		case r.ctx.Err() != nil: // whoever asked is gone
+		case r.ctx.Err() != nil: // the caller has stopped waiting
 			dialect.CancelAnyway(r.ctx, st)
 		case err != io.EOF:
 			r.unanswered(err)

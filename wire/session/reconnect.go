@@ -12,20 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect says how to dial and greet again after a connection was lost. Subscriptions and
-// watches go on over the new connection, after a wire.Gap event, as it is unknown what they have
-// missed. Pending calls fail, since they may have had an effect; operations opened meanwhile wait
-// for the new connection.
+// A Reconnect describes how to dial and repeat the handshake after a lost connection. Subscriptions and watches continue
+// over the new connection, after a wire.Gap event, because it is unknown what they have missed. Pending calls fail, because
+// they may have had an effect; operations opened meanwhile wait for the new connection.
 type Reconnect struct {
-	// For is how long it is tried to connect again; after that the conversation ends with a Fault
-	// of kind Closed. 0 means 5 minutes, a negative value means forever.
+	// For is how long to keep reconnecting; after that the conversation ends with a Fault of kind Closed. 0 means 5 minutes,
+	// a negative value means forever.
 	For time.Duration
 	// Lost is called with the reason why a connection ended, and Back with the time from its loss
 	// to the new one. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change the transport's configuration, once for each loss, if the peer refuses
-	// us: a token may have expired. nil: there is nothing to change.
+	// Renew may change the transport's configuration, once for each loss, if the peer refuses the connection: a token may
+	// have expired. nil: no changes.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
 
@@ -86,7 +85,7 @@ func (k *redialer) start(l *link) {
 	}()
 }
 
-// next returns the link after l, which it waits for; nil when there is none.
+// next returns the link after l, and waits for it; nil when there is none.
 func (k *redialer) next(l *link) *link {
 	select {
 	case <-l.p.Done():
@@ -105,8 +104,8 @@ func (k *redialer) next(l *link) *link {
 	return next
 }
 
-// pause returns the time until the next attempt. It is none if the peer connects to us: then we
-// have to listen all the time.
+// pause returns the time until the next attempt. It is 0 if the peer connects, because the listener has to be open all the
+// time.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0

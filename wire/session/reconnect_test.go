@@ -46,7 +46,7 @@ func TestReconnectGivesUp(t *testing.T) {
 	})
 }
 
-// What accepts and hangs up is as good as nobody; what says something is not.
+// A peer that accepts and hangs up counts as unreachable, unless it sends a message.
 func TestReconnectToWhatHangsUp(t *testing.T) {
 	for _, says := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCloseWhileDialling(t *testing.T) {
 	}
 }
 
-// greeter says hello, and waits for the answer.
+// greeter sends a handshake message, and waits for the response.
 type greeter struct{ dialect.Codec }
 
 func (g greeter) Abilities() dialect.Abilities {
@@ -184,7 +184,7 @@ func TestGreetsAgain(t *testing.T) {
 		codec := c.d.newCodec
 		c.d.newCodec = func() dialect.Codec { return greeter{codec()} }
 		c.far().goes()
-		silent := c.far() // who does not greet in time is not there
+		silent := c.far() // a peer without a handshake in time counts as unreachable
 		defer silent.goes()
 		f := c.far()
 		f.gets(`{"jsonrpc":"2.0","id":1,"method":"hello"}`)

@@ -18,12 +18,11 @@ import (
 type recording struct {
 	to    *recorder.Conn // nil: it is not
 	lasts bool           // it has no end
-	brief bool           // it is one POST to a listener of ours, whose end is not recorded
-	post  *postRecording // the POST that it is; nil: it is none, or is not recorded
+	brief bool           // a POST to a listener, whose end is not recorded
+	post  *postRecording // the POST; nil: not a POST, or not recorded
 }
 
-// record begins to record a connection. open describes how it is made; server says that we are its
-// server.
+// record begins to record a connection. open describes how it is made; server reports the local role.
 func (o Options) record(open tape.Open, server bool) recording {
 	if o.Record == nil {
 		return recording{}
@@ -68,8 +67,8 @@ func (r recording) failed(err error) {
 	}
 }
 
-// ended notes, before we close p's connection, which side ends it. The function that it returns
-// writes the end to the tape; it is called when the last messages have been sent.
+// ended records, before p's connection is closed locally, which side ends it. The returned function writes the end to the
+// tape after the last messages.
 func (r recording) ended(p *peer.Peer) (note func()) {
 	if r.to == nil || r.lasts {
 		return func() {}
@@ -90,7 +89,7 @@ func Exchanged(to *recorder.Conn) func(transport.Exchange) {
 	return func(x transport.Exchange) { to.HTTP(httpOf(x, to.Elapsed())) }
 }
 
-// noise returns a function that records the lines of a child that are no messages, and calls next.
+// noise returns a function that records the lines of a child that are not messages, and calls next.
 func (r recording) noise(next func(line []byte)) func(line []byte) {
 	if r.to == nil {
 		return next

@@ -120,7 +120,7 @@ func TestTalkBackOfMany(t *testing.T) {
 	wg.Wait()
 }
 
-// When the connection goes, what waits on it is told so, and at once.
+// When the connection ends, everything that waits on it ends at once with that reason.
 func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)
 	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
@@ -155,7 +155,7 @@ func TestConnectionGoesUnderTalkBack(t *testing.T) {
 	}
 }
 
-// A client that goes in good order answers what it was asked, and says why.
+// A client that disconnects in order finishes its answers, and reports why.
 func TestClientLeavesUnderTalkBack(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)
@@ -185,7 +185,7 @@ func TestHooksBelongToTheConnection(t *testing.T) {
 	testkit.Expect(t, "hooks on @", testkit.Failed(err), "failed usage")
 }
 
-// A failure is on the far end of the socket what it was on the near one.
+// A failure crosses the socket unchanged.
 func TestFaultsCrossTheSocket(t *testing.T) {
 	yes := true
 	for _, f := range []*wire.Fault{

@@ -7,8 +7,7 @@ import (
 	"rpcx/wire"
 )
 
-// "@" alone is the endpoint of the process that started us; a name that leads
-// nowhere says so.
+// "@" alone is the endpoint of the parent process; an unknown name is an error.
 func TestParseEndpointNames(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

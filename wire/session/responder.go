@@ -34,8 +34,8 @@ type responder struct {
 	failed  error
 }
 
-// newResponder returns the answering side. serving says that we are the server, and describe
-// ourselves to clients.
+// newResponder returns the answering side. serving reports that the local side is the server, which describes itself to
+// clients.
 func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving bool) (*responder, error) {
 	s := &responder{spec: spec, endpoint: e, sockets: map[dialect.Caller]*relay.Socket{}, opening: map[dialect.Caller]func(){}, funcs: &relay.Functions{}}
 	if o.Shared != nil {
@@ -59,7 +59,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 		return nil, err
 	}
 	known := o.Catalog
-	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes our hooks; Catalog may describe the peer
+	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes the local hooks; Catalog may describe the peer
 		known = o.Offers
 	}
 	backend := serve.New(serve.Options{
@@ -76,8 +76,8 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched warns of patterns of the policy that match no method. It says nothing if hooks are
-// patterns themselves, or if the dialect answers methods by itself: then it cannot know.
+// warnUnmatched warns of patterns of the policy that match no method. It cannot know that if hooks are patterns themselves,
+// or if the dialect has methods of its own.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := []string{"rpc.discover", "rpc.describe"}
 	if spec.Discovery != nil {
@@ -115,7 +115,7 @@ func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	return out
 }
 
-// newRuntime returns the runtime that evaluates code here; nil if there is none.
+// newRuntime returns the runtime that evaluates code; nil if there is none.
 func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil
@@ -142,7 +142,7 @@ func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	return h
 }
 
-// onBind stores open, which runs --on-open, until the greeting on the connection of c is over.
+// onBind stores open, which runs --on-open, until the handshake on the connection of c is over.
 func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *responder) takeOpening(c dialect.Caller) func() {
 	return open
 }
 
-// Opened runs --on-open, as the greeting on the connection of c is over.
+// Opened runs --on-open after the handshake on the connection of c.
 func (s *responder) Opened(c dialect.Caller) {
 	if open := s.takeOpening(c); open != nil {
 		open()
@@ -195,7 +195,7 @@ func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (s
 // A hookOwner owns the socket of a connection's hooks.
 type hookOwner struct{ hooks dialect.Commands }
 
-// SuspendHook frees the slot of a hook while it waits for us.
+// SuspendHook frees the slot of a hook while it waits for a nested call.
 func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
 
 // Answers returns the request that a hook answers.
@@ -210,8 +210,7 @@ func (hookOwner) EndReason() error { return nil }
 // StreamFailed does nothing: a connection need not know.
 func (hookOwner) StreamFailed(error) {}
 
-// spoken returns the dialect in which hooks call back: that of the connection, even if another
-// process holds it.
+// spoken returns the dialect in which hooks call back: that of the connection, even if another process holds it.
 func (s *responder) spoken(c dialect.Caller) string {
 	if r, ok := s.upstream(c).(*relay.Client); ok {
 		return r.Dialect()

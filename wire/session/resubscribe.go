@@ -24,7 +24,7 @@ type resubscription struct {
 	hasHeld bool         // there is held
 	seen    bool         // it has yielded a message, so the peer knows of the subscription
 	gap     bool         // a gap has to be reported
-	gapSent bool         // for a watch: nothing has come since the last gap, so another one would say nothing new
+	gapSent bool         // for a watch: no message since the last gap, so another one would add nothing
 
 	// Guarded by d.mu.
 	next  dialect.Stream // its stream on the last link on which it was opened
@@ -61,9 +61,8 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 	}
 }
 
-// preopen opens watches on a new link before it is used for anything else: those that go on after a
-// reconnect or, on the first link, that of Options.First. A watch of all messages does not see the
-// greeting.
+// preopen opens watches on a new link before it is used for anything else: those that continue after a reconnect or, on the
+// first link, that of Options.First. A watch of all messages does not see the handshake.
 func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	greets := l.codec.Abilities().Greet != nil
 	d.mu.Lock()
@@ -161,7 +160,7 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// message returns the message that has to come before m, if there is one, else m.
+// message returns the message that has to precede m, if there is one, else m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
 	gap := s.gap && m.Err == nil // the refusal says more than a gap
@@ -228,7 +227,7 @@ func (s *resubscription) Cancel(ctx context.Context) error {
 	return s.leave().Cancel(ctx)
 }
 
-// leave takes s out of the streams to be reopened, and returns its stream on the last link.
+// leave removes s from the streams to reopen, and returns its stream on the last link.
 func (s *resubscription) leave() dialect.Stream {
 	s.d.unregister(s)
 	s.d.mu.Lock()

@@ -33,7 +33,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"over"}`)
 		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(1), `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, tick(2))
 		f.goes()
-		// A watch is there before anything is asked for again: news that come at once are not lost.
+		// A watch is open before other operations are repeated, so that the first messages are not lost.
 		f = c.far()
 		f.says(`{"jsonrpc":"2.0","method":"news","params":1}`)
 		f.gets(subscribe)
@@ -48,14 +48,14 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		if got := strings.Join(c.said, ", "); got != "the peer ended the connection, back after 750ms" {
 			t.Error(got)
 		}
-		// What is lost again before it stands has one gap.
+		// A connection that is lost again before the handshake causes one gap.
 		f.goes()
 		c.far().goes()
 		f = c.far()
 		f.gets(subscribe)
 		f.says(`{"jsonrpc":"2.0","id":1,"result":"s"}`, tick(9))
 		c.expect(ticks, gapLine, `"s"`, "9")
-		// Nobody wants it any more: it is ended here, and not opened again.
+		// A cancelled subscription is not reopened.
 		if err := ticks.Cancel(canceled()); err == nil {
 			t.Error("the peer did not answer")
 		}
@@ -127,7 +127,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 	})
 }
 
-// The traffic itself goes on, and what was lost with a connection is told.
+// Raw traffic continues, and reports what was lost with a connection.
 func TestRawTrafficGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
@@ -153,7 +153,7 @@ func TestRawTrafficGoesOn(t *testing.T) {
 		f.says(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		recv(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
 		f.goes()
-		synctest.Wait() // else it is sent to whom is about to be gone
+		synctest.Wait() // otherwise it goes to the connection that is about to end
 		send(`{"id":2,"method":"b"}`)
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
@@ -199,8 +199,7 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	})
 }
 
-// What sends nothing and was announced sees what comes before anything else can
-// be done.
+// An announced watch sees all messages before any other operation.
 func TestWatchFromTheBeginning(t *testing.T) {
 	seesTheFirst(t, "jsonrpc", dialect.Op{Kind: dialect.Watch, Method: "news"}, `{"jsonrpc":"2.0","method":"news","params":1}`)
 }

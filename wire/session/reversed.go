@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// An Await says how a peer that connects to us (accept+) is awaited.
+// An Await describes how to await a peer that connects (accept+).
 type Await struct {
 	// For is how long the first connection is awaited; 0: as long as connecting may take.
 	For time.Duration
@@ -30,11 +30,11 @@ type awaiting struct {
 	stop  func()
 }
 
-// defaultAwait is how long a peer is awaited if nothing else is said.
+// defaultAwait is the default time of awaiting a peer.
 const defaultAwait = 10 * time.Second
 
-// dial connects to e as cfg says, or waits for e's peer to connect to us. A second time it listens
-// at the same address as the first time, and waits as long as ctx lasts.
+// dial connects to e with cfg, or waits for e's peer to connect. The second time it listens at the same address as the first
+// time, and waits as long as ctx lasts.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
 	case e.Reversed == endpoint.Dial:
@@ -98,9 +98,8 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// ResolvedEndpoint returns e with the address at which the HTTP server of e says that conversations
-// in e's dialect are held; ok is false if it does not say. The server is asked with a GET, which
-// begins no conversation.
+// ResolvedEndpoint returns e with the address that the HTTP server of e names for conversations in e's dialect; ok is false
+// if it names none. It sends a GET, which begins no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
 	if err != nil || !e.Resolves() {
@@ -131,7 +130,7 @@ func (w *awaiting) end() {
 	}
 }
 
-// canListen returns a usage Fault for an endpoint on which nobody can listen.
+// canListen returns a usage Fault for an endpoint on which rpcx cannot listen.
 func canListen(e endpoint.Endpoint) error {
 	if e.Demo != "" || e.Tape != "" || e.Socket != "" {
 		return wire.Usagef("%s cannot be a listen address", e)
@@ -144,7 +143,7 @@ func canListen(e endpoint.Endpoint) error {
 	return nil
 }
 
-// A dialledListener is a listener whose only connection was dialled by us.
+// A dialledListener is a listener whose only connection rpcx has dialled.
 type dialledListener struct {
 	conn   chan wire.Conn
 	closed chan struct{}
@@ -153,7 +152,7 @@ type dialledListener struct {
 
 // dialOut connects to a client that waits for connections.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
-	cfg.Strict = false // no browser can be at the other end of a connection that we have dialled
+	cfg.Strict = false // the peer of a dialled connection is not a browser
 	conn, err := schemes.Dial(ctx, e.Address, cfg)
 	if err != nil {
 		return nil, err
@@ -173,10 +172,10 @@ func (d *dialledListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint is "": nobody can connect.
+// Endpoint is "": other clients cannot connect.
 func (d *dialledListener) Endpoint() string { return "" }
 
-// Close ends the listener, and the connection if nobody has taken it.
+// Close ends the listener, and the connection if it was not accepted.
 func (d *dialledListener) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	select {

@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A hook's way back is a socket of ours alone, which goes with its connection.
+// The socket for a hook's calls is private, and ends with its connection.
 func TestSocketIsPrivate(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client()
@@ -47,8 +47,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	testkit.Expect(t, "opening what is gone", testkit.Failed(err), "failed unreachable")
 }
 
-// A folder that others can enter, that is a link, or that is no folder is
-// refused; the hook runs, and cannot talk back.
+// A directory that others can enter, a link, and a file are refused; the hook runs, and cannot call the peer.
 func TestRuntimeFolderIsRefused(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
 		"too open": func(dir string) error { return os.Mkdir(dir, 0o755) },
@@ -99,8 +98,7 @@ func TestRuntimeFolder(t *testing.T) {
 	}
 }
 
-// The lock on the folder is for a moment: who holds it longer, because its process
-// was stopped, does not hold up the others for ever.
+// The lock on the directory is held briefly: a stopped process that holds it longer does not block the others forever.
 func TestRuntimeFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +112,7 @@ func TestRuntimeFolderIsLocked(t *testing.T) {
 	}
 }
 
-// Whoever sends the socket what is no request of ours gets an error, and the
-// conversation is none the worse.
+// Invalid requests on the socket get an error, and do not affect the conversation.
 func TestSocketRefuses(t *testing.T) {
 	w := newWorld(t, "", where)
 	c := w.client("hi=json:1")
@@ -141,8 +138,7 @@ func TestSocketRefuses(t *testing.T) {
 	testkit.Expect(t, "afterwards", w.call(w.open(w.back(c)), "hi", ""), "1")
 }
 
-// A process on the socket that dies takes its calls and streams with it: the
-// peer is told.
+// When a process on the socket dies its calls and streams are cancelled at the peer.
 func TestClientOfTheSocketDies(t *testing.T) {
 	hang := `hang=echo $$ > $T/pid; exec sleep 1000`
 	tick := `tick=lines:echo $$ > $T/pid; echo 1; exec sleep 1000`
@@ -165,8 +161,7 @@ func TestClientOfTheSocketDies(t *testing.T) {
 	}
 }
 
-// A stream that nobody reads while an answer of ours is owed ends, rather than
-// hold up the connection.
+// An unread stream ends, rather than blocking the connection, while the peer waits for a response.
 func TestStreamThatIsNotRead(t *testing.T) {
 	w := newWorld(t, "",
 		`flood=lines:echo $$ > $T/pid; exec yes "\"$(head -c 60000 /dev/zero | tr '\0' x)\""`,

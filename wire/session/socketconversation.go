@@ -35,8 +35,8 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	return r, err
 }
 
-// onlyFunctions returns a usage Fault for hooks that are no function values: other hooks belong to
-// the connection, which another process holds.
+// onlyFunctions returns a usage Fault for hooks that are not function values: other hooks belong to the connection, which
+// another process holds.
 func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {

@@ -72,8 +72,8 @@ func (s *TapeServer) Serve(ctx context.Context) error {
 // Close ends the listener. The connections end with Serve's context.
 func (s *TapeServer) Close() error { return s.listener.Close() }
 
-// DialMessages connects to e for a caller that works with whole messages, such as replay: nothing
-// is greeted or answered. close frees what the connection needs beside itself.
+// DialMessages connects to e for a caller that works with whole messages, such as replay: it runs no handshake and answers
+// nothing. close frees what the connection needs beside itself.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
 	var ends []func() error
 	switch {

@@ -26,7 +26,7 @@ type Wiretap struct {
 	framing    wire.Framing // of both sides, if both are byte streams; nil: whole messages are passed on
 	dialling   transport.Config
 
-	awaiting awaiting        // of a peer that connects to us
+	awaiting awaiting        // for a peer that connects
 	ends     context.Context // ends with Close
 	end      context.CancelFunc
 

@@ -50,8 +50,7 @@ func (e *Items) Missing(stream wire.ID) int64 {
 	return e.lost[string(stream)] + e.lost[otherStreams]
 }
 
-// Take removes and returns the items of one stream, in the order in which they
-// came.
+// Take removes and returns the items of one stream, in order of arrival.
 func (e *Items) Take(stream wire.ID) []wire.Message {
 	var theirs []wire.Message
 	rest := e.items[:0]

@@ -40,8 +40,8 @@ func TestEarlyIsBounded(t *testing.T) {
 	}
 }
 
-// What is lost is counted for each stream, as far as there is room for counts; streams beyond that share one, so that none
-// is told that nothing of it is missing.
+// Lost items are counted per stream, as far as there is room for counts; further streams share one count, so that each of
+// them reports a loss.
 func TestLostItemsAreCounted(t *testing.T) {
 	var e Items
 	for i := range maxRecent {

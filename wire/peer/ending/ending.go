@@ -1,4 +1,4 @@
-// Package ending says how far the end of a connection has come, and why it ends.
+// Package ending records how far a connection has ended, and why.
 package ending
 
 import (
@@ -11,14 +11,14 @@ import (
 	"rpcx/wire"
 )
 
-// A State says what may still happen on a connection. The states follow each other in this order.
+// A State is what may still happen on a connection. The states follow each other in this order.
 type State uint8
 
 // The states.
 const (
 	Open    State = iota
 	EOF           // the peer sends no more, but reads
-	Closing       // we are about to close: nothing new begins
+	Closing       // about to close: nothing new begins
 	Ended         // nothing can be sent
 )
 
@@ -28,17 +28,16 @@ var (
 	ErrLeft = errors.New("the peer left before its answers")
 )
 
-// An Ending records how far the end of a connection has come, and why it ends. It has no lock: it is used under that of the
-// connection.
+// An Ending records how far a connection has ended, and why. It has no lock: it is used under that of the connection.
 //
 // Its rules:
 //   - The state only moves forward.
-//   - What is known first about the reason wins, unless the reader finds a better one: see Stop.
+//   - The first known reason wins, unless the reader finds a better one: see Stop.
 type Ending struct {
 	State  State
-	Ours   bool  // we closed the connection
+	Ours   bool  // closed locally
 	Sealed error // why the peer accepts no more messages, as it took the one answer to its request
-	Abort  error // the write error for which we gave the connection up
+	Abort  error // the write error that ended the connection
 	cause  error // why nothing comes any more, once nothing does
 	final  error // what Err of the connection returns
 }
@@ -87,7 +86,7 @@ func (e *Ending) Finish(err error) {
 	}
 }
 
-// Err returns why the connection has ended; nil after our own close and after a clean end.
+// Err returns why the connection has ended; nil after local close and after a clean end.
 func (e *Ending) Err() error { return e.final }
 
 // Fault returns the failure of a call that was not sent: why the connection has ended, if that is known, else why.
@@ -109,8 +108,7 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err; when says what was going on
-// at that time, "" nothing.
+// Fault returns the Fault for a connection that ended with err; when describes what was in progress, "": nothing.
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {

@@ -28,8 +28,8 @@ type Notifications struct {
 	bytes   int
 }
 
-// Put queues a copy of m; order is its number among all that came. It reports whether it has
-// dropped notifications for the first time on this connection.
+// Put queues a copy of m; order is its number among all messages. It reports whether it has dropped notifications for the
+// first time on this connection.
 func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 	before := n.Lost
 	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})

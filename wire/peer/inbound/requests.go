@@ -1,5 +1,5 @@
-// Package inbound holds what a peer has sent and what is not done yet: its requests, the arrays in which they came, and
-// its notifications. The types have no locks: they are used under the lock of the connection.
+// Package inbound queues a peer's unfinished requests, the arrays in which they arrived, and its notifications. The types
+// have no locks: they are used under the lock of the connection.
 package inbound
 
 import (
@@ -21,7 +21,7 @@ type Request struct {
 	dialect.Inbound
 	Ctx    context.Context // of its handler
 	Cancel context.CancelFunc
-	Array  *Array // the array that it came in; nil: none
+	Array  *Array // the array in which it arrived; nil: none
 
 	Closed    bool // its handler has returned: nothing more may be emitted
 	Cancelled bool // by the peer
@@ -29,11 +29,11 @@ type Request struct {
 	Replied   bool // its first answer is out, or there will be none
 
 	index int  // its place in Array
-	taken bool // somebody else than a handler answers it
+	taken bool // answered by Answer, not by a handler
 	goes  bool // it has been answered, and more answers follow
 }
 
-// New returns a Request for m, which came in a; nil: in no array. It counts in no Requests.
+// New returns a Request for m, which arrived in a; nil: in no array. It counts in no Requests.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()
@@ -82,7 +82,7 @@ func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	return r
 }
 
-// Answered notes that the first answer of r is sent, or that it gets none. It reports whether that was not known before.
+// Answered records that the first response to r is sent, or that it gets none. It reports whether that was new.
 func (t *Requests) Answered(r *Request) bool {
 	if r.Replied {
 		return false
@@ -106,7 +106,7 @@ func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
 }
 
-// FirstRefusal reports whether no request was refused before, so that the user is told: whoever floods us must not flood our user.
+// FirstRefusal reports whether this is the first refused request, so that the user is warned once only.
 func (t *Requests) FirstRefusal() bool {
 	was := t.refused
 	t.refused = true
@@ -162,7 +162,7 @@ func (t *Requests) Take(r *Request) {
 	t.Start(r)
 }
 
-// Untake removes a request that Take has added; false if it is gone already.
+// Untake removes a request that Take has added; false if it was removed before.
 func (t *Requests) Untake(r *Request) bool {
 	if !r.taken {
 		return false
@@ -178,7 +178,7 @@ func (t *Requests) close(r *Request) {
 	t.bytes -= len(r.Msg.Raw)
 }
 
-// Taken returns the taken requests with these ids, the oldest first; all of them if no id is given.
+// Taken returns the taken requests with these ids, the oldest first; all of them without ids.
 func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 	if t.taken == 0 {
 		return nil

@@ -12,16 +12,15 @@ import (
 // read at once.
 const wakeBytes = 64 << 10
 
-// A Box holds the messages of one call. The reader fills it; one consumer empties it. All methods
-// must be called with the reader's lock held, except Next, Peek, Queued and C, which the consumer calls
-// without it.
+// A Box queues the messages of one call. The reader fills it; one consumer empties it. All methods must be called with the
+// reader's lock held, except Next, Peek, Queued and C, which the consumer calls without it.
 //
 // Its rules:
 //   - The consumer takes the messages in runs, and reads a run without the lock.
-//   - It is woken only if it waits, and only for much or when no more can be read at once (Hold): if
-//     it were woken for each message, reader and consumer would contend for the lock.
-//   - Messages that were dropped are followed by an event that says how many they were.
-//   - What was put in before End can still be taken, and then the error of End.
+//   - It is woken only if it waits, and only for many messages or when no more can be read at once (Hold): if each message
+//     woke it, reader and consumer would contend for the lock.
+//   - Dropped messages are followed by an event with their number.
+//   - Messages from before End can still be taken, followed by the error of End.
 type Box struct {
 	queue
 	wake    chan struct{} // receives a value when there is something for the consumer
@@ -86,7 +85,7 @@ func (b *Box) Drop() {
 // Dropped reports whether Drop was called.
 func (b *Box) Dropped() bool { return b.dropped.Load() }
 
-// End says that no more messages come, because of err, and wakes the consumer.
+// End ends the box with err, and wakes the consumer.
 func (b *Box) End(err error) {
 	b.err = err
 	b.Wake()
@@ -126,9 +125,8 @@ func (b *Box) Queued() []wire.Message {
 // C returns the channel on which the consumer waits after Take has returned nothing.
 func (b *Box) C() <-chan struct{} { return b.wake }
 
-// Take makes the next run the current one and returns its first message, or the error of End if
-// nothing is left. If live is false, it takes nothing from a box that has not ended: so a stream that
-// never pauses can be left.
+// Take makes the next run the current one and returns its first message, or the error of End if nothing is left. If live is
+// false, it takes nothing from a box that has not ended, so that a stream without pauses can be cancelled.
 func (b *Box) Take(live bool) (*wire.Message, error) {
 	b.recycle(b.current)
 	b.current, b.pos = nil, 0

@@ -94,8 +94,8 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle makes c, which take returned, ready to be filled again. A chunk of one huge message is
-// given up, so that memory does not grow, and so are chunks beyond a few.
+// recycle makes c, which take returned, ready to be filled again. It releases a chunk of a huge message, and chunks beyond a
+// few, so that memory stays bounded.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return

@@ -1,7 +1,5 @@
-// Package bridge offers the methods of a peer to the clients of a listener in
-// the listener's dialect. The catalog is translated; answers, errors and events
-// are passed on; and what the peer asks goes to the client whose call it works
-// on.
+// Package bridge offers the methods of a peer to the clients of a listener in the listener's dialect. It translates the
+// catalog, forwards results, errors and events, and forwards the peer's requests to the client whose call it works on.
 package bridge
 
 import (
@@ -28,7 +26,7 @@ type Bridge struct {
 	alone   bool              // each client gets a connection of its own
 }
 
-// Options say what a bridge connects.
+// Options are the two sides of a bridge.
 type Options struct {
 	To      endpoint.Endpoint
 	Session session.Options // for the connection to To
@@ -36,8 +34,7 @@ type Options struct {
 	Known   *catalog.Catalog // used if To does not describe itself; may be nil
 }
 
-// New connects to the peer, asks what it offers, and closes that connection
-// again.
+// New connects to the peer, reads its catalog, and closes that connection.
 func New(ctx context.Context, o Options) (*Bridge, error) {
 	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}}
 	conv, err := session.Open(ctx, o.To, o.Session)

@@ -104,11 +104,10 @@ func call(ctx context.Context, conv session.Conversation, offered *catalog.Catal
 	return data, failed, err
 }
 
-// TestPairs has one conversation between each dialect and each other, across a bridge:
-// a call with a result, an error with its code and its data, a question of the peer to
-// the client, a stream, a job with its progress, a call that is given up, and a method that a
-// hook answers in the peer's place. Of pages there are those that have calls: to their like,
-// and with the two that most is made of.
+// TestPairs runs one conversation between each pair of dialects, across a bridge: a call with a result, an error with code
+// and data, a request of the peer to the client, a stream, a job with progress, a cancelled call, and a method that a hook
+// answers instead of the peer. Of the dialect files it takes those with calls: paired with themselves and with the two most
+// used dialects.
 func TestPairs(t *testing.T) {
 	specs := append(all.Specs(), all.Named("mcp"))
 	for _, here := range specs {
@@ -211,8 +210,7 @@ func pair(t *testing.T, here, there string) {
 	}
 }
 
-// counted are the items that a peer of a dialect gives: what a dialect without streams has of
-// them is the last.
+// counted are the items that a peer of a dialect sends: without streams, only the last.
 func counted(there string) string {
 	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
@@ -226,14 +224,13 @@ func items(data []string) string {
 	return strings.NewReplacer(`"`, "", "[", "", "]", "", " ", "").Replace(strings.Join(data, ","))
 }
 
-// asks reports whether servers of a dialect ask their clients something by name.
+// asks reports whether servers of a dialect send requests by name.
 func asks(name string) bool {
 	s := all.Named(name)
 	return !s.Handshake.Plugin && !s.Evaluation.IsLive()
 }
 
-// tellsProgress reports whether the progress of a job crosses. A stream that HotRepl offers is a
-// command that is no job, and has none.
+// tellsProgress reports whether the progress of a job crosses. A stream offered by HotRepl is a command without progress.
 func tellsProgress(here, there string) bool {
 	have := []string{"introspect", "hotrepl", "mcp"}
 	return slices.Contains(have, here) && slices.Contains(have, there) && (here != "hotrepl" || there != "introspect")
@@ -264,7 +261,7 @@ func prefix(name string) string {
 	return name + "+unix:"
 }
 
-// cancelled gives a call up that has begun, and waits for its hook to know.
+// cancelled cancels a running call, and waits until its hook notices.
 func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, dir string) {
 	op := dialect.Op{Kind: dialect.Call, Method: "calc_slow"}
 	if m := offered.Method("calc_slow"); m != nil && m.Kind == catalog.Stream && !all.Named(conv.Dialect()).Catalog.CallsStream {
@@ -296,8 +293,8 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
-// last is the last data; what a dialect can only say as a text (a tool's result) is what
-// that text has, and of an array of items the one that it has.
+// last returns the last data; for results that a dialect can only express as text (a tool's result) the value of the text,
+// and of an array of items the only one.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""

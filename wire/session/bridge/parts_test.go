@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// The target and the parent of a request stand beside its params; for clients they are among them.
+// The target and parent of a request are beside its params; for clients they are among them.
 func TestWithFields(t *testing.T) {
 	for _, c := range []struct{ params, hints, want string }{
 		{`{"type":"object"}`, "", `{"type":"object"}`},
@@ -52,7 +52,7 @@ func TestWithFields(t *testing.T) {
 	}
 }
 
-// An error crosses with a code that is a number, a message and data; what else it says is in its data.
+// An error crosses with a numeric code, a message and data; its other members are in the data.
 func TestPlainError(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {

@@ -94,8 +94,8 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.crossing(err)
 }
 
-// Greeted connects to the peer after the client has greeted: the methods that the client answers
-// are declared in that connection's greeting.
+// Greeted connects to the peer after the client's handshake: the handshake of that connection declares the methods that the
+// client answers.
 func (r *responder) Greeted(answers []string) {
 	if r.own {
 		r.up.declare(answers)

@@ -122,7 +122,7 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	return conv, nil
 }
 
-// A fallbackTaker is a conversation of another process, for which we answer what its hooks do not.
+// A fallbackTaker is a conversation of another process, for which this process answers what its hooks do not.
 type fallbackTaker interface {
 	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }

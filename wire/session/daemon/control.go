@@ -59,7 +59,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered returns err, or what it means.
+// answered returns err, or the failure that it stands for.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -98,12 +98,10 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
-// EndedJobs returns the jobs that still ran when End was called, and that the peer
-// was told to cancel.
+// EndedJobs returns the jobs that still ran when End was called, and were cancelled at the peer.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
-// End ends the session, also one that is still connecting, and returns when it
-// can be found no more and its peer has been told.
+// End ends the session, also one that is still connecting, and returns when its name is free and the peer was notified.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
 	if err != nil {
@@ -124,9 +122,8 @@ func (c *Control) End(ctx context.Context) error {
 	}
 }
 
-// Next claims the oldest parked call of method (of any, where that is "") and
-// waits for one. show gets it as a line; when it fails, or this process ends
-// before it has returned, the call is given back, and else after lease.
+// Next claims the oldest parked call of method (of any, if method is ""), and waits for one. show gets it as a line; if show
+// fails, or this process ends before Next has returned, the call is released; otherwise after lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
 	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
@@ -158,9 +155,8 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 // listBound bounds how long a session may take to report its status.
 const listBound = 2 * time.Second
 
-// List asks every session of this user how it is. What sessions that were killed
-// have left is removed; one that does not answer has only its name, the state
-// "silent" and, where that is known, its process.
+// List returns the status of each session of this user. It removes files of killed sessions; a session that does not respond
+// has only its name, the state "silent" and, if known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := rundir.Existing()
 	if err != nil || dir == "" {
@@ -188,7 +184,7 @@ func List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// statusAt returns how the session at path is. One that ended meanwhile is none.
+// statusAt returns the status of the session at path; nil if it has ended meanwhile.
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

@@ -1,6 +1,5 @@
-// Package daemon keeps a session: a conversation in a process of its own, with
-// a ring of what came unasked and an inbox of calls that wait for an answer. A
-// Control asks such a session about itself.
+// Package daemon keeps a session: a conversation in its own process, with a ring of the latest notifications and an inbox of
+// calls that wait for an answer. A Control queries such a session.
 package daemon
 
 import (
@@ -36,7 +35,7 @@ type HostOptions struct {
 	InboxDefault       json.RawMessage // what it is answered then; nil: an error
 	Fingerprint        string          // tells whether a session is the same: its endpoint, dialect and hooks
 	Answers            cache.Source    // whose answers commands get, for those who keep them
-	Log                func() []string // what was last said here, for its status; may be nil
+	Log                func() []string // the latest log lines, for its status; may be nil
 	Live               func()          // called when the session is live
 }
 
@@ -64,10 +63,9 @@ type host struct {
 	subs          sync.WaitGroup   // what reads them
 }
 
-// Host opens a session and keeps it until it is closed, ctx ends, no command has
-// used it for long, its socket is removed, or the peer ends. A Conflict means
-// that its name is taken. It returns why the session ended, nil when it was closed;
-// commands that ask for the session later are told that, too.
+// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for long, its socket is removed, or
+// the peer ends. A Conflict means that its name is taken. It returns why the session ended, nil when it was closed; later
+// commands for the session report that, too.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
@@ -152,8 +150,8 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 
 func (h *host) noteError(err error) { h.lastErr.Store(new(err.Error())) }
 
-// lost is told why a connection ended that is to be made again: nothing came over
-// the next one yet, so here is where the ring has its gap.
+// lost is called with the reason for a lost connection that will be re-established: no message has arrived over the next one
+// yet, so this is the place of the ring's gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
 	h.ring.add(session.LossGap())
@@ -162,11 +160,10 @@ func (h *host) lost(why error, next func(error)) {
 	}
 }
 
-// subscribe opens a subscription of the session's own, and returns when the peer
-// has answered it; code that is watched has no answer but what it brings. That
-// goes to the ring, in its place among all that comes in.
+// subscribe opens a subscription of the session, and returns when the peer has responded; watched code has no response
+// except its items. They go to the ring, in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
-	var told atomic.Bool // that it is over
+	var told atomic.Bool // its end was reported
 	op.Items = func(m wire.Message) {
 		told.Store(m.Final)
 		h.ring.add(m)
@@ -211,8 +208,7 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 	return m, err
 }
 
-// attend waits for the end of a subscription and puts that into the ring, and
-// what else its stream brings beside items. m is its first message.
+// attend puts the end of a subscription, and messages of its stream other than items, into the ring. m is its first message.
 func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *atomic.Bool) {
 	defer wire.Guard()
 	var err error

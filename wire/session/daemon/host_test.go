@@ -63,8 +63,7 @@ func (w *world) status(name string) (s Status) {
 	return s
 }
 
-// A process that speaks to the socket of a session and is none of ours gets
-// errors, and the session is none the worse.
+// A foreign process on the socket of a session gets errors, and does not affect the session.
 func TestHostRefuses(t *testing.T) {
 	w := newWorld(t, "", "add=jq:.[0] + .[1]")
 	w.host(w.at, HostOptions{Name: "work"})
@@ -101,7 +100,7 @@ func TestHostRefuses(t *testing.T) {
 	testkit.Until(t, "calls are answered afterwards", func() bool { return w.call(w.open("@work"), "add", "[1,2]") == "3" })
 }
 
-// Who looks how a session is does not use it; who is attached does.
+// Reading the status does not count as use of a session; attaching does.
 func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t, "")
 	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
@@ -136,8 +135,7 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 	}
 }
 
-// A session that is still connecting can be asked how it is, and closed; what
-// waits for it is told.
+// A session that is still connecting reports its status, and can be closed; waiting commands get the reason.
 func TestHostIsClosedWhileItConnects(t *testing.T) {
 	w := newWorld(t, "")
 	deaf, err := net.Listen("tcp", "127.0.0.1:0") // no answer to the upgrade
@@ -167,8 +165,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	}
 }
 
-// A request of the peer is answered once, whoever of those who converse does
-// it; who has said all that he has to say takes none.
+// A request of the peer is answered once, by any attached process; one that has finished sending gets no requests.
 func TestHostTakesOneAnswer(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
@@ -261,7 +258,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	}
 }
 
-// A peer that has gone before the session is live is known to have.
+// The end of the peer before the session is live is recorded.
 func TestHostGone(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
@@ -305,8 +302,7 @@ func (f *farewell) Cancel(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// The connection is not closed before the peer was told of the end of each subscription,
-// which are told of at once.
+// The connection is closed only after all subscriptions were ended at the peer, concurrently.
 func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

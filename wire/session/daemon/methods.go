@@ -35,7 +35,7 @@ func (h *host) methods() map[string]relay.Method {
 // SuspendHook has nothing to free: no hook is behind a session's socket.
 func (h *host) SuspendHook(string) func() { return func() {} }
 
-// Answers returns nil, likewise.
+// Answers returns nil, for the same reason.
 func (h *host) Answers(string) wire.ID { return nil }
 
 // ClientGone gives back the calls that a process has claimed and not shown.
@@ -152,7 +152,7 @@ type Status struct {
 // stateSilent is the state of a session that does not say how it is.
 const stateSilent = "silent"
 
-// JSON returns s as it is printed: of a silent session only what is known.
+// JSON returns s as it is printed: for a silent session only the known members.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
 		return scan.JSON(s)
@@ -175,7 +175,7 @@ type wayStatus struct {
 }
 
 type pendingStatus struct {
-	Calls    int `json:"calls"`    // ours, streams and subscriptions included
+	Calls    int `json:"calls"`    // local calls, including streams and subscriptions
 	Requests int `json:"requests"` // the peer's
 }
 

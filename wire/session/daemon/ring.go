@@ -27,7 +27,7 @@ type ring struct {
 	kept  []kept
 	first int64 // the number of kept[0]
 	bytes int
-	more  chan struct{} // closed when there is something new; nil: nobody waits
+	more  chan struct{} // closed when there is a new message; nil: no waiter
 	ended error         // why nothing comes any more
 }
 
@@ -63,7 +63,7 @@ func (r *ring) wake() {
 	}
 }
 
-// end says that nothing comes any more, and why.
+// end ends the ring, with the reason.
 func (r *ring) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +78,8 @@ func (r *ring) bounds() (first, last int64, bytes int) {
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after returns the stream of what has a number above since: what is kept, then
-// what comes. Only what a Watch of method takes is in it.
+// after returns the stream of messages with numbers above since: those in the ring, then new ones, of the kind that a Watch
+// of method takes.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
 		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)
@@ -87,8 +87,7 @@ func (r *ring) after(since int64, method string, event func(*wire.Message, *wire
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
-// ringStream reads a ring. What it misses, because it was too slow or came too
-// late, is told with a gap.
+// ringStream reads a ring. It reports messages that it missed with a gap.
 type ringStream struct {
 	ring  *ring
 	next  int64

@@ -27,7 +27,7 @@ func shown(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// told are the next n messages of a stream: a number and the data, or a gap.
+// told returns the next n messages of a stream: a number and the data, or a gap.
 func told(t *testing.T, st *ringStream, n int) (all []string) {
 	t.Helper()
 	for range n {
@@ -96,8 +96,8 @@ func TestRingAfter(t *testing.T) {
 	}
 }
 
-// Readers wait for what comes, each by itself; one that is slower than the ring
-// is told how much it missed; the end comes after what is kept.
+// Each reader waits for messages independently; one that is slower than the ring gets the number of missed messages; the end
+// follows the kept messages.
 func TestRingIsReadAsItGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := ringOf(100, 2)

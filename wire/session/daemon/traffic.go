@@ -6,7 +6,7 @@ import (
 	"rpcx/wire"
 )
 
-// traffic counts what went over the connection, for the session's status.
+// traffic counts the messages on the connection, for the session's status.
 type traffic [2]way // by direction
 
 // way is one direction.

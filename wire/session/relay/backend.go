@@ -49,7 +49,7 @@ func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, e
 	return job(ctx, l.Caller, op)
 }
 
-// Describe asks the peer for what it offers.
+// Describe reads the peer's catalog.
 func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describe := l.Codec.Abilities().Describe
 	if describe == nil {
@@ -58,8 +58,7 @@ func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return catalog.Received(describe(ctx, l.Caller))
 }
 
-// Typing returns the catalog by which the params of method are typed; nil where the
-// dialect tells none.
+// Typing returns the catalog that types the params of method; nil if the dialect has none.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typing := l.Codec.Abilities().Typing
 	if typing == nil {

@@ -21,7 +21,7 @@ type Client struct {
 	pid   int // of that process; 0: not known
 	hook  string
 	hello Hello
-	tap   wire.Tap // sees the messages of the peer that come for us; may be nil
+	tap   wire.Tap // sees the peer's messages for this process; may be nil
 
 	mu        sync.Mutex
 	functions FunctionAnswerer // nil: there are none
@@ -29,9 +29,9 @@ type Client struct {
 	work      func(change int) // called with +1 when such hooks begin and -1 when they end; may be nil
 }
 
-// Reach connects to the process that holds the conversation of e, which says in which dialect;
-// Options.Reached passes that connection to Open. Reach waits for a session that is still
-// connecting. It returns nil for an endpoint that this process dials itself.
+// Reach connects to the process that holds the conversation of e, and learns its dialect; Options.Reached passes that
+// connection to Open. Reach waits for a session that is still connecting. It returns nil for an endpoint that this process
+// dials itself.
 func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
@@ -53,7 +53,7 @@ func (r *Client) Leave() {
 	}
 }
 
-// Hello returns what the process has said about itself.
+// Hello returns the description that the process has sent.
 func (r *Client) Hello() Hello { return r.hello }
 
 // PID returns the id of the process; 0: not known.
@@ -89,8 +89,7 @@ func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.functions = a
 }
 
-// answerer returns what answers the functions of this process; nil where it has
-// none.
+// answerer returns what answers the functions of this process; nil if there are none.
 func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// Dial connects to the conversation behind e.Socket, and greets.
+// Dial connects to the conversation behind e.Socket, and exchanges Hello.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
 	defer cancel()
@@ -53,8 +53,7 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. If nobody listens there any more, it removes the socket and
-// returns a Fault that says so.
+// dialUnix connects to the socket. If it has no listener any more, it removes the socket and returns a Fault that says so.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -76,7 +75,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	}
 }
 
-// Greet asks the process about the conversation that it holds (Hello).
+// Greet reads the description of the conversation that the process holds (Hello).
 func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	raw, err := r.p.Call(ctx, "hello", nil)
 	if err == nil {
@@ -112,8 +111,8 @@ func fromSocket(err error) error {
 	return FromRPC(err)
 }
 
-// isLostSocket reports whether err means that the socket's own connection was lost: we did not
-// close it, and the other process has not reported the end of the connection behind it.
+// isLostSocket reports whether err means that the socket's own connection was lost: it was not closed locally, and the other
+// process has not reported the end of the connection behind it.
 func isLostSocket(err error) bool {
 	var told *wire.Error
 	f := wire.AsFault(err)

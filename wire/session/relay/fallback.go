@@ -18,7 +18,7 @@ const answersMethod = "answers"
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
 	r.AnswerBy(fallbackAnswerer(answer))
 	_, err := r.Call(ctx, answersMethod, nil)
-	if wire.AsFault(err) == nil { // an error that is no Fault: the method is unknown there
+	if wire.AsFault(err) == nil { // an error that is not a Fault: the method is unknown to that process
 		return nil
 	}
 	return err

@@ -59,13 +59,13 @@ func (f failing) Call(context.Context, string, json.RawMessage) (json.RawMessage
 	return nil, f.err
 }
 
-// A function's result is an item where items are awaited, and there only; a failure is none.
+// A function's result is an item only where items are expected; a failure is not.
 func TestFunctionsAnswer(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		client  dialect.Caller
 		stream  bool
-		refused error // by who takes the items
+		refused error // the error of the receiver of items
 		want    string
 	}{
 		{someone{}, false, nil, `"here" <nil>`},

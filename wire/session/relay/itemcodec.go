@@ -22,7 +22,7 @@ type packed struct {
 	Text   *string         `json:"text,omitempty"`   // else
 }
 
-// pack returns the item of m with its event; err says why the event is not known.
+// pack returns the item of m with its event; err is the reason if the event is unknown.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {

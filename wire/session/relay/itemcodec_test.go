@@ -50,8 +50,7 @@ func TestPacked(t *testing.T) {
 	testkit.Expect(t, "no event", testkit.Failed(err), "failed protocol")
 }
 
-// Whatever holds the socket of a session, nothing that it sends takes a command
-// down with it.
+// Whatever process holds the socket of a session, its output never crashes a command.
 func FuzzUnpack(f *testing.F) {
 	for _, s := range []string{
 		`{"kind":4,"final":false,"at":[1,3],"msg":{"a":1}}`, `{"kind":4,"at":[1,99],"msg":{}}`, `{"kind":200}`,

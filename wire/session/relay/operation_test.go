@@ -45,7 +45,7 @@ func FuzzOperation(f *testing.F) {
 	})
 }
 
-// What no process sends is refused in words.
+// An unknown method is rejected with an error.
 func TestUnknownMethod(t *testing.T) {
 	h := &Process{socket: &Socket{}}
 	_, err := h.Handle(context.Background(), &dialect.Inbound{Msg: wire.Message{Method: "x", Params: json.RawMessage(`{}`)}})

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// Raw traffic over a socket: the method raw opens a stream of the messages that come in; raw.send
-// sends one message; raw.finish says that the user sends no more.
+// Raw traffic over a socket: the method raw opens a stream of the peer's messages; raw.send sends one message; raw.finish
+// ends the user's sending.
 
 // rawRequest are the params of raw.send and raw.finish.
 type rawRequest struct {
@@ -32,10 +32,9 @@ type RawPipe interface {
 	// that Recv returned. Its id is kept if it is not in use. While a lost connection is being made
 	// again, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish says that the user sends no more. Requests of the peer that are open, or still
-	// come, are answered with -32603. Finish waits, until ctx ends, for the answers that are owed
-	// to the user and for those of hooks. An answer that will not come is a failure: its connection
-	// was lost, the peer did not accept the request, or sent no valid answer.
+	// Finish ends the user's sending. Open and later requests of the peer are answered with -32603. Finish waits, until ctx
+	// ends, for the responses to the user's messages and for those of hooks. A response that will not arrive is a failure:
+	// its connection was lost, the peer did not accept the request, or sent no valid response.
 	Finish(ctx context.Context) error
 	// Stop makes Recv return the queued messages and then io.EOF.
 	Stop()
@@ -47,7 +46,7 @@ type RawPipe interface {
 // A SharedPipe is a RawPipe of a conversation that several processes use.
 type SharedPipe interface {
 	RawPipe
-	// Leave ends the pipe for good: open requests are rejected.
+	// Leave ends the pipe: open requests are rejected.
 	Leave()
 	// Context ends with Leave.
 	Context() context.Context

@@ -51,11 +51,10 @@ type ServerOptions struct {
 	Methods   map[string]Method // further methods, which take precedence over those of every socket
 	Path      string
 	Listener  net.Listener
-	Temporary bool // Close removes the socket, ends all that uses it and waits for that. The wait is bounded as that of a peer's Close. The connection behind the socket has ended by then, and all calls on it.
+	Temporary bool // Close removes the socket, ends all users and waits for that, bounded like a peer's Close; the connection behind the socket and its calls have ended by then
 }
 
-// An Owner is told what happens on its socket. It is the responder of a connection, whose hooks use
-// the socket, or a session.
+// An Owner receives the events of its socket. It is the responder of a connection, whose hooks use the socket, or a session.
 type Owner interface {
 	// SuspendHook frees the slot of a hook while the hook waits for an answer over the socket.
 	SuspendHook(hook string) (resume func())
@@ -198,8 +197,8 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream that was opened through the socket, while the peer can
-// still be told, and waits for that, at most for dialect.CancelTimeout.
+// CancelStreams cancels every stream that was opened through the socket while the peer is still connected, and waits for
+// that, at most for dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
@@ -236,9 +235,8 @@ func (s *Socket) settle(d time.Duration) {
 // passed on.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close removes the socket, ends all that came through it and waits for that,
-// which is bounded as a peer's Close is. The connection has ended by then, and
-// with it each call on it.
+// Close removes the socket, ends everything that was opened through it and waits for that, bounded like a peer's Close. The
+// connection has ended by then, and with it each call on it.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
 // CloseAfter is Close with another bound than DrainTimeout.

@@ -9,9 +9,8 @@ import (
 	"rpcx/wire/peer"
 )
 
-// The process that holds a session tells the processes that use it whether its hooks are at work on
-// a request of the peer: as long as they are, the peer may be waiting for us, so these processes
-// stop their timers for it.
+// The process of a session notifies the processes that use it whether its hooks work on a request of the peer: meanwhile the
+// peer may be waiting for rpcx, so these processes stop their timers.
 
 // workingMethod is the notification with which it tells that: its params are true or false.
 const workingMethod = "working"

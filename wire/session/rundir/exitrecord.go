@@ -15,10 +15,9 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// An exitRecord says why a session ended that no command closed. The last few are
-// kept in one file, so that the next command can tell the user: the session's
-// process had no one to tell. The record of a name is dropped when a session of
-// that name starts.
+// An exitRecord is the reason why a session ended that no command closed. The last few are kept in one file for the next
+// command, because the session's process had no terminal. The record of a name is dropped when a session with that name
+// starts.
 type exitRecord struct {
 	Socket string    `json:"socket"`
 	At     time.Time `json:"at"`
@@ -34,7 +33,7 @@ const (
 
 // readExitRecords returns those in b that may still be of interest.
 func readExitRecords(b []byte) (all []exitRecord) {
-	_ = json.Unmarshal(b, &all) // what is no list is none
+	_ = json.Unmarshal(b, &all) // anything but a list is ignored
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
@@ -89,7 +88,7 @@ func exitAt(socket string) *exitRecord {
 	return nil
 }
 
-// ExitFault says how the session that was called name ended; nil: nothing is known.
+// ExitFault returns how the session name ended; nil if that is unknown.
 func ExitFault(name string, cause error) *wire.Fault {
 	dir, err := runtimePlace()
 	if err != nil {

@@ -47,7 +47,7 @@ func TestEndings(t *testing.T) {
 	if e := exitAt("/run/s-a"); e != nil {
 		t.Errorf("long ago: %v", e)
 	}
-	// With the last one the file goes; what it held that is no list is nothing.
+	// The file is removed with its last record; invalid content is ignored.
 	ForgetExit("/run/s-b")
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is there: %v", err)
@@ -79,7 +79,7 @@ func TestEndingsTogether(t *testing.T) {
 	}
 }
 
-// An ending is told for a day.
+// A record is kept for a day.
 func TestEndingsAreForgotten(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {

@@ -42,8 +42,7 @@ func plain(name string) bool {
 	return true
 }
 
-// socketOf returns the path of the session's socket in dir: by its name, else by a
-// hash of it where the path would be too long.
+// socketOf returns the path of the session's socket in dir: by its name, or by a hash if the path would be too long.
 func socketOf(dir, name string) string {
 	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
 		return path
@@ -52,8 +51,8 @@ func socketOf(dir, name string) string {
 	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
-// Find returns the path of the socket of the session that is called name; "" where
-// there is none. A folder of sockets that is not ours alone is refused.
+// Find returns the path of the socket of the session name; "" if there is none. It rejects a directory of sockets that
+// others can enter.
 func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -69,8 +68,7 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// Claim binds the socket of a session. It is a Conflict where a session of that
-// name lives; what one that was killed has left is removed.
+// Claim binds the socket of a session. A live session with that name is a Conflict; files of a killed one are removed.
 func Claim(name string) (net.Listener, string, error) {
 	dir, err := Make()
 	if err != nil {
@@ -101,7 +99,7 @@ func conflict(name string) *wire.Fault {
 	return f
 }
 
-// Gone cleans up after a session that was killed, and says so.
+// Gone cleans up after a killed session, and returns a Fault that says so.
 func Gone(path, name string, cause error) error {
 	dir := filepath.Dir(path)
 	_ = Locked(dir, func() error {
@@ -119,13 +117,11 @@ func Ended(name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended", name), cause)
 }
 
-// AnswerTimeout bounds how long another process of rpcx may take for an answer that
-// needs no peer, and for its hello: a session that is still connecting says hello
-// when it is connected.
+// AnswerTimeout bounds how long another process of rpcx may take for an answer that needs no peer, and for its Hello, which
+// a session sends when it is connected.
 const AnswerTimeout = 30 * time.Second
 
-// Silent returns a session whose process, pid where that is known, lives and does
-// not answer.
+// Silent returns the Fault for a session whose process (pid, if known) lives and does not respond.
 func Silent(name string, pid int, cause error) error {
 	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, AnswerTimeout), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
@@ -135,7 +131,7 @@ func Silent(name string, pid int, cause error) error {
 	return f
 }
 
-// errAbsent is in the cause of what IsAbsent is true of.
+// errAbsent is the cause that IsAbsent looks for.
 var errAbsent = errors.New("there is no such session")
 
 func Absent(message string, cause error) *wire.Fault {
@@ -159,7 +155,7 @@ func SessionNames() (names []string) {
 	return names
 }
 
-// IsGone reports whether a socket is there no more, or that nobody listens at it.
+// IsGone reports whether a socket does not exist, or has no listener.
 func IsGone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || syserr.Refused(err)
 }

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// checkOwn refuses a folder that is not ours, that others can enter, or that is
-// a link.
+// checkOwn rejects a directory that another user owns or can enter, and a link.
 func checkOwn(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -31,8 +30,7 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// otherPlace says what to do where dir cannot be used: anybody may make a folder of
-// that name below the temporary one.
+// otherPlace returns what to do if dir cannot be used: any user may create a directory with that name in the temporary one.
 func otherPlace(dir string) string {
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
 		return "remove it, or name another folder in XDG_RUNTIME_DIR"
@@ -40,7 +38,7 @@ func otherPlace(dir string) string {
 	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
 }
 
-// A lock is the folder itself, locked.
+// A lock is the directory itself, locked.
 type lock struct{ *os.File }
 
 func openLock(dir string) (lock, error) {
@@ -48,8 +46,7 @@ func openLock(dir string) (lock, error) {
 	return lock{d}, err
 }
 
-// take takes the lock, which ends with Close or with the process; false where another
-// has it.
+// take takes the lock, which ends with Close or with the process; false if another process has it.
 func (l lock) take() (bool, error) {
 	err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// checkOwn only looks whether the folder is there: the temporary folder is the
-// user's own.
+// checkOwn only checks that the directory exists: the temporary directory is the user's own.
 func checkOwn(dir string) error {
 	_, err := os.Stat(dir)
 	return err
@@ -34,8 +33,7 @@ const (
 	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another's file is just going
 )
 
-// take takes the lock, which ends with Close or with the process; false where another
-// has it.
+// take takes the lock, which ends with Close or with the process; false if another process has it.
 func (l lock) take() (bool, error) {
 	h, err := syscall.CreateFile(l.path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	if errors.Is(err, sharingViolation) || errors.Is(err, accessDenied) {

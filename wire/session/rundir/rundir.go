@@ -1,6 +1,5 @@
-// Package rundir is the folder of sockets by which processes of this program
-// find each other: the names of sessions, who listens at a socket, and why a
-// session that is no more has ended.
+// Package rundir is the directory of sockets through which processes of rpcx find each other: the names of sessions, the
+// listeners of sockets, and why a session has ended.
 package rundir
 
 import (
@@ -24,17 +23,16 @@ const (
 	socketName    = "c-0123456789abcdef"
 )
 
-// The sockets in the folder by the beginning of their names: a connection that
-// hooks call back on, a session, a session whose name would be too long.
+// The prefixes of the sockets in the directory: for the calls of hooks, a session, a session whose name would be too long.
 const (
 	PrefixHooks   = "c-"
 	PrefixSession = "s-"
 	PrefixHashed  = "h-"
 )
 
-// Make returns the folder for sockets: below $XDG_RUNTIME_DIR, else, and where the
-// path of a socket would be too long, one of this user below the temporary one. It
-// is made where it is missing; it is 0700 and ours, or it is refused.
+// Make returns the directory for sockets: below $XDG_RUNTIME_DIR, else (also if the path of a socket would be too long) one
+// of this user below the temporary directory. It creates a missing one with mode 0700, and rejects one that others can
+// enter.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -46,9 +44,9 @@ func Make() (string, error) {
 	return dir, checkOwn(dir)
 }
 
-// runtimePlace returns where the folder for sockets is, or would be.
+// runtimePlace returns the path of the directory for sockets, whether or not it exists.
 func runtimePlace() (string, error) {
-	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, whose temporary folder is the user's own
+	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, whose temporary directory is the user's own
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) {
 		places = append([]string{filepath.Join(xdg, "rpcx")}, places...)
@@ -61,7 +59,7 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
-// Existing returns the folder for sockets where there is one; "" where none is.
+// Existing returns the directory for sockets; "" if there is none.
 func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -79,15 +77,14 @@ func Existing() (string, error) {
 	return "", err
 }
 
-// How long another process of ours may hold the lock on the folder: it does so only
-// for a moment, but may be a process that was stopped just then.
+// The bounds of waiting for another process that holds the lock on the directory: usually only a moment, but the process may
+// have been stopped.
 const (
 	lockBound = 20 * time.Second
 	lockPause = 2 * time.Millisecond
 )
 
-// Locked runs f while no other process of ours adds to the folder or takes from
-// it. Nothing of the lock is left behind.
+// Locked runs f while no other process of rpcx changes the directory. The lock leaves no files behind.
 func Locked(dir string, f func() error) error {
 	d, err := openLock(dir)
 	if err != nil {
@@ -108,7 +105,7 @@ func Locked(dir string, f func() error) error {
 	}
 }
 
-// Bind listens at path, which only we can reach. The folder is locked.
+// Bind listens at path, which only this user can reach. The caller holds the lock.
 func Bind(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -123,8 +120,7 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead reports whether the socket at path was left behind by a process that was
-// killed: nothing listens at it.
+// dead reports whether the socket at path was left by a killed process: it has no listener.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
 	if err == nil {
@@ -134,7 +130,7 @@ func dead(path string) bool {
 	return syserr.Refused(err)
 }
 
-// Sweep removes the sockets of processes that were killed. The folder is locked.
+// Sweep removes the sockets of killed processes. The caller holds the lock.
 func Sweep(dir string) {
 	for _, path := range Sockets(dir, PrefixHooks, PrefixSession, PrefixHashed) {
 		if dead(path) {

@@ -120,7 +120,7 @@ func unreadable(name string, err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
-	return wire.NewFault(wire.Usage, fmt.Sprintf("the tape %s cannot be read: %v", name, err), err)
+	return wire.NewFault(wire.Usage, fmt.Sprintf("cannot read the tape %s: %v", name, err), err)
 }
 
 // A source is read once from its beginning, and then in places.

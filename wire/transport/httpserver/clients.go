@@ -15,30 +15,28 @@ const lookInterval = 2 * time.Second
 
 // clients are the connections of an HTTP listener.
 //
-// Those that have no request at present end with the listener, while all others belong to their Conn.
+// Idle ones end with the listener, while all others belong to their Conn.
 //
-// While a request is at work, net/http reads one byte ahead to see whether its client hangs up. A
-// client that has sent more behind that request takes this away: with it gone, a stream that has
-// nothing to say would stay for ever. So the system is asked, too, from time to time.
+// During a request, net/http reads one byte ahead to detect that its client disconnects. A client that has sent more bytes
+// defeats this, and an idle stream would then stay open forever. So clients also asks the system from time to time.
 type clients struct {
 	interval time.Duration
 
 	mu     sync.Mutex
 	known  map[net.Conn]*clientState
-	timer  *time.Timer // nil: nobody is there
+	timer  *time.Timer // nil: no clients
 	closed bool
 }
 
 type clientState struct {
-	leave context.CancelFunc // ends what is done for it
+	leave context.CancelFunc // ends the work for it
 	idle  bool               // it has no request
 }
 
 // netKey is the key of a request's net.Conn in its context.
 type netKey struct{}
 
-// came is an http.Server's ConnContext: the context ends when the client is seen to have
-// gone.
+// came is an http.Server's ConnContext: the context ends when the client has disconnected.
 func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
@@ -53,7 +51,7 @@ func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// state is told of the states of connections, as an http.Server's ConnState.
+// state is an http.Server's ConnState.
 func (k *clients) state(c net.Conn, s http.ConnState) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -73,7 +71,7 @@ func (k *clients) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// look ends what is done for those who have gone.
+// look ends the work for clients that have disconnected.
 func (k *clients) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

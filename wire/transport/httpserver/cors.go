@@ -2,13 +2,13 @@ package httpserver
 
 import "net/http"
 
-// isPreflight reports whether a browser asks what a page may do.
+// isPreflight reports whether a request is a browser's CORS preflight.
 func (g *guard) isPreflight(r *http.Request, from string) bool {
 	return !g.c.NoPosts && from != "" && r.Method == http.MethodOptions
 }
 
-// preflight answers what a page's browser asks before it posts JSON: which
-// methods and headers are taken, those of MCP's HTTP among them.
+// preflight answers a browser's CORS preflight for posting JSON with the allowed methods and headers, including those of MCP
+// over HTTP.
 func (g *guard) preflight(w http.ResponseWriter, from string) {
 	allowOrigin(w, from)
 	w.Header().Set("Access-Control-Allow-Methods", g.methods())

@@ -5,14 +5,12 @@ import (
 	"strconv"
 )
 
-// isGet reports whether a request is a GET that the dialect itself answers, beside what is
-// spoken here.
+// isGet reports whether a request is a GET that the dialect answers itself.
 func (g *guard) isGet(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.c.Gets[r.URL.Path] != nil && !isUpgrade(r)
 }
 
-// get answers such a GET. The dialect is told where its WebSocket is, by the name under which
-// the client has reached us.
+// get answers such a GET. The dialect gets the URL of its WebSocket, with the host name that the client used.
 func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	from, scheme := serve(r, h.c.Watch), "ws"
 	if r.TLS != nil {

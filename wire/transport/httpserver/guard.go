@@ -27,17 +27,15 @@ type guard struct {
 	hosts    []string // names that Host may have beside the loopback ones; nil with anyHost
 	anyHost  bool
 	own      []string // the origins of pages that this listener itself would serve
-	websock  bool     // LISTEN names a WebSocket: who asks for neither is told of that
+	websock  bool     // LISTEN names a WebSocket, and errors point to it
 	refused  refusals
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.
 //
-// Which Host a request must have (a page in a browser can reach our port under
-// a name of its own, DNS rebinding): a loopback name, or the one in LISTEN.
-// Where LISTEN is a wildcard, or an address that is not loopback, any Host may
-// come: such a listener has a token or client certificates, or is public. A
-// Unix socket, which no browser reaches, has no such check.
+// Host must be a loopback name or the one in LISTEN, because a page in a browser can reach the port under its own name (DNS
+// rebinding). If LISTEN is a wildcard or an address beyond loopback, any Host is allowed: such a listener has a token or
+// client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
 		return nil, transport.Usage("%s: a listener has no user and password; --token @FILE demands a token", a.Scheme)
@@ -68,9 +66,8 @@ func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, er
 	return ln, nil
 }
 
-// ownOrigins returns the origins that a page of this very listener would have: its
-// bound address where that is loopback, and the name in LISTEN. What Host says is
-// no part of it, as anybody can say anything there.
+// ownOrigins returns the origins of pages of this listener: its bound address if that is loopback, and the name in LISTEN.
+// Host does not count, because a client can send anything there.
 func ownOrigins(scheme, name string, bound net.Addr) []string {
 	web := strings.Replace(scheme, "ws", "http", 1)
 	at, port, _ := net.SplitHostPort(bound.String())
@@ -96,10 +93,10 @@ func hostname(hostport string) string {
 type refusal struct {
 	status       int // 0: it is taken
 	why          string
-	header, says string // a further header; "": none
+	header, says string // an extra header; "": none
 }
 
-// allow answers a request that is not to be taken, and says whether it is.
+// allow rejects a request that does not pass the guard, and reports whether it passes.
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	from := r.Header.Get("Origin")
 	no := g.refusesClient(r, from)
@@ -124,7 +121,7 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refusesClient refuses what was sent to another name or path, or by a page that may not.
+// refusesClient rejects requests to another name or path, or from a page that is not allowed.
 func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
@@ -137,13 +134,13 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	return no
 }
 
-// refusesRequest refuses what comes without the token, and what no message can be in.
+// refusesRequest rejects requests without the token, and those that cannot contain a message.
 func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	post := r.Method == http.MethodPost
 	switch {
 	case !g.authorized(r):
 		no = refusal{http.StatusUnauthorized, "a bearer token is needed", "WWW-Authenticate", "Bearer"}
-	case isUpgrade(r), g.c.Relay != nil && !post, // a body is none that a page may send without asking
+	case isUpgrade(r), g.c.Relay != nil && !post, // browsers send such a body only after a preflight
 		g.inSession(r), g.isGet(r):
 	case g.c.NoPosts, g.websock && !post:
 		no = refusal{http.StatusUpgradeRequired, "this is a WebSocket", "Upgrade", "websocket"}
@@ -155,10 +152,10 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	return no
 }
 
-// isUpgrade says that a request wants a WebSocket.
+// isUpgrade reports whether a request asks for a WebSocket.
 func isUpgrade(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") }
 
-// knownHost reports whether a request's Host is a loopback name or ours.
+// knownHost reports whether a request's Host is a loopback name or the listener's.
 func (g *guard) knownHost(host string) bool {
 	if g.anyHost {
 		return true
@@ -170,9 +167,8 @@ func (g *guard) knownHost(host string) bool {
 	return name == "localhost" || slices.Contains(g.hosts, name)
 }
 
-// knownOrigin reports whether a page of this origin may connect: a page of the
-// listener itself, or one that the user allowed. "null" is never the listener's
-// own.
+// knownOrigin reports whether a page of this origin may connect: a page of the listener itself, or one that the user
+// allowed. "null" is never the listener's own.
 func (g *guard) knownOrigin(from string) bool {
 	if slices.Contains(g.c.AllowOrigin, from) || slices.Contains(g.c.AllowOrigin, "*") {
 		return true
@@ -203,13 +199,12 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	http.Error(w, fmt.Sprintf(format, args...), status)
 }
 
-// refusals tells the user who was refused, and why, without letting anybody
-// flood what he reads: of more than maxRefusals a second only the number.
+// refusals warns of rejected clients, with the reason; of more than maxRefusals per second it only reports the number.
 type refusals struct {
 	mu    sync.Mutex
 	since time.Time
 	told  int
-	left  int // not told of in this second
+	left  int // not reported in this second
 }
 
 const maxRefusals = 10

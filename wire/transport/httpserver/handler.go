@@ -19,7 +19,7 @@ type handler struct {
 	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; false: it will not be called any more
 	patience time.Duration                         // see body
 	sessions *sessions                             // nil: there are none
-	name     string                                // that clients are given and send back; "": none
+	name     string                                // given to clients, which send it back; "": none
 }
 
 func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) *handler {
@@ -30,7 +30,7 @@ func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.watched(w, r)
 	rc := http.NewResponseController(w)
-	rc.SetReadDeadline(time.Now().Add(h.patience)) // for what is left of a body that is refused, too
+	rc.SetReadDeadline(time.Now().Add(h.patience)) // also for the rest of a rejected body
 	rc.SetWriteDeadline(time.Time{})
 	if !h.allow(w, r) || h.names(w, r) {
 		return
@@ -52,14 +52,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.post(w, r, msg)
 		default:
 			if h.c.Token != "" {
-				r.Header.Del("Authorization") // it was for us
+				r.Header.Del("Authorization") // meant for this listener
 			}
 			h.c.Relay(w, r, msg)
 		}
 	}
 }
 
-// watched tells of a request, and returns what writes to its client; Config.Watch is shown what is read and written.
+// watched reports a request, and returns a writer for its client; Config.Watch sees the bytes in both directions.
 func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	watch := h.c.Watch
 	watch.Requested(r.RemoteAddr, r.Method, r.RequestURI, r.Proto, append([]string{"Host: " + r.Host}, transport.HeadLines(r.Header)...))
@@ -74,9 +74,8 @@ func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseW
 	return shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
 }
 
-// How long a listener waits for more of a body, or for an answer to be taken,
-// and the least that has to come or go on average: whoever is slower only keeps
-// a place.
+// The bounds of waiting for more of a body or for a client to read the response, and the least average rate, so that slow
+// clients do not occupy places.
 const (
 	bodyTimeout = 30 * time.Second
 	bodyRate    = 1 << 10 // bytes a second
@@ -126,7 +125,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 		}
 		return nil, false
 	}
-	rc.SetReadDeadline(time.Time{}) // the handler takes as long as it takes
+	rc.SetReadDeadline(time.Time{}) // the handler is not bounded
 	return msg, true
 }
 

@@ -39,7 +39,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // which asks nobody for a certificate
+		c.TLS = transport.TLS{} // http asks for no certificates
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: lookInterval}}
 	h := newHandler(c, l.hand)
@@ -97,7 +97,7 @@ func (l *listener) Accept() (wire.Conn, error) {
 // Endpoint returns the URL that a client writes.
 func (l *listener) Endpoint() string { return l.endpoint }
 
-// Close ends the listener. What was accepted goes on until its Conn closes.
+// Close ends the listener. Accepted connections continue until their Conn closes.
 func (l *listener) Close() error {
 	l.closing.Do(func() {
 		close(l.closed)

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// newName returns a name for the clients of a listener; "" where the dialect wants none.
+// newName returns a name for the clients of a listener; "" if the dialect uses none.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 {
 		return ""
@@ -16,8 +16,8 @@ func newName(c transport.Config) string {
 	return randomName()
 }
 
-// names tells the client of a request without our name for it that name, and reports
-// whether it did. A page in a browser cannot send such a header without asking.
+// names sends the listener's name to a client whose request lacks it, and reports whether it did. A page in a browser cannot
+// send such a header without a preflight.
 func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	if h.name == "" || isUpgrade(r) || r.Header.Get(h.c.Name.Header) == h.name {
 		return false
@@ -27,7 +27,7 @@ func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// randomName returns a name that nobody can guess.
+// randomName returns an unguessable name.
 func randomName() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails

@@ -24,9 +24,8 @@ const settle = 20 * time.Millisecond
 // POST, because its client accepts one answer and no event stream.
 var ErrNoStream = errors.New("the peer accepts one answer and no event stream")
 
-// A postConn is one POST to our listener: Recv gives its body and then io.EOF,
-// and what is sent until Close is the answer. It is a wire.OneShot and a
-// wire.Batcher.
+// A postConn is one POST to a listener: Recv returns its body and then io.EOF, and messages sent until Close are the
+// response. It is a wire.OneShot and a wire.Batcher.
 type postConn struct {
 	reply
 	body   []byte
@@ -35,10 +34,10 @@ type postConn struct {
 	plain  bool            // and JSON
 	limit  time.Duration
 	from   string // its address
-	taken  int    // the status where there is nothing to answer
+	taken  int    // the status of a response without a body
 
 	mu       sync.Mutex
-	first    []byte // held back; nil: none
+	first    []byte // the first message, not sent yet; nil: none
 	out      []byte
 	timer    *time.Timer
 	err      error // nothing can be written any more
@@ -70,8 +69,7 @@ func (p *postConn) OneAnswer() bool { return !p.stream }
 // Remote returns the address of the peer; "" if it has none.
 func (p *postConn) Remote() string { return p.from }
 
-// Gone returns a channel that is closed when the client has hung up, so that no
-// answer will be read. Work for this exchange may be given up then.
+// Gone returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
 func (p *postConn) Gone() <-chan struct{} { return p.gone.Done() }
 
 // Recv returns the body of the POST, also of a peer that has not waited
@@ -141,8 +139,7 @@ func (p *postConn) SendBuffered(msg []byte) error {
 	return p.err
 }
 
-// late makes the answer an event stream, as there is more to come, or as it
-// takes its time.
+// late turns the response into an event stream, because there are more messages, or because it takes long.
 func (p *postConn) late() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

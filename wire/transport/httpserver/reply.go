@@ -14,7 +14,7 @@ type reply struct {
 	begun bool // the event stream has
 }
 
-// takesEvents and takesPlain say what a client accepts as an answer.
+// takesEvents and takesPlain report which responses a client accepts.
 func takesEvents(r *http.Request) bool { return strings.Contains(accepts(r), "text/event-stream") }
 
 func takesPlain(r *http.Request) bool {
@@ -26,7 +26,7 @@ func accepts(r *http.Request) string {
 	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 }
 
-// patience bounds how long the client may take for so many bytes.
+// patience bounds how long the client may take for that many bytes.
 func (a *reply) patience(n int) {
 	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }

@@ -17,15 +17,14 @@ type servedExchange struct {
 
 	mu   sync.Mutex
 	head *http.Response           // nil: it has not gone yet
-	tell func(transport.Exchange) // nil: not asked for, or told
+	tell func(transport.Exchange) // nil: not wanted, or called already
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange has tell told of the exchange when the head of its response has gone, at
-// once where it has.
+// OnExchange has tell called with the exchange when the head of its response has been sent, at once if it has been.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

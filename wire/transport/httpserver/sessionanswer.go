@@ -47,8 +47,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	a.answer()
 }
 
-// behind finds the stream of an event, and its number there; nil where it is not kept. The
-// lock is held.
+// behind returns the stream of an event, and its number; nil if it is not kept. The caller holds the lock.
 func (c *sessionConn) behind(id string) (*eventLog, int) {
 	stream, number, _ := strings.Cut(id, "-")
 	n, err := strconv.Atoi(stream)
@@ -64,13 +63,13 @@ func (c *sessionConn) behind(id string) (*eventLog, int) {
 	return nil, 0
 }
 
-// attach has the stream be read here, and by nobody else any more. The lock is held.
+// attach makes this the only reader of the stream. The caller holds the lock.
 func (a *answerer) attach() {
 	a.s.reader = a
 	a.s.changed()
 }
 
-// answer writes what is said on the stream until that is all, or until nobody reads here.
+// answer writes the stream's messages until it ends, or until another reader takes over.
 func (a *answerer) answer() {
 	defer a.detach()
 	timer := time.NewTimer(plainWithin)
@@ -115,7 +114,7 @@ func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	}
 }
 
-// last writes what is left when the session is over.
+// last writes the rest when the session is over.
 func (a *answerer) last() {
 	a.c.mu.Lock()
 	events := a.s.after(a.at)
@@ -151,8 +150,8 @@ func (a *answerer) whole(events []loggedEvent) {
 	a.c.drop(a.s) // it has no events by which it could be asked for
 }
 
-// begin begins an event stream, with an empty event where the client takes one: by its id
-// all that follows can be asked for, should the connection break.
+// begin begins an event stream, with an empty event if the client accepts one: with its id the client can resume from the
+// start.
 func (a *answerer) begin() {
 	a.patience(0)
 	if a.reply.begin() {

@@ -16,10 +16,9 @@ var (
 	errListenerClosed = errors.New("the listener is closed")
 )
 
-// A sessionConn is a session of exchanges with an HTTP listener: Recv gives what is posted
-// in it, and what is sent goes out on the event stream, or as the answer, of the POST that
-// it belongs to; what belongs to none on the standing event stream. A client that hangs up
-// ends nothing: what it has not got can be asked for again.
+// A sessionConn is a session of exchanges with an HTTP listener: Recv returns the posted messages. A message is sent on the
+// event stream, or as the response, of the POST that it belongs to, and otherwise on the standing event stream. A disconnect
+// ends nothing: the client can request missed events again.
 //
 // It is a wire.Router.
 type sessionConn struct {
@@ -52,7 +51,7 @@ func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
 // Remote returns the address of the peer; "" if it has none.
 func (c *sessionConn) Remote() string { return c.from }
 
-// OnExchange has tell told of each exchange when the head of its answer has gone.
+// OnExchange has tell called with each exchange when the head of its response has been sent.
 func (c *sessionConn) OnExchange(tell func(transport.Exchange)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +70,7 @@ func (c *sessionConn) Recv() ([]byte, error) {
 
 func (c *sessionConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: c.why} }
 
-// Send writes an answer on the stream of its request, and anything else where nothing is
-// known of what it belongs to.
+// Send writes a response on the stream of its request, and other messages on the stream of carrier.
 func (c *sessionConn) Send(msg []byte) error { return c.route(nil, msg) }
 
 // SendAbout is that of wire.Router.
@@ -95,7 +93,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	switch {
 	case len(answers) > 0:
 		if s = c.owing(answers[0]); s == nil {
-			return nil // nobody has asked for it, or its client was told that there is none
+			return nil // no client waits for it, or its client got an empty response
 		}
 	case len(request) > 0:
 		s = c.owing(string(request))
@@ -123,9 +121,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message that is no answer: that of the request that it
-// belongs to; the standing one; another that is read where that one is not. Only one that
-// the client reads as events will do. The lock is held.
+// carrier returns the stream for a message that is not a response: that of its request; the standing one; or another with a
+// reader if that has none. Only streams of events count. The caller holds the lock.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of
@@ -142,8 +139,8 @@ func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	return standing
 }
 
-// owing returns the stream whose client waits for the answer to a request; nil where there
-// is none. The lock is held.
+// owing returns the stream whose client waits for the response to a request; nil if there is none. The caller holds the
+// lock.
 func (c *sessionConn) owing(request string) *eventLog {
 	for _, s := range c.streams {
 		if s.owes[request] {
@@ -153,8 +150,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 	return nil
 }
 
-// Close ends the session, and waits for what is on its way to its clients, but no longer
-// than the Config's CloseTimeout.
+// Close ends the session, and waits until messages in flight have been written, at most for the Config's CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
 	limit := time.After(c.in.c.CloseTimeout)
@@ -183,7 +179,7 @@ func (c *sessionConn) end(why error) {
 	})
 }
 
-// enter counts an exchange. leave must be called when it is over.
+// enter counts an exchange. Call leave when it is over.
 func (c *sessionConn) enter() (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,8 +199,7 @@ func (c *sessionConn) enter() (leave func()) {
 	}
 }
 
-// post takes a message. Its client waits for the answers to the requests in it, where it
-// has any.
+// post handles a message. Its client waits for the responses to its requests, if it has any.
 func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, owes []string) {
 	defer c.enter()()
 	if len(owes) == 0 {
@@ -235,7 +230,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	a.answer()
 }
 
-// take hands a message to Recv; false where the session or the client has gone.
+// take passes a message to Recv; false if the session or the client has ended.
 func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	select {
 	case c.posted <- msg:
@@ -247,7 +242,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	return false
 }
 
-// exchange is what is told of a request of the session.
+// exchange returns the description of a request of the session.
 func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 	x := serve(r, c.in.c.Watch)
 	c.mu.Lock()

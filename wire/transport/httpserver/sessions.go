@@ -170,8 +170,7 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 	return ids, scan.Count(msg) > 0
 }
 
-// answersOf returns the ids of the requests that a message of ours answers; none where it
-// is no answer.
+// answersOf returns the ids of the requests that a message answers; none if it is not a response.
 func answersOf(msg []byte) (ids []string) {
 	if scan.Type(msg) == 'a' {
 		for m := range scan.Elements(msg) {
@@ -185,7 +184,7 @@ func answersOf(msg []byte) (ids []string) {
 	return nil
 }
 
-// methods are those that are taken, for who came with another one.
+// methods are the accepted HTTP methods, for the error of others.
 func (g *guard) methods() string {
 	if g.c.Sessions == nil {
 		return "POST"

@@ -85,7 +85,7 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 	}
 }
 
-// A request whose header is none that the sessions know is refused, and goes nowhere else, be it in a session or not.
+// A request with a header value that the sessions do not accept is rejected, inside and outside of sessions.
 func TestSessionsKnowTheirHeaders(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
@@ -133,7 +133,7 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 	}
 }
 
-// A client that asks for what came behind the last event of a stream gets an event stream, though it is empty.
+// Resuming after the last event of a stream returns an event stream, even if it is empty.
 func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	conn, client := sessionOf(t)
 	asked := make(chan *http.Response, 1)
@@ -170,7 +170,7 @@ func firstEvent(of *http.Response) string {
 	return lines.Text()
 }
 
-// What nobody asks for is kept up to a bound, the newest of it.
+// Unread events are kept up to a bound, the newest of them.
 func TestSessionKeepsSome(t *testing.T) {
 	conn, client := sessionOf(t)
 	big := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/4) + `"}`
@@ -232,8 +232,8 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	}
 }
 
-// A session in which nothing comes ends: its connection is told why, and its client finds
-// none. One whose stream is read goes on, also once another exchange in it is over.
+// An idle session ends: its connection gets the reason, and its client a 404. One whose stream is read continues, also after
+// another exchange in it.
 func TestSessionIdles(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.idle = time.Second

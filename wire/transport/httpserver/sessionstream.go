@@ -8,16 +8,14 @@ import (
 )
 
 const (
-	// keptBytes is how many bytes of events a session keeps that its client may ask for
-	// again, or has not asked for yet, where there are few sessions; see sessions.share.
-	// Where a reader has more to catch up with, who sends waits.
+	// keptBytes is how many bytes of events a session keeps that its client may request again, or has not read yet, if there
+	// are few sessions; see sessions.share. If a reader is further behind, senders wait.
 	keptBytes   = 1 << 20
-	keptEvents  = 1024                   // likewise
+	keptEvents  = 1024                   // how many events, as for keptBytes
 	plainWithin = 100 * time.Millisecond // in which an answer may come as plain JSON, before an event stream begins
 )
 
-// An eventLog is one stream to the client of a session: what was said on it, as far as it
-// is kept, and who reads it. The session's lock guards it.
+// An eventLog is one stream to the client of a session: its kept messages, and its reader. The session's lock guards it.
 type eventLog struct {
 	number  int             // 0: the standing stream
 	carries bool            // the client reads events there, and not one answer alone
@@ -28,7 +26,7 @@ type eventLog struct {
 	sent   int // that of the last that was written
 	unsent int // bytes behind that
 
-	reader *answerer     // nil: nobody reads at present
+	reader *answerer     // nil: no reader
 	change chan struct{} // closed at the next change of any of these
 }
 
@@ -74,7 +72,7 @@ func (s *eventLog) settle(request string) {
 	s.changed()
 }
 
-// after returns the events behind the one of that number, as far as they are kept.
+// after returns the kept events after the one with that number.
 func (s *eventLog) after(number int) []loggedEvent {
 	for i, ev := range s.events {
 		if ev.number > number {
@@ -95,8 +93,8 @@ func (s *eventLog) wrote(number int) {
 	s.changed()
 }
 
-// trim drops the oldest events beyond what is kept, but for those that a reader is still
-// to get, and the streams that have nothing left to say. The session's lock is held.
+// trim drops the oldest events beyond the bounds, except those that a reader still needs, and streams that have ended. The
+// caller holds the session's lock.
 func (c *sessionConn) trim() {
 	size, count, most := 0, 0, int(c.in.share.Load())
 	for _, s := range c.streams {
@@ -131,7 +129,7 @@ func (c *sessionConn) keepLess() {
 	defer c.mu.Unlock()
 	c.trim()
 	for _, s := range c.streams {
-		s.events = slices.Clone(s.events) // what was dropped is not held by them any more
+		s.events = slices.Clone(s.events) // releases the memory of dropped events
 	}
 }
 
