@@ -125,11 +125,10 @@ func (j *peerChecker) all(ctx context.Context) error {
 		j.skip("the probes", j.endpoint.Dialect+" has none")
 	}
 	end, err := j.open(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = j.shares(ctx, set)
+		end()
 	}
-	err = j.shares(ctx, set)
-	end()
 	if err == nil {
 		err = j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return p.Own || p.Bare })
 	}

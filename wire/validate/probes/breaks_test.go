@@ -70,6 +70,7 @@ var breaks = map[string]map[string]string{
 		"second-connection":  `.result.sessionId = "same"`,
 	},
 	"introspect": {
+		"service-schema":           `if .params.result.type? == "done" then .params.result.type = "progress" end`,
 		"unknown-module":           `if .params.result.type? == "guidance" then .params.result.error_kind = "method_not_found" end`,
 		"unknown-method":           `if .params.result.type? == "guidance" then .params.result.error_kind = "module_not_found" end`,
 		"failure-sequence":         `if .params.result.type? == "error" then del(.params.result.recoverable) end`,
