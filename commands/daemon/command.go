@@ -71,7 +71,7 @@ var verbs = []verb{
 		},
 		examples: []cmdline.Example{
 			{Says: "End all", Command: "rpcx session close --all"},
-			{Says: "End one", Command: `rpcx session close work`},
+			{Says: "End one, within two seconds", Command: `rpcx session close work --timeout 2s`},
 		},
 	},
 	{

@@ -27,16 +27,24 @@ func rulesTable() string {
 			}
 			b.WriteString(".\n\n")
 		} else {
-			fmt.Fprintf(&b, "The sections are those of %s.\n\n", set.Page)
+			fmt.Fprintf(&b, "The sections are those of %s. A rule is a must unless it is marked as a should.\n\n", set.Page)
 		}
 		for _, r := range set.Rules {
 			if r.Page == set.Page {
-				fmt.Fprintf(&b, "* %s -- %s; %s. %s\n", r.Name, r.Level, r.Section, r.Sentence)
+				b.WriteString(ruleLine(r.Name, string(r.Level), r.Section, r.Sentence))
 			}
 		}
 		b.WriteString("\n" + probesTable(dialect, set.Page))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// ruleLine returns the entry of a rule.
+func ruleLine(name, level, section, sentence string) string {
+	if level != "must" {
+		section = level + "; " + section
+	}
+	return "* " + name + " -- " + sentence + " (" + section + ")\n"
 }
 
 // probesTable lists the probes of a dialect.
@@ -48,7 +56,7 @@ func probesTable(dialect, page string) string {
 	var b strings.Builder
 	for _, p := range all.Probes {
 		if p.Page == page {
-			fmt.Fprintf(&b, "* %s -- %s; %s. %s\n", p.Name, p.Level, p.Section, p.Sentence)
+			b.WriteString(ruleLine(p.Name, string(p.Level), p.Section, p.Sentence))
 		}
 	}
 	if b.Len() == 0 {

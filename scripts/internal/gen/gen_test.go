@@ -169,3 +169,21 @@ func TestNoExampleTwice(t *testing.T) {
 
 // generatedBlock is what scripts/gen writes into README.
 var generatedBlock = regexp.MustCompile(`(?s)<!-- gen:.*?<!-- end -->`)
+
+// TestManualIsShort: all pages together have at most 8,000 lines.
+func TestManualIsShort(t *testing.T) {
+	t.Chdir("../../..")
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, f := range files {
+		if strings.HasPrefix(f.name, "man/rpcx") {
+			lines += bytes.Count(f.text, []byte("\n"))
+		}
+	}
+	if lines > 8000 {
+		t.Errorf("the manual has %d lines", lines)
+	}
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -50,10 +52,13 @@ func commandPages(root cmdline.Doc) []file {
 			p.line(".SH DESCRIPTION")
 			p.prose(d.Description)
 			for _, c := range d.Commands {
-				p.line(".SH %s", literal(strings.ToUpper(c.Name)))
+				p.line(".SS %s", literal(c.Name))
 				p.text(inline(upper(c.Usage)) + ".")
 				p.prose(c.Description)
-				p.flagGroups(c.Flags)
+			}
+			for _, s := range flagSets(d) {
+				p.line(".SH %s", literal("OPTIONS OF "+s.of))
+				p.flagGroups(s.flags)
 			}
 		}
 		p.examples(d)
@@ -110,11 +115,53 @@ func (p *page) examples(d cmdline.Doc) {
 	}
 }
 
+// A flagSet are the flags that some verbs of a command share.
+type flagSet struct {
+	of    string
+	flags []cmdline.FlagDoc
+}
+
+// flagSets returns the flags of the verbs of d, each once, below the verbs that have it; the largest sets first.
+func flagSets(d cmdline.Doc) (sets []flagSet) {
+	verbs := map[string][]string{} // by the form of a flag
+	forms := map[string]cmdline.FlagDoc{}
+	var order []string
+	for _, c := range d.Commands {
+		for _, f := range c.Flags {
+			form := fmt.Sprintf("%q", []any{f.Names, f.Arg, f.Usage, f.Group, f.Needs, f.With})
+			if verbs[form] == nil {
+				order = append(order, form)
+				forms[form] = f
+			}
+			verbs[form] = append(verbs[form], c.Name)
+		}
+	}
+	for _, form := range order {
+		if forms[form].Group == cmdline.GroupCommon {
+			continue
+		}
+		of := strings.ToUpper(strings.Join(verbs[form], ", "))
+		if len(verbs[form]) == len(d.Commands) {
+			of = "ALL VERBS"
+		}
+		i := slices.IndexFunc(sets, func(s flagSet) bool { return s.of == of })
+		if i < 0 {
+			i, sets = len(sets), append(sets, flagSet{of: of})
+		}
+		sets[i].flags = append(sets[i].flags, forms[form])
+	}
+	slices.SortStableFunc(sets, func(a, b flagSet) int { return len(b.flags) - len(a.flags) })
+	return sets
+}
+
 // flagGroups writes the options of one command, below their headings.
 func (p *page) flagGroups(flags []cmdline.FlagDoc) {
 	var groups []string
 	byGroup := map[string][]cmdline.FlagDoc{}
 	for _, f := range flags {
+		if f.Group == cmdline.GroupCommon { // rpcx(1) has them
+			continue
+		}
 		if byGroup[f.Group] == nil {
 			groups = append(groups, f.Group)
 		}

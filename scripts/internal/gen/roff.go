@@ -102,12 +102,17 @@ func (p *page) prose(text string) {
 		case help.Verbatim:
 			p.verbatim(part.Lines)
 		case help.Entry:
-			p.line(".TP\n\\fB%s\\fR", literal(part.Term))
+			p.item(`\fB` + literal(part.Term) + `\fR`)
 			if part.Text != "" {
 				p.text(inline(part.Text))
 			}
 		}
 	}
+}
+
+// item begins an entry of a list.
+func (p *page) item(tag string) {
+	p.line(`.IP "%s"`, strings.ReplaceAll(tag, `"`, `\(dq`))
 }
 
 func (p *page) verbatim(lines []string) {
@@ -133,6 +138,11 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	}
 	p.line(".SH OPTIONS")
 	p.prose(optionsIntro)
+	for _, f := range root.Commands[0].Flags {
+		if f.Group == cmdline.GroupCommon {
+			p.flag(f)
+		}
+	}
 	p.line(".SH TOPICS")
 	p.line("`rpcx help TOPIC` prints them, too.")
 	for _, t := range help.Topics() {
@@ -141,7 +151,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	}
 	p.line(".SH EXIT STATUS")
 	for _, s := range statuses {
-		p.line(".TP\n\\fB%d\\fR %s", s.Code, literal(s.Name))
+		p.item(fmt.Sprintf(`\fB%d\fR %s`, s.Code, literal(s.Name)))
 		p.text(literal(s.Meaning))
 	}
 	p.line(".SH LIMITS")
@@ -151,7 +161,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 		if l.Flag != "" {
 			bound += " (\\fB" + literal("--"+l.Flag) + "\\fR)"
 		}
-		p.line(".TP\n%s", literal(l.What))
+		p.item(literal(l.What))
 		p.text(bound + "; then: " + literal(l.Then))
 	}
 	p.shown(slices.DeleteFunc(slices.Clone(examples), func(e example) bool { return inReadme[e.title] }), "")
@@ -162,7 +172,8 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 // optionsIntro says what the values of flags look like.
 const optionsIntro = "Each command's page has its flags. They may stand anywhere before `--`, as `--flag VALUE` or `--flag=VALUE`. EXPR is a jq program. " +
 	"DURATION is `500ms`, `10s`, `2m` or a number of seconds; SIZE is `1000`, `64K`, `64M` or `1G`. PATTERN is a method's " +
-	"name, or one with `*`. A number or a time in parentheses is the default."
+	"name, or one with `*`. A number or a time in parentheses is the default. A flag that does not apply to the command and " +
+	"the endpoint is a usage error; `rpcx COMMAND ENDPOINT --help` lists those that apply. All commands have these:"
 
 // flag writes one option.
 func (p *page) flag(f cmdline.FlagDoc) {
@@ -175,11 +186,18 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	if f.Arg != "" {
 		form += ` \fI` + literal(f.Arg) + `\fR`
 	}
-	p.line(".TP\n%s", form)
-	p.text(inline(upper(strings.TrimSuffix(f.Usage, "."))) + ".")
+	p.item(form)
+	text := inline(upper(strings.TrimSuffix(f.Usage, "."))) + "."
 	if f.Repeated {
-		p.line("May be given more than once.")
+		text += " Repeatable."
 	}
+	if f.Needs != "" {
+		text += " Needs " + literal(f.Needs) + "."
+	}
+	if f.With != "" {
+		text += " With " + literal(f.With) + "."
+	}
+	p.text(text)
 	if len(f.Env) > 0 {
 		p.line("Environment: %s", literal(strings.Join(f.Env, ", ")))
 	}
