@@ -185,36 +185,32 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	return name, nil
 }
 
-// attach connects to the process of the session that the first argument names,
-// within --timeout. The caller must detach the Control and stop the Deadline.
-func attach(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
+// withSession calls do with the session that the first argument names, within --timeout.
+func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	name, err := nameOf(run.Line)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
+	defer cl.Stop()
 	c, err := daemon.Attach(cl.Ctx, name)
-	if err != nil {
-		err = env.Cause(cl.Ctx, err)
-		cl.Stop()
+	if err == nil {
+		defer c.Detach()
+		err = do(cl, c)
 	}
-	return c, cl, err
+	return env.Cause(cl.Ctx, err)
 }
 
-// attachLive is attach for requests to the inbox of a live session, which does
+// withInbox is withSession for requests to the inbox of a live session, which does
 // not exit for being idle meanwhile.
-func attachLive(ctx context.Context, run *env.Env, o *verbOptions) (*daemon.Control, *env.Deadline, error) {
-	c, cl, err := attach(ctx, run, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err = c.Live(cl.Ctx); err == nil {
-		err = request.SameVersion(strings.TrimPrefix(run.Line.Args[0], "@"), c.Version())
-	}
-	if err != nil {
-		err = env.Cause(cl.Ctx, err)
-		c.Detach()
-		cl.Stop()
-	}
-	return c, cl, err
+func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
+	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
+		if err := c.Live(cl.Ctx); err != nil {
+			return err
+		}
+		if err := request.SameVersion(strings.TrimPrefix(run.Line.Args[0], "@"), c.Version()); err != nil {
+			return err
+		}
+		return do(cl, c)
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
+	"rpcx/wire/session/daemon"
 )
 
 func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
@@ -20,21 +21,16 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return err
 	}
-	c, cl, err := attachLive(ctx, run, o)
-	if err != nil {
-		return err
-	}
-	defer cl.Stop()
-	defer c.Detach()
-	if o.waitFor > 0 {
-		time.AfterFunc(time.Duration(o.waitFor), func() {
-			cl.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.waitFor)), nil))
+	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
+		if o.waitFor > 0 {
+			time.AfterFunc(time.Duration(o.waitFor), func() {
+				cl.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.waitFor)), nil))
+			})
+		}
+		return c.Next(cl.Ctx, o.method, o.lease.Or(defaultLease), func(line json.RawMessage) error {
+			return printValues(cl.Ctx, print, line)
 		})
-	}
-	err = c.Next(cl.Ctx, o.method, o.lease.Or(defaultLease), func(line json.RawMessage) error {
-		return printValues(cl.Ctx, print, line)
 	})
-	return env.Cause(cl.Ctx, err)
 }
 
 // parkedID parses the ID of reply and reject.
@@ -61,13 +57,9 @@ func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
 		return wire.NewFault(wire.Usage, "the VALUE is no JSON: "+err.Error(), err)
 	}
-	c, cl, err := attachLive(ctx, run, o)
-	if err != nil {
-		return err
-	}
-	defer cl.Stop()
-	defer c.Detach()
-	return env.Cause(cl.Ctx, c.Reply(cl.Ctx, id, raw))
+	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
+		return c.Reply(cl.Ctx, id, raw)
+	})
 }
 
 func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
@@ -79,11 +71,7 @@ func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if _, err := strconv.ParseInt(code, 10, 64); err != nil {
 		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is no whole number", code), nil)
 	}
-	c, cl, err := attachLive(ctx, run, o)
-	if err != nil {
-		return err
-	}
-	defer cl.Stop()
-	defer c.Detach()
-	return env.Cause(cl.Ctx, c.Reject(cl.Ctx, id, &wire.Error{Code: json.RawMessage(code), Message: text}))
+	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
+		return c.Reject(cl.Ctx, id, &wire.Error{Code: json.RawMessage(code), Message: text})
+	})
 }

@@ -43,17 +43,13 @@ func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(
 	if err != nil {
 		return err
 	}
-	c, cl, err := attach(ctx, run, o)
-	if err != nil {
-		return err
-	}
-	defer cl.Stop()
-	defer c.Detach()
-	status, err := c.Status(cl.Ctx)
-	if err != nil {
-		return env.Cause(cl.Ctx, err)
-	}
-	return printValues(ctx, print, choose(status)...)
+	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
+		status, err := c.Status(cl.Ctx)
+		if err != nil {
+			return err
+		}
+		return printValues(ctx, print, choose(status)...)
+	})
 }
 
 // printValues prints values, each on a line.

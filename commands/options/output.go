@@ -247,19 +247,8 @@ func (o *Output) vars() (map[string]json.RawMessage, error) {
 // words.
 func variable(flag, given string) (name, value string, err error) {
 	name, value, ok := strings.Cut(given, "=")
-	if !ok || !isName(name) {
+	if !ok || !wire.IsName(name) {
 		return "", "", wire.NewFault(wire.Usage, fmt.Sprintf("%s: %q is no name of a variable", flag, name), nil)
 	}
 	return name, value, nil
-}
-
-// isName reports whether name can be the name of a variable in jq.
-func isName(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
 }

@@ -36,12 +36,17 @@ func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endp
 		return to, nil
 	}
 	if to, err = session.ParseEndpoint(o.To, ""); err == nil {
-		err = options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line)
-	}
-	if err == nil {
-		err = options.ApplyTo(run, to)
+		err = applyBetween(run, listen, to)
 	}
 	return to, err
+}
+
+// applyBetween checks the flags for a listener that passes on to the peer at to, and applies its profile.
+func applyBetween(run *env.Env, listen, to endpoint.Endpoint) error {
+	if err := options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line); err != nil {
+		return err
+	}
+	return options.ApplyTo(run, to)
 }
 
 // Pass passes everything between the clients of listen and the peer at to on,

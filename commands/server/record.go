@@ -56,10 +56,7 @@ func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to 
 		bind, err = c.Listen.Access(bind)
 	}
 	if err == nil {
-		err = options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line)
-	}
-	if err == nil {
-		err = options.ApplyTo(run, to)
+		err = applyBetween(run, listen, to)
 	}
 	if err == nil {
 		conn, err = options.TransportConfig(ctx, run, c)

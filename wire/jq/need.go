@@ -106,13 +106,7 @@ func (n *need) term(t *gojq.Term) bool {
 		}
 	}
 	if t.Type == gojq.TermTypeIdentity || t.Type == gojq.TermTypeIndex {
-		for len(suffixes) > 0 {
-			s, ok := constant(suffixes[0].Index)
-			if !ok {
-				break
-			}
-			path, suffixes = append(path, s), suffixes[1:]
-		}
+		path, suffixes = constants(path, suffixes)
 		if len(path) == 0 {
 			return false
 		}

@@ -59,22 +59,26 @@ func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
 	default:
 		return nil, &gojq.Query{Term: t}
 	}
-	n := 0
-	for n < len(t.SuffixList) {
-		s, ok := constant(t.SuffixList[n].Index)
-		if !ok {
-			break
-		}
-		path = append(path, s)
-		n++
-	}
-	if n == len(t.SuffixList) {
+	path, suffixes := constants(path, t.SuffixList)
+	switch {
+	case len(suffixes) == 0:
 		return path, nil
-	}
-	if t.SuffixList[n].Optional { // the ? belongs to the index before it
+	case suffixes[0].Optional: // the ? belongs to the index before it
 		return nil, &gojq.Query{Term: t}
 	}
-	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: t.SuffixList[n:]}}
+	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: suffixes}}
+}
+
+// constants appends to path the steps with which suffixes begin, and returns the rest of them.
+func constants(path []step, suffixes []*gojq.Suffix) ([]step, []*gojq.Suffix) {
+	for n, suffix := range suffixes {
+		s, ok := constant(suffix.Index)
+		if !ok {
+			return path, suffixes[n:]
+		}
+		path = append(path, s)
+	}
+	return path, nil
 }
 
 // constant returns the step for an index that does not depend on the input.

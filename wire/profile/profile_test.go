@@ -94,7 +94,7 @@ func TestVariables(t *testing.T) {
 		"a": true, "z": true, "A": true, "Z": true, "_": true, "a0": true, "a9": true, "_1a": true,
 		"": false, "0": false, "9a": false, "a/": false, "a:": false, "@": false, "[": false, "`": false, "{": false, "é": false, "a b": false,
 	} {
-		if isVariable(name) != want {
+		if wire.IsName(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}

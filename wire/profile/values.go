@@ -102,7 +102,7 @@ func (s *Setting) fill(text string) (string, error) {
 			continue
 		}
 		name, after, closed := strings.Cut(rest, "}")
-		if !closed || !isVariable(name) {
+		if !closed || !wire.IsName(name) {
 			return "", fmt.Errorf("write ${NAME} for a variable, and $${ for a plain ${")
 		}
 		val, set := os.LookupEnv(name)
@@ -115,16 +115,6 @@ func (s *Setting) fill(text string) (string, error) {
 			s.secrets = append(s.secrets, val)
 		}
 	}
-}
-
-func isVariable(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // rooted returns a relative path joined to the directory of the file.

@@ -130,20 +130,13 @@ func (s *shape) alike(b []byte) bool {
 		if n == 0 {
 			return false
 		}
-		var beyond bool
-		var bad fault
-		began, ends := s.at[n-1], s.at[n]
-		if i = began; b[i] == '"' {
-			i, beyond, bad = asciiString(b, i)
-		} else {
-			i, bad = value(b, i, 0)
-		}
-		part := s.text[s.ends[n-1]:s.ends[n]]
-		if beyond || bad != none || i+len(part) != ends || string(b[i:ends]) != string(part) {
+		began := s.at[n-1]
+		end, beyond, ok := s.valueAndPart(b, began, n)
+		if beyond || !ok || end != s.at[n] {
 			return false
 		}
-		copy(s.last[began:ends], b[began:ends])
-		i = ends
+		copy(s.last[began:end], b[began:end])
+		i = end
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -170,7 +169,7 @@ func carriedBy(e endpoint.Endpoint) string {
 	case e.Address.IsHTTP():
 		return "each message is the body of a POST, and connects by itself"
 	case e.IsBytes():
-		return "each message is framed as " + framingOf(e)
+		return "each message is framed as " + e.FramingName()
 	}
 	return "each message is a text frame of the WebSocket"
 }
@@ -182,7 +181,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	if len(cfg.Subprotocols) == 0 {
 		cfg.Subprotocols, cfg.SubprotocolOptional = spec.Transport.Subprotocols, true
 	}
-	name := cmp.Or(e.Framing, spec.Transport.Framing, "line")
+	name := e.FramingName()
 	f, ok := framing.ByName(name)
 	if !ok {
 		return cfg, wire.Usagef("unknown framing %q", name)

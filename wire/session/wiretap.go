@@ -10,7 +10,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/framing"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/wiretap"
 	"rpcx/wire/transport"
@@ -64,7 +63,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, err
 	}
 	bind.Binary, t.dialling.Binary = wire.BinaryAccept, wire.BinaryAccept
-	if listen.IsBytes() && to.IsBytes() && framingOf(listen) == framingOf(to) && t.dialling.Head == nil && of.Record != nil {
+	if listen.IsBytes() && to.IsBytes() && listen.FramingName() == to.FramingName() && t.dialling.Head == nil && of.Record != nil {
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
 	}
@@ -75,17 +74,6 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, err
 	}
 	return t, nil
-}
-
-// framingOf returns the name of the framing of an endpoint that is a stream of
-// bytes.
-func framingOf(e endpoint.Endpoint) string {
-	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
-		if name != "" {
-			return name
-		}
-	}
-	return framing.Names()[0]
 }
 
 // Endpoint returns where it listens, as a client writes it; "" for stdio.

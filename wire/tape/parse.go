@@ -234,7 +234,7 @@ func (l *Line) setBind(val []byte) error {
 	m := scan.ReadObject(val, depth)
 	for key, program, ok := m.Next(); ok; key, program, ok = m.Next() {
 		b := Binding{Name: scan.Key(key)}
-		if !isName(b.Name) {
+		if !wire.IsName(b.Name) {
 			return fmt.Errorf(`"bind": %q is no name: letters, digits and _`, b.Name)
 		}
 		if err := text(program, &b.Value); err != nil {
@@ -243,17 +243,6 @@ func (l *Line) setBind(val []byte) error {
 		l.Bind = append(l.Bind, b)
 	}
 	return nil
-}
-
-// isName reports whether s can follow a "$" in a jq program.
-func isName(s string) bool {
-	for i, c := range []byte(s) {
-		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 var errNoText = errors.New("is no text")

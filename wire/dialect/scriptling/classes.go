@@ -14,11 +14,7 @@ import (
 // create answers an object.new: the object exists when Class.__init__, if a hook
 // answers that, has succeeded.
 func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
-	name, err := text(p, "class")
-	if err != nil {
-		return nil, err
-	}
-	args, err := arguments(p)
+	name, args, err := target(p, "class")
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +40,7 @@ func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (js
 
 // method answers an object.call_method: a method's call, or one of a property.
 func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
-	name, err := text(p, "method")
-	if err != nil {
-		return nil, err
-	}
-	args, err := arguments(p)
+	name, args, err := target(p, "method")
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +89,7 @@ func (h *handler) destroy(ctx context.Context, in *dialect.Inbound, p []byte) (j
 	if err != nil || !h.server.take(o) {
 		return null, nil
 	}
-	args, _ := arguments(nil)
+	args, _ := plainArguments(nil)
 	_, err = h.ask(ctx, in, o, destructor, p, args)
 	h.server.clean(o)
 	if err != nil && !isUnknown(err) {

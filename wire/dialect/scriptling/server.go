@@ -121,11 +121,7 @@ func (h *handler) request(in *dialect.Inbound, name string, params json.RawMessa
 
 // function answers a function.call.
 func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
-	name, err := text(p, "name")
-	if err != nil {
-		return nil, err
-	}
-	args, err := arguments(p)
+	name, args, err := target(p, "name")
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +166,15 @@ func text(p []byte, key string) (string, error) {
 	return s, nil
 }
 
-// arguments returns the params of a hook.
-func arguments(p []byte) (json.RawMessage, error) {
-	args, err := plainArguments(p)
-	if err != nil {
-		return nil, wire.NewError(wire.CodeServer, err.Error())
+// target returns the name in a member of params, and the params of the hook of that name.
+func target(p []byte, key string) (name string, args json.RawMessage, err error) {
+	if name, err = text(p, key); err != nil {
+		return "", nil, err
 	}
-	return args, nil
+	if args, err = plainArguments(p); err != nil {
+		return "", nil, wire.NewError(wire.CodeServer, err.Error())
+	}
+	return name, args, nil
 }
 
 // value returns a hook's result as a Value.

@@ -44,7 +44,7 @@ func (s *server) destroyAll(left []*object) {
 	defer func() { _ = r.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), destructorsTimeout)
 	defer cancel()
-	args, _ := arguments(nil)
+	args, _ := plainArguments(nil)
 	for _, o := range left {
 		hook := o.class.Name + "." + destructor
 		if _, ok := r.Kind(hook); !ok {

@@ -91,22 +91,20 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 }
 
 // pipe finds the pipe that a request is about.
-func (h *Process) pipe(in *dialect.Inbound, r *rawRequest) (SharedPipe, error) {
-	if err := json.Unmarshal(in.Msg.Params, r); err != nil {
-		return nil, wire.Usagef("no raw traffic: %v", err)
+func (h *Process) pipe(in *dialect.Inbound) (r rawRequest, pipe SharedPipe, err error) {
+	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
+		return r, nil, wire.Usagef("no raw traffic: %v", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	pipe := h.open[string(r.Stream)].pipe
-	if pipe == nil {
-		return nil, wire.NewFault(wire.Closed, "the raw traffic has ended", nil)
+	if pipe = h.open[string(r.Stream)].pipe; pipe == nil {
+		return r, nil, wire.NewFault(wire.Closed, "the raw traffic has ended", nil)
 	}
-	return pipe, nil
+	return r, pipe, nil
 }
 
 func sendRaw(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
-	var r rawRequest
-	pipe, err := h.pipe(in, &r)
+	r, pipe, err := h.pipe(in)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +112,7 @@ func sendRaw(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessag
 }
 
 func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
-	var r rawRequest
-	pipe, err := h.pipe(in, &r)
+	_, pipe, err := h.pipe(in)
 	if err != nil {
 		return nil, err
 	}

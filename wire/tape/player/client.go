@@ -39,11 +39,7 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	p := e.play(track)
 	k := &checking{e: e, o: o, pairing: newPairing(p)}
 	e.policy = k
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
-	e.join(e.add(c))
-	e.greet()
-	err := e.run(ctx)
+	err := e.converse(ctx, c)
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
 	}

@@ -95,6 +95,14 @@ func (e *engine) play(track int) *play {
 	return e.plays[track]
 }
 
+// converse plays over c, which it closes when ctx ends.
+func (e *engine) converse(ctx context.Context, c wire.Conn) error {
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	e.join(e.add(c))
+	e.greet()
+	return e.run(ctx)
+}
+
 // greet starts the block with which our side of the primary track begins.
 func (e *engine) greet() {
 	if len(e.t.Tracks) > 0 {

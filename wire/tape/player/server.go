@@ -50,11 +50,7 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	e.primary = min(s.next, max(len(s.t.Tracks)-1, 0))
 	s.next++
 	s.mu.Unlock()
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
-	e.join(e.add(c))
-	e.greet()
-	err := e.run(ctx)
+	err := e.converse(ctx, c)
 	if cerr := s.end(e, c); err == nil {
 		err = cerr
 	}
