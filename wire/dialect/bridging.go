@@ -26,15 +26,12 @@ type Bridging struct {
 	// method and params, and the rest; nil: there are no such members.
 	Fields func(params json.RawMessage) (extra, rest json.RawMessage)
 
-	// Told reports whether a notification that comes while a call runs belongs to that call, as its
-	// progress or its log. Then the bridge passes it on as progress or log of the call. nil: no
-	// notification does.
+	// Told reports whether a notification that arrives during a call belongs to that call, as its progress or its log. Then
+	// the bridge forwards it as such. nil: no notification does.
 	Told func(method string) bool
-	// Own lists the methods of the greeting: each connection greets by itself, and they are never
-	// passed on.
+	// Own lists the methods of the handshake: each connection has its own, and they are never forwarded.
 	Own []string
-	// Greets says that a server of this dialect is greeted by its clients, and then calls Greeted of
-	// its Responder.
+	// Greets reports that clients begin the handshake of this dialect, which then calls Greeted of its Responder.
 	Greets    bool
 	NoStreams bool // a server of this dialect answers a call with one value
 	Objects   bool // params are an object

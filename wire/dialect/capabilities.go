@@ -11,10 +11,10 @@ import (
 // Transport describes how messages of a dialect travel.
 type Transport struct {
 	Framing      string      // of byte streams whose endpoint names none; "": line
-	Sentinel     bool        // on a line, what stands before the last byte 0xFF is no part of the message
+	Sentinel     bool        // a message begins after the last byte 0xFF of its line
 	Subprotocols []string    // offered on WebSocket
-	Binary       wire.Binary // what a binary message means to a client
-	ServerBinary wire.Binary // what it means to a server
+	Binary       wire.Binary // how a client treats a binary message
+	ServerBinary wire.Binary // how a server treats it
 	Duplex       bool        // both sides send messages at any time, which HTTP POST cannot carry
 	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
 	// can ask. nil: messages to such an endpoint are sent as POSTs.
@@ -23,7 +23,7 @@ type Transport struct {
 	HTTPName wire.HTTPName      // the header by which an HTTP server recognises a client
 }
 
-// Params says what the parameters of a dialect can be.
+// Params describes the parameters of a dialect.
 type Params struct {
 	Styles    []string  // how an object of params can be sent (--params-style), the usual way first; nil: one way
 	Scalar    bool      // params may be any JSON value, not only an object or an array
@@ -40,14 +40,14 @@ type Setting struct {
 	Says      string // a phrase for help; "": nothing more is known
 }
 
-// Validation is what rpcx validate compares a peer with. It is what the page of the dialect demands.
+// Validation is what rpcx validate compares a peer with, from the dialect's specification.
 type Validation struct {
 	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
 	Probes  string // what rpcx validate asks a peer, as wire/validate/probes reads it: a TOML text; "": nothing
 	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
 }
 
-// Handshake says what a dialect exchanges before anything else.
+// Handshake describes what a dialect exchanges before anything else.
 type Handshake struct {
 	ServerFirst bool // the server sends first: until then a client sends nothing
 	OneClient   bool // the peer has one client: a new one evicts the one before it
@@ -56,7 +56,7 @@ type Handshake struct {
 	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` speaks it
 }
 
-// Detection says by what a peer shows that it speaks a dialect. Patterns are regular expressions.
+// Detection describes how to recognise a peer of the dialect. Patterns are regular expressions.
 type Detection struct {
 	First   []string // patterns that all match the first bytes of such a server, or the text of its errors, and those of no other dialect's; nil: none are known
 	Unless  string   // a pattern that does not match them; "": none
@@ -82,7 +82,7 @@ type Probe struct {
 	Hooks   []string // to a client that has these hooks a server may offer more
 }
 
-// Discovery says how a peer describes itself, beside its codec's Describe.
+// Discovery describes how a peer describes itself, beside its codec's Describe.
 type Discovery struct {
 	Answers []string                                         // methods that a server of this dialect answers without a hook, beside rpc.discover and rpc.describe
 	Missing string                                           // what is missing in a peer that cannot be described, as a clause
@@ -112,16 +112,16 @@ type Evaluation struct {
 // IsLive reports whether e, which may be nil, is Live.
 func (e *Evaluation) IsLive() bool { return e != nil && e.Live }
 
-// Streams says what is unusual about the answers of a dialect.
+// Streams describes unusual properties of a dialect's responses.
 type Streams struct {
-	NoCancel bool // a call that we give up runs on at the peer
+	NoCancel bool // a cancelled call continues at the peer
 	Deferred bool // the result of a call may come after its response, as the only data item of a stream
 	// Follows reports whether op is a Subscribe that sends nothing, because it only shows what the
 	// peer sends by itself; nil: no operation is.
 	Follows func(op Op) bool
 }
 
-// Files says where the files are that answers hold.
+// Files describes where responses contain files.
 type Files struct {
 	Local    bool                         // they are files of the peer's machine, named by path
 	Embedded func(raw []byte) []wire.File // the files inside a whole answer message; nil: answers hold no files

@@ -28,7 +28,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// An OpKind says what an operation does.
+// An OpKind is the kind of an operation.
 type OpKind uint8
 
 // The operations. A codec answers wire.ErrUnsupported for those that its
@@ -37,15 +37,15 @@ const (
 	Call        OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
 	Notify                    // a request that wants no answer
 	Subscribe                 // a request whose answer opens a stream
-	Cancel                    // asks the peer to give up the pending request of Of
+	Cancel                    // asks the peer to cancel the pending request of Of
 	Unsubscribe               // asks the peer to end Stream, which Of opened
-	Raw                       // Params is the whole message, sent as it stands
+	Raw                       // Params is the whole message, sent unchanged
 	Watch                     // sends nothing: every message that comes in, or those of Method
 	Eval                      // Code is evaluated
 	Internal                  // a message of the dialect's own flows: Method is a word of the protocol, never a user's
 	JobRun                    // the job Method is started, and waited for: see Abilities.Job, as for those that follow
 	JobStart                  // it is started; the one answer says what Job it is
-	JobStatus                 // the one answer says how Job stands
+	JobStatus                 // the only answer is the status of Job
 	JobWait                   // the events of Job until it is over
 	JobCancel                 // Job is given up
 	JobList                   // the jobs that are known
@@ -59,12 +59,12 @@ type Op struct {
 	Code        string            `json:"code,omitempty"`        // of Eval
 	Job         string            `json:"job,omitempty"`         // of JobStatus, JobWait and JobCancel: which
 	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
-	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes hooks that Funcs names; nil: nothing is known of them
+	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; nil: no descriptions
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
 	OfID        wire.ID           `json:"-"`                     // the id of that operation's request
 	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
-	Unsubscribe string            `json:"unsubscribe,omitempty"` // how the stream is ended, where the user said it; "": derived from Method
-	// UnsubscribeParams are the params of Unsubscribe, where the user said them too.
+	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "": derived from Method
+	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
 	// Lasting says of a Subscribe that the user waits for more than its answer: then an answer that
 	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded).
@@ -75,7 +75,7 @@ type Op struct {
 	Beside string          `json:"beside,omitempty"`
 	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object); nil: none
 	Nested bool            `json:"nested,omitempty"` // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
-	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil: none is known
+	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil: unknown
 	Since  *int64          `json:"since,omitempty"`  // of a Watch in a session: start with the messages after this number in the session's ring; nil: start now
 	// Answer, if set in a Raw op, is called with each answer to it in place of
 	// peer.Options.Incoming. It runs on the reader's goroutine, in the order in which messages come
@@ -91,25 +91,22 @@ type Op struct {
 // id is in use is sent under that id.
 const FreshID = "\x00fresh"
 
-// A Codec turns operations into messages and messages into events, for one connection and one role
-// (client or server). It does no I/O, starts no goroutine and calls nobody back. The peer calls its
-// methods while it holds its lock, except Event.
+// A Codec turns operations into messages and messages into events, for one connection and one role (client or server). It
+// does no I/O, starts no goroutine and makes no callbacks. The peer calls its methods while it holds its lock, except Event.
 type Codec interface {
-	// Encode returns the message that asks for op: Raw, with ID if an answer will come. Final says
-	// that the first response is the only answer, so that no item can belong to it. For a Cancel or
-	// Unsubscribe that the dialect has no message for it returns wire.ErrUnsupported, and the peer
-	// then only forgets the call. The codec chooses the ids, which are unique on this connection. A
-	// message with a Stream and no Raw says that nothing is to be sent: op follows that stream, as
-	// others may, and its first message is an answer of null.
+	// Encode returns the message for op: Raw, with ID if there will be a response. Final means that the first response is
+	// the only one, so that no item can belong to it. For a Cancel or Unsubscribe without a message in the dialect it
+	// returns wire.ErrUnsupported, and the peer then only forgets the call. The codec chooses the ids, which are unique on
+	// this connection. A message with a Stream and no Raw means that nothing is sent: op follows that stream, as others may,
+	// and its first message is a result of null.
 	Encode(op Op) (wire.Message, error)
-	// Decode returns the messages in raw. batch says that they came as one batch, whose answers go
-	// back as one message. The slice and the messages are valid until the next Decode, as long as
-	// raw is. An error ends the connection, after the messages that are returned with it have been
-	// handled; a malformed message that can be answered is returned as Invalid instead.
+	// Decode returns the messages in raw. batch reports that they came as one batch, whose responses are sent as one
+	// message. The slice and the messages are valid until the next Decode, as long as raw is. An error ends the connection,
+	// after the messages that are returned with it have been handled; a malformed message that can be answered is returned
+	// as Invalid instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
-	// Opened says what a successful response to a Subscribe or Call means: the stream that it
-	// opens, nil if none, and whether the call is over with it. Items may also come under the id of
-	// the request.
+	// Opened interprets a successful response to a Subscribe or Call: the stream that it opens, nil if none, and whether the
+	// call ends with it. Items may also have the id of the request.
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
 	// Reply returns the messages that carry one event of the answer to req:
 	// none, one or several.
@@ -141,15 +138,13 @@ type Stream interface {
 	// after the final one. When ctx ends it returns ctx's error, and the stream
 	// can go on being read.
 	Next(ctx context.Context) (wire.Message, error)
-	// Cancel tells the peer that the rest is not wanted, if the dialect has a message for that, and
-	// forgets the stream. It ends no later than ctx. It may be called after the end, when it does
-	// nothing.
+	// Cancel cancels the stream at the peer, if the dialect has a message for that, and forgets it. It ends no later than
+	// ctx. After the end it does nothing.
 	Cancel(ctx context.Context) error
 }
 
-// A Finisher is a Stream that can be stopped without losing messages: after Finish it accepts
-// nothing more, and Next returns the messages that have come by then, then io.EOF. The peer is not
-// told, so this is for a Watch.
+// A Finisher is a Stream that can be stopped without losing messages: after Finish it accepts nothing more, and Next returns
+// the messages that have arrived by then, then io.EOF. The peer gets no message, so this is for a Watch.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
@@ -162,7 +157,7 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// A Stream may know more of itself than its interface says.
+// Optional interfaces of a Stream.
 type (
 	// A waiter knows whether Next would return at once.
 	waiter interface{ Waiting() bool }
@@ -199,19 +194,18 @@ type Caller interface {
 	// Call makes a call and returns its one result. An error that the peer answered is a
 	// *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// CallOp is Call with all that an operation can say.
+	// CallOp is Call with all settings of an operation.
 	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
 	// Notify sends op, for which no answer is expected.
 	Notify(ctx context.Context, op Op) error
 	// CloseWith ends the connection with a code and a reason, where its
 	// transport has them.
 	CloseWith(code int, reason string) error
-	// Connection returns what is known of the connection: always the same.
+	// Connection returns the description of the connection: always the same.
 	Connection() *Connection
 }
 
-// A Connection is what a Caller knows of its connection, and can do there beside calls. The zero value
-// is usable.
+// A Connection describes a Caller's connection, and what it can do there beside calls. The zero value is usable.
 type Connection struct {
 	Codec       Codec            // nil: the caller does not show it
 	Name        string           // what the peer is called in warnings; "": it is the only one
@@ -232,8 +226,8 @@ type Connection struct {
 type Inbound struct {
 	Msg  wire.Message // cloned; it may be kept
 	Emit func(wire.Event) error
-	// Order is the number of the message among all that came on the connection. Requests are
-	// handled concurrently, so the handler of one may start after that of a later notification.
+	// Order is the number of the message on the connection. Requests are handled concurrently, so the handler of one may
+	// start after that of a later notification.
 	Order uint64
 	// Answered is set by a handler whose events were the whole answer, as those of a stream are.
 	// The result of Handle is then dropped.

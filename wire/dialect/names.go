@@ -1,6 +1,6 @@
 package dialect
 
-// Names says how the methods of a dialect are named. A nil function keeps the name as it is.
+// Names describes the names of a dialect's methods. A nil function keeps the name unchanged.
 type Names struct {
 	Check    func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
 	Wire     func(typed string) string                 // the name on the wire of what a user typed

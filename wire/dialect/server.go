@@ -21,8 +21,8 @@ type Server struct {
 	// Reload tells the clients that hooks and catalog were loaded again; nil: the dialect has no
 	// message for that.
 	Reload func()
-	// Gets returns the paths that the server's HTTP listener also answers a GET of, with their
-	// answers; about describes who answers. nil: there are none.
+	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses; about describes the
+	// server. nil: none.
 	Gets func(about catalog.Info) wire.HTTPGets
 }
 
@@ -50,8 +50,7 @@ type Handler struct {
 // A Backend answers requests independently of the dialect; wire/serve implements
 // it.
 type Backend interface {
-	// Catalog returns what we offer; nil if peers are told nothing, as when we are
-	// the client.
+	// Catalog returns the local catalog; nil if peers get none, as from a client.
 	Catalog() *catalog.Catalog
 	// Bind returns the Responder for one connection. It can call the peer by c.
 	Bind(c Caller) Responder
@@ -73,14 +72,13 @@ type Host struct {
 // usable.
 type HostOptions struct {
 	Frame     time.Duration // the length of a simulated frame; 0: the dialect's default
-	Artifacts string        // the folder in which hooks write files for clients; "": a temporary one
+	Artifacts string        // the directory in which hooks write files for clients; "": a temporary one
 
 	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
 }
 
-// A Runtime evaluates code, in sessions that know nothing of each other. Any
-// number of sessions may evaluate at once; of one session the caller lets one
-// evaluation run at a time.
+// A Runtime evaluates code, in independent sessions. Any number of sessions may evaluate at once; the caller runs one
+// evaluation of a session at a time.
 type Runtime interface {
 	// Eval returns the value of e.Code, nil if it has none. The error is a *wire.Error if the peer
 	// should get it as it is, and an *EvalError if the code failed. Eval returns soon after ctx has
@@ -105,7 +103,7 @@ type Code struct {
 	// Function returns a function value for a name that Invoke takes; nil if the peer itself
 	// answers that name. May be nil.
 	Function func(name string) json.RawMessage
-	// Printed receives what the code prints, if the runtime can tell. May be nil.
+	// Printed receives the output of the code, if the runtime can report it. May be nil.
 	Printed io.Writer
 }
 
@@ -125,19 +123,17 @@ func (e *EvalError) Error() string { return e.Message }
 type Responder interface {
 	// Kind returns how method is answered; false if nothing answers it.
 	Kind(method string) (catalog.Kind, bool)
-	// Respond answers one request. If r.Stream is true the events go to r.Emit
-	// and the result is dropped. A failure that the peer should get as it stands
-	// is a *wire.Error.
+	// Respond answers one request. If r.Stream is true the events go to r.Emit and the result is dropped. A failure that the
+	// peer gets unchanged is a *wire.Error.
 	Respond(ctx context.Context, r Request) (json.RawMessage, error)
 	// Allows reports whether the policy allows calls of method.
 	Allows(method string) bool
-	// Denied reports whether the policy denies method by name, which holds for what a dialect answers
-	// itself, too.
+	// Denied reports whether the policy denies method by name, including methods that a dialect answers itself.
 	Denied(method string) bool
 	// ByPattern reports whether only a pattern among the hooks matches method.
 	ByPattern(method string) bool
-	// Greeted is called when the client has greeted, in dialects that do so, with the methods that the
-	// client has declared that it answers.
+	// Greeted is called after the client's handshake, in dialects that have one, with the methods that the client has
+	// declared to answer.
 	Greeted(answers []string)
 	Close() error
 }
@@ -167,10 +163,9 @@ type Request struct {
 // allow.
 const ByPolicy = "policy"
 
-// Describes reports whether b's catalog answers the request for what is offered,
-// name to hooks, although a pattern among them matches it, too: the pattern stands
-// for methods, and the catalog says which these are. A hook of that very name
-// answers itself, and a catalog without methods says nothing.
+// Describes reports whether b's catalog answers the request name for the catalog, although a pattern of hooks matches it,
+// too: the pattern stands for methods, which the catalog lists. A hook with exactly that name answers itself, and a catalog
+// without methods answers nothing.
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)

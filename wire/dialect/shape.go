@@ -7,7 +7,7 @@ import "rpcx/wire"
 // such as ids. Made-up values differ in every conversation and are translated when a tape is
 // played.
 type Shape struct {
-	Method string // the member that names what a message asks for or tells: "method", "type"
+	Method string // the member with the name of a message: "method", "type"
 	ID     string // the member that a request and what answers it share: "id"
 
 	// Typed says that answers have a Method, too. A message of the server with an ID then answers
@@ -32,12 +32,12 @@ type Shape struct {
 	// string) and $data (an object) stand for values.
 	Error string
 
-	// Streams are the members of an item's params that say which stream it belongs to. A result
-	// that equals such a value counts as made up, whatever the method.
+	// Streams are the members of an item's params that name its stream. A result that equals such a value counts as
+	// generated, whatever the method.
 	Streams []string
 
-	// Ends says where a request names the stream that it ends; Ended is the template of its answer,
-	// in which $id stands for the id. "": no request ends a stream.
+	// Ends is where a request names the stream that it ends; Ended is the template of its response, in which $id stands for
+	// the id. "": no request ends a stream.
 	Ends  []Place
 	Ended string
 
@@ -45,7 +45,7 @@ type Shape struct {
 	Varies []Place // versions and names of programs, measurements: not compared
 }
 
-// A Place says where a value stands in the messages of a dialect.
+// A Place is where messages of a dialect contain a value.
 type Place struct {
 	// Method is that of the request or notification, and of the request that an answer answers. A
 	// "*" at either end matches any text there. "" matches every message.

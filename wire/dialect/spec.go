@@ -6,13 +6,12 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Spec is one row of the table of dialects (see wire/dialect/all): everything that the rest of rpcx
-// knows of a dialect. Code outside wire/dialect asks for one of these properties and never compares
-// a dialect's name, so that a dialect can be added or removed with its folder and its row.
+// Spec is one row of the table of dialects (see wire/dialect/all): all properties of a dialect that the rest of rpcx uses.
+// Code outside wire/dialect asks for a property and never compares a dialect's name, so that a dialect can be added or
+// removed with its directory and its row.
 //
-// The members before Detection are those of every dialect. Only the first three are required; the
-// zero values of the others are right for most dialects. The members from Detection on are
-// capabilities, which are nil for a dialect that lacks them.
+// The members before Detection are those of every dialect. Only the first three are required; the zero values of the others
+// are right for most dialects. The members from Detection on are capabilities, which are nil for a dialect that lacks them.
 type Spec struct {
 	Name      string
 	NewCodec  func(o CodecOptions) Codec // makes the codec for one connection
@@ -21,7 +20,7 @@ type Spec struct {
 	Shape         func() Shape        // how the messages on a tape are read, and which of their values are made up
 	JSONRPCMember bool                // messages have the member "jsonrpc":"2.0"
 	Transport     Transport           // how messages travel
-	Handshake     Handshake           // what is exchanged before anything else
+	Handshake     Handshake           // the messages before anything else
 	Names         Names               // how methods are named
 	Params        Params              // what parameters can be
 	Catalog       catalog.Conventions // how a catalog of this dialect is read where its members do not say it
@@ -37,21 +36,19 @@ type Spec struct {
 	AnswerCache *AnswerCache
 }
 
-// CodecOptions tell a codec what the endpoint says and which limits the connection has. The zero
-// value is usable.
+// CodecOptions are the settings of a codec from the endpoint and the limits of the connection. The zero value is usable.
 type CodecOptions struct {
 	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
 	Framing  string // as the endpoint names it; "": its transport's own
 	OneWay   bool   // the peer cannot call back: HTTP POST
-	Serving  bool   // we are the server
-	Greeted  bool   // Greet sends nothing, but uses up the ids that the greeting would have had
+	Serving  bool   // the local side is the server
+	Greeted  bool   // Greet sends nothing, but uses the ids that the handshake would have
 
-	// Trace is called, with -v, with what a page's programs have made of a message; nil: it is not
-	// wanted.
+	// Trace is called, with -v, with the results of a dialect file's programs for messages; nil: not wanted.
 	Trace func(text string)
 
-	Handshake HandshakeOptions // where Spec.Handshake.Introduces: what the greeting says about us
-	Discovery DiscoveryCache   // where Spec.Discovery.Cached: keeps what the peer says it offers
+	Handshake HandshakeOptions // if Spec.Handshake.Introduces: the local description in the handshake
+	Discovery DiscoveryCache   // if Spec.Discovery.Cached: keeps the peer's catalog
 
 	Plugin PluginOptions // where Spec.Handshake.Plugin
 }

@@ -2,9 +2,8 @@ package dialect
 
 import "strings"
 
-// Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted
-// names, one on each line, in which * stands for any run of characters. "" takes all messages, also
-// those without a method.
+// Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted names, one per line, in
+// which * stands for any characters. "" takes all messages, also those without a method.
 func (op *Op) Takes(method string) bool {
 	if op.Method == "" || op.Method == method {
 		return true
@@ -17,8 +16,8 @@ func (op *Op) Takes(method string) bool {
 	return false
 }
 
-// Matches reports whether pattern, in which * stands for any run of characters, matches all of
-// name. It is used for what a Watch shows and for a server's policy.
+// Matches reports whether pattern, in which * stands for any characters, matches all of name. It is used for watches and for
+// a server's policy.
 func Matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	name, ok := strings.CutPrefix(name, first)

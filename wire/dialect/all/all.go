@@ -1,5 +1,5 @@
-// Package all is the table of dialects: a line for each that is written in Go, and the
-// pages. Adding a dialect is its folder below wire/dialect and its line here, or its page.
+// Package all is the table of dialects: a row for each dialect in Go, and the dialect files. To add a dialect, add its
+// directory below wire/dialect and its row here, or its dialect file.
 package all
 
 import (
@@ -20,9 +20,7 @@ import (
 	"rpcx/wire/dialect/scriptling"
 )
 
-// Specs returns the table of those that are written in Go. The first row is the dialect of
-// an endpoint that names none.
-// It is nobody's to change.
+// Specs returns the dialects in Go. The first row is the default dialect. The slice must not be changed.
 func Specs() []dialect.Spec { return specs() }
 
 var specs = sync.OnceValue(func() []dialect.Spec {
@@ -51,14 +49,13 @@ var detected = sync.OnceValue(func() (rows []dialect.Spec) {
 
 var pages = sync.OnceValue(func() *page.Library { return &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}} })
 
-// Pages returns the dialects that are pages, with the flows that pages can name.
+// Pages returns the dialect files, with the flows that they can name.
 func Pages() *page.Library { return pages() }
 
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 
-// Find returns the row of a name, or of the page that this is the path of; false where
-// there is none that is right.
+// Find returns the dialect with a name or the path of a dialect file; false if there is no valid one.
 func Find(name string) (dialect.Spec, bool) {
 	s, ok, _ := find(name)
 	return s, ok
@@ -72,7 +69,7 @@ func find(name string) (dialect.Spec, bool, error) {
 	return pages().Find(name)
 }
 
-// OwnNames returns the names of the pages in the user's configuration folder.
+// OwnNames returns the names of the dialect files in the user's configuration directory.
 func OwnNames() []string { return pages().OwnNames() }
 
 // Named returns the row of a name, and a Spec without any property for a name
@@ -82,8 +79,8 @@ func Named(name string) dialect.Spec {
 	return s
 }
 
-// Lookup is Find for a name that a user typed: where there is none it returns a
-// usage Fault that suggests the nearest, or says what is wrong with the page.
+// Lookup is Find for a name that a user typed: for an unknown one it returns a usage Fault that suggests the nearest, or the
+// error of the dialect file.
 func Lookup(name string) (dialect.Spec, error) {
 	s, ok, err := find(name)
 	if ok || err != nil {

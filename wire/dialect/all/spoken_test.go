@@ -98,17 +98,17 @@ type spoken struct {
 	mine    dialect.Codec
 	p       *peer.Peer
 	far     wire.Conn
-	came    chan string // what the other end got
+	came    chan string // messages received by the other end
 	notes   chan string
 	ops     map[string]*opened
 
 	last  string            // that was compared
-	early []string          // came before what ">&" looked for
-	taken map[string]string // what stands for parts of messages
+	early []string          // arrived before the message that ">&" waits for
+	taken map[string]string // names for parts of messages
 	masks []*regexp.Regexp
 }
 
-// patience is far longer than anything takes that works.
+// patience is far longer than any working step takes.
 const patience = 30 * time.Second
 
 func (s *spoken) play() {
@@ -141,7 +141,7 @@ func (s *spoken) play() {
 	}
 }
 
-// want demands what the line before holds, or writes it there.
+// want compares the line before with the expected text, or writes it there.
 func (s *spoken) want(at int, prefix, got, want string) error {
 	s.last = got
 	got = s.masked(got)
@@ -155,7 +155,7 @@ func (s *spoken) want(at int, prefix, got, want string) error {
 	return fmt.Errorf("got  %s\nwant %s", got, want)
 }
 
-// masked returns a text with names in place of what was taken and masked.
+// masked returns a text with names in place of the taken and masked parts.
 func (s *spoken) masked(text string) string {
 	for name, value := range s.taken {
 		text = strings.ReplaceAll(text, value, name)
@@ -183,7 +183,7 @@ func like(text, pattern string) bool {
 	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
-// step takes a step of a conversation, or of what comes before it.
+// step runs a step of a conversation, or a setting before it.
 func (s *spoken) step(verb, rest string) error {
 	switch verb {
 	case "client", "server", "codec":
@@ -230,7 +230,7 @@ func (s *spoken) step(verb, rest string) error {
 	return nil
 }
 
-// speak finds the dialect, whose page may follow.
+// speak finds the dialect, whose dialect file may follow.
 func (s *spoken) speak(name string) error {
 	spec, err := all.Lookup(name)
 	if name == "page" {

@@ -62,7 +62,7 @@ func (s *spoken) alone(verb, rest string) error {
 	return s.wants(got)
 }
 
-// wants demands the lines ": TEXT" that follow, or writes them.
+// wants compares with the lines ": TEXT" that follow, or writes them.
 func (s *spoken) wants(got []string) error {
 	end := s.at
 	for end < len(s.lines) && strings.HasPrefix(s.lines[end], ":") {
@@ -90,7 +90,7 @@ func (s *spoken) wants(got []string) error {
 	return fmt.Errorf("got\n: %s\nwant\n%s", strings.Join(got, "\n: "), strings.Join(want, "\n"))
 }
 
-// described returns all members of a message that say something, and what a user sees of it.
+// described returns all non-empty members of a message, and what users see of it.
 func described(c dialect.Codec, m wire.Message) string {
 	words := []string{m.Kind.String()}
 	add := func(name, value string) {

@@ -20,7 +20,7 @@ import (
 type opened struct {
 	ready chan struct{} // closed when it has been opened
 	st    dialect.Stream
-	said  string // in place of a stream: what came of it
+	said  string // in place of a stream: its outcome
 	err   error
 	next  chan string // what await has begun to read; nil: nothing
 }
@@ -32,7 +32,7 @@ var kinds = map[string]dialect.OpKind{
 	"notify": dialect.Notify, "cancel": dialect.Cancel, "unsubscribe": dialect.Unsubscribe,
 }
 
-// take takes a step of a conversation that has begun.
+// take runs a step of a conversation that has begun.
 func (s *spoken) take(verb, rest string) error {
 	at := s.at - 1
 	for name, value := range s.taken {
@@ -124,7 +124,7 @@ func (s *spoken) take(verb, rest string) error {
 	return nil
 }
 
-// among looks for a message among those that come, whose order is not said.
+// among finds a message among the next ones, in any order.
 func (s *spoken) among(ctx context.Context, want string) error {
 	for i := 0; ; i++ {
 		if i == len(s.early) {
@@ -255,7 +255,7 @@ func event(c dialect.Codec, m wire.Message) string {
 	return shown
 }
 
-// text returns all that an error says.
+// text returns all members of an error.
 func text(err error) string {
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {

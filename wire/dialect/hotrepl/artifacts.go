@@ -15,22 +15,20 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// artifacts makes a folder for each command, in which its hook writes files for
-// the client: below the folder that the user named, or below a temporary one
-// that is removed when the host ends.
+// artifacts makes a directory for each command, in which its hook writes files for the client: below the user's directory,
+// or below a temporary one that is removed when the host ends.
 type artifacts struct {
-	dir string // the user's folder; "": none, a temporary one is made when first needed
+	dir string // the user's directory; "": none, a temporary one is made when first needed
 
 	mu   sync.Mutex
-	ours *scratch.Dir // the temporary folder; nil: not made yet
+	ours *scratch.Dir // the temporary directory; nil: not made yet
 }
 
 // unsafeChars matches what is removed from a client's id before it becomes part
 // of a folder's name.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
-// folder makes a new folder for the artifacts of the command with that id, and
-// returns its absolute path.
+// folder makes a directory for the artifacts of the command with that id, and returns its absolute path.
 func (a *artifacts) folder(id string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,7 +95,7 @@ func digest(path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// close removes the temporary folder.
+// close removes the temporary directory.
 func (a *artifacts) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

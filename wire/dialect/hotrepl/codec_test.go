@@ -197,8 +197,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An answer that lacks what was asked for is none: else it would be taken for an
-// answer of nothing.
+// A response that lacks its main member is not a response: it would otherwise count as an empty one.
 func TestAnswersThatLackTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
 		c := NewCodec(dialect.CodecOptions{})
@@ -216,7 +215,7 @@ func TestAnswersThatLackTheirMember(t *testing.T) {
 	}
 }
 
-// A user's own messages: what answers each, and what a cancel of theirs ends.
+// Messages of the user: their responses, and their cancels.
 func TestRawMessages(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	for i, step := range []struct{ way, msg, want string }{

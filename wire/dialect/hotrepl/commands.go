@@ -108,8 +108,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run runs the hook of a command and collects the files that it wrote. place is
-// the name of their folder; emit receives progress and may be nil.
+// run runs the hook of a command and collects the files that it wrote. place is the name of their directory; emit receives
+// progress and may be nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.folder(place)
 	if err != nil {

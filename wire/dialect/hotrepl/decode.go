@@ -52,9 +52,8 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	return m, false
 }
 
-// classify decides what a host's message is to us. An answer to an id that we
-// never sent stays a notification: after an eviction, hosts send the answers of
-// the former client to the new one.
+// classify determines the kind of a host's message. A response to an unknown id stays a notification: after an eviction,
+// hosts send the responses of the former client to the new one.
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
@@ -79,8 +78,8 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// ours reports whether we sent a message with that id. last says that this is
-// the last message for it, so that a user's own id can be forgotten.
+// ours reports whether a message with that id was sent. last reports that this is the last message for it, so that a user's
+// own id can be forgotten.
 func (c *codec) ours(id wire.ID, last bool) bool {
 	if last {
 		defer delete(c.sent, string(id))
@@ -182,14 +181,13 @@ func malformedAnswer(m *wire.Message, what string) {
 	m.Err = wire.NewError(wire.CodeInvalidRequest, what)
 }
 
-// answers names, per type of answer, the member that holds what was asked for.
+// answers names, per type of response, its main member.
 var answers = map[string]string{
 	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
 	typeJournalResult: "entries", typeStatusResult: "progress",
 }
 
-// value returns the value in an eval_result or subscribe_result; nil if it has
-// none. Some hosts leave the member out where the value is null.
+// value returns the value in an eval_result or subscribe_result; nil if it has none. Some hosts omit the member for null.
 func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil

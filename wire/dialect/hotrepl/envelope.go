@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The kinds of error on the page. As a client we read any other, too.
+// The kinds of error in the specification. A client accepts any other, too.
 const (
 	kindValidation   = "validation_failed"
 	kindPrecondition = "precondition_failed"
@@ -50,8 +50,7 @@ func errorMessage(id wire.ID, e envelope) []byte {
 	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
-// readError reads an envelope. Members that are missing or malformed are left
-// out; even a val that is no envelope makes an error.
+// readError reads an envelope. Missing or malformed members are left out; even a val that is not an envelope makes an error.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host says that it failed, and not why"}
 	if scan.Type(val) != 'o' {

@@ -7,8 +7,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A job's progress is any JSON: what of it says how far the job is becomes the
-// event's fraction.
+// A job's progress may be any JSON: the part that expresses a fraction becomes the event's fraction.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct{ progress, message, fraction string }{
 		{`0.25`, "running", `0.25`},
@@ -44,7 +43,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A reload is a line of the host's log, with what it says of itself.
+// A reload becomes a line of the host's log, with its members.
 func TestReloadEvent(t *testing.T) {
 	for _, tt := range []struct{ members, message, extra string }{
 		{`"message":"Reloaded.","assembly":"A"`, "Reloaded.", `{"assembly":"A"}`},

@@ -17,8 +17,8 @@ import (
 // hello is the host's handshake.
 type hello struct{ raw json.RawMessage }
 
-// keepHandshake keeps a handshake, whenever it comes, and forgets the commands
-// that were known before. The peer's lock is held.
+// keepHandshake stores a handshake, whenever it arrives, and forgets the commands known before. The caller holds the peer's
+// lock.
 func (c *codec) keepHandshake(raw []byte) {
 	h := &hello{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
@@ -27,8 +27,8 @@ func (c *codec) keepHandshake(raw []byte) {
 	c.hello, c.catalog, c.methods = h, nil, nil
 }
 
-// Greet waits for the host's handshake, which comes unasked. Another version of
-// the protocol is a Fault of kind Protocol, an end before it one of kind Unreachable.
+// Greet waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of kind
+// Protocol, an end before it one of kind Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -51,7 +51,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return check(c.said().raw)
 }
 
-// said returns the handshake; nil before it came.
+// said returns the handshake; nil before it arrives.
 func (c *codec) said() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()

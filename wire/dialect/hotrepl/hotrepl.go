@@ -35,16 +35,16 @@ const version = "2"
 // codec is the state for one connection.
 type codec struct {
 	depth  int
-	prefix string // of our ids, so that another client's answers are never taken for ours
+	prefix string // prefix of ids, which distinguishes responses to another client
 	last   int
 	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
-	sent   map[string]string  // the types of our messages that are not answered, by id
-	host   bool               // we are the host: our handshake was sent
-	max    int                // the greatest message that the host takes; 0: not known
+	sent   map[string]string  // the types of unanswered messages, by id
+	host   bool               // the local side is the host: the handshake was sent
+	max    int                // the greatest message that the host accepts; 0: unknown
 	out    [3]wire.Message
 
 	mu      sync.Mutex // for all below, which flows use too
-	hello   *hello     // nil: none has come
+	hello   *hello     // nil: none yet
 	catalog *catalog.Catalog
 	methods map[string]*catalog.Catalog // of one command each
 	running map[string]bool             // jobs that were accepted and have not ended, by id
@@ -69,7 +69,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{depth: o.MaxDepth, prefix: hex.EncodeToString(b[:]) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
 }
 
-// Abilities returns the flows. Answers may come without a call of ours.
+// Abilities returns the flows. Responses may arrive without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		Greet: c.Greet, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,

@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 			fails("g", `{"kind":"precondition_failed","code":"refused","message":"refused","retryable":false}`),
 			call("h", "archive.preflight", `{"fail":"plain"}`),
 			fails("h", `{"kind":"internal","code":"handlerException","message":"The command failed.","retryable":false}`),
-			// A command that takes its time holds up nobody, and can be cancelled.
+			// A long command delays nothing else, and can be cancelled.
 			call("i", "slow", "{}"), `> {"type":"eval","id":"j","code":"1 + 1"}`,
 			`< {"type":"eval_result","id":"j","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"cancel","id":"x","targetId":"i"}`,
@@ -110,7 +110,7 @@ func TestHostRefuses(t *testing.T) {
 	})
 }
 
-// What is too long to be told is a failure.
+// A result that is too long to send is a failure.
 func TestResultTooLarge(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxResultLength":5,"maxEnumerableElements":2}`}, func(_ *server, g guestOf) {
 		g.play(

@@ -26,7 +26,7 @@ func page(t testing.TB, file string) map[string]json.RawMessage {
 	return all
 }
 
-// A judge holds messages against the page's schemas.
+// A judge checks messages with the schemas of the specification.
 type judge map[string]*schema.Schema
 
 func newJudge(t testing.TB) judge {
@@ -65,7 +65,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// What a client writes is the page's examples, but for the ids.
+// A client writes the specification's examples, except for the ids.
 func TestClientExamples(t *testing.T) {
 	examples, j := page(t, "testdata/examples.json"), newJudge(t)
 	o := func(s string) json.RawMessage { return json.RawMessage(s) }
@@ -130,7 +130,7 @@ func TestHostExamples(t *testing.T) {
 	}
 }
 
-// An answer to what was never asked is nothing, whatever its type.
+// A response to an unknown id is ignored, whatever its type.
 func TestStrangersAnswers(t *testing.T) {
 	for kind, example := range page(t, "testdata/examples.json") {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {

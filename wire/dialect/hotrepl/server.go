@@ -15,7 +15,7 @@ import (
 // client, until a reset.
 const sessionName = "hotrepl"
 
-// evictTimeout bounds how long we try to tell a client that it is evicted.
+// evictTimeout bounds sending the eviction to a client.
 const evictTimeout = 2 * time.Second
 
 // server is a host: it has one client at a time, and works on the ticks of a
@@ -64,8 +64,7 @@ func newHost(b dialect.Backend) *server {
 	return s
 }
 
-// Accept sends the handshake to a new client, after the one that was there has
-// been told that it is evicted.
+// Accept sends the handshake to a new client, after it has evicted the previous one.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	s.accept.Lock()
 	defer s.accept.Unlock()
@@ -201,7 +200,7 @@ func (h *handler) drop() {
 	h.cancel()
 }
 
-// evict tells the client that another has taken its place, and closes it.
+// evict notifies the client that another has taken its place, and closes it.
 func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
@@ -211,8 +210,8 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits until it is written: a slow client slows the
-// frames down. It gives up when the client is gone.
+// send writes one message and waits until it is written: a slow client slows the frames down. It fails when the client has
+// disconnected.
 func (h *handler) send(msg json.RawMessage) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: msg})
@@ -240,7 +239,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 	return nil, nil
 }
 
-// A clientHandler is the handler of our client role. A host asks nothing of a client.
+// A clientHandler is the handler of a client. A host sends no requests.
 type clientHandler struct {
 	caller dialect.Caller
 	r      dialect.Responder

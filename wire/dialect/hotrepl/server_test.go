@@ -253,8 +253,7 @@ func TestHostAnswersThePage(t *testing.T) {
 	})
 }
 
-// lacks is a member of want, but for those that may be left out, that got has
-// not.
+// lacks returns a required member of want that got lacks.
 func lacks(got, want []byte) string {
 	for key := range scan.Members(want) {
 		if scan.Get(got, string(key)) == nil {
@@ -366,7 +365,8 @@ func TestTooManySubscriptions(t *testing.T) {
 	})
 }
 
-// A client that is gone without a word leaves no subscription: its code runs no more, and another has room for its own.
+// A client that disconnects without a message leaves no subscription: its code stops, and another client has room for its
+// own.
 func TestSubscriptionsEndWithTheirClient(t *testing.T) {
 	r := &engine{}
 	host(t, backend{r: r}, func(s *server, g guestOf) {

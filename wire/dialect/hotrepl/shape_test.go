@@ -15,10 +15,8 @@ import (
 // the same.
 var unequal = []string{"value", "valueType", "seq", "durationMs", "timestamp"}
 
-// differs says in what got is another message than want. They have the same
-// members with the same values; but what but names, by path, and what is unequal
-// anyway, is only of the same type. Of arrays that differ each element is held
-// against want's first.
+// differs returns the first difference between got and want. They must have the same members with the same values; what but
+// names, by path, must only have the same type. Of arrays that differ each element is compared with want's first.
 func differs(path string, got, want any, but []string) []string {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	loose := slices.Contains(unequal, name) || slices.ContainsFunc(but, func(b string) bool {
@@ -68,13 +66,13 @@ func differs(path string, got, want any, but []string) []string {
 	return all
 }
 
-// exampled are the page's examples, and what our host is like them in.
+// exampled are the specification's examples with the parts in which rpcx's host equals them.
 type exampled struct {
 	t        *testing.T
 	examples map[string]json.RawMessage
 }
 
-// is demands that got is the page's example, but for what but names.
+// is checks that got is the specification's example, except for what but names.
 func (e exampled) is(got []byte, name string, but ...string) {
 	e.t.Helper()
 	var g, w any
@@ -112,8 +110,7 @@ func (e exampled) starts(g guestOf) (job string) {
 	return job
 }
 
-// Every example of what a host sends is what our host sends when it is asked as
-// the page asks.
+// For each example request rpcx's host sends the example response.
 func TestHostIsThePage(t *testing.T) {
 	rows := map[string]func(e exampled, s *server, g guestOf){
 		typeHandshake: func(e exampled, s *server, g guestOf) {

@@ -59,8 +59,7 @@ func (a *answer) Next(ctx context.Context) (wire.Message, error) {
 
 func (a *answer) Cancel(context.Context) error { return nil }
 
-// What a service with many modules says is written once, not again with each of
-// them: it may be megabytes.
+// The description of a service with many modules, which may be megabytes, is written once, not again with each module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{}).(*codec)
 	var kept json.RawMessage
@@ -82,7 +81,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever had to wait for nothing is told why, and that what follows is unchecked.
+// If a service does not respond, a warning states that what follows is not checked.
 func TestServicesThatDoNotAnswer(t *testing.T) {
 	for ignored, want := range map[string]string{
 		hashMethod:         "has not answered within 15s",

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// discovered holds what a service has said about itself, in the form in which
-// the discovery cache stores it between runs.
+// discovered is a service's description of itself, as the discovery cache stores it.
 type discovered struct {
 	Format  int                        `json:"introspect"` // discoveredFormat
 	Hashes  []string                   `json:"hashes"`     // JSON tokens: the hash in items, and the one that service_hash returned

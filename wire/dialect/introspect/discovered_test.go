@@ -9,14 +9,14 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// told is a service of one module with these methods and that schema.
+// told returns a service of one module with these methods and that schema.
 func told(methods, schema string) *discovered {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"s","version":"1.0.0","description":"d","methods":`+methods+`}]}`), nil)
 	k.Schemas["s"] = json.RawMessage(schema)
 	return k
 }
 
-// What a service says of its methods, in the ways in which services say it.
+// The ways in which services describe their methods.
 func TestReadModule(t *testing.T) {
 	tests := []struct{ name, methods, schema, want, notes string }{
 		{
@@ -121,8 +121,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// FuzzCatalog: whatever a service says of itself, and whatever stands in a file,
-// becomes a catalog that can be read again.
+// FuzzCatalog: any description, and any content of the cache file, becomes a catalog that can be read again.
 func FuzzCatalog(f *testing.F) {
 	f.Add(`{"modules":[{"namespace":"s","methods":["a",1,""]},{"namespace":""},5]}`,
 		`{"oneOf":[{"$ref":"#/$defs/A"},{"properties":{"method":{"enum":["a"]},"params":{}}}],"definitions":{"A":{"allOf":[{"$ref":"#/$defs/A"}]}}}`)

@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// hashes follows the service hash. What we know of the service was fetched under
-// one or two hashes; every item carries the hash of now, and a different one
-// means that our schemas are out of date.
+// hashes follows the service hash. The schemas of the service were fetched under one or two hashes; every item carries the
+// current hash, and a different one means that the schemas are out of date.
 type hashes struct {
 	mu         sync.Mutex
 	collecting bool     // discovery is running: hashes that come belong to what it fetches
 	seen       []string // hash tokens that came while collecting
-	current    []string // hash tokens under which our schemas were fetched
+	current    []string // hash tokens under which the schemas were fetched
 	stale      bool     // an item had a hash that is not in current
-	wrong      bool     // the service refused params: our schemas may be wrong
+	wrong      bool     // the service rejected params: the schemas may be wrong
 }
 
 // maxHashes bounds the hashes that are remembered: a service has two at most,
@@ -66,8 +65,7 @@ func (h *hashes) collected() []string {
 	return slices.Clone(h.seen)
 }
 
-// trust sets the hashes under which our schemas were fetched, and clears all
-// doubts about them.
+// trust sets the hashes under which the schemas were fetched, and clears all doubts about them.
 func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,8 +73,7 @@ func (h *hashes) trust(current []string) {
 	h.current = slices.Clone(current[:min(len(current), maxHashes)])
 }
 
-// doubts reports whether our schemas are out of date (the hash changed), or may
-// be wrong (params were refused).
+// doubts reports whether the schemas are out of date (the hash changed), or may be wrong (params were rejected).
 func (h *hashes) doubts() (stale, wrong bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -33,8 +33,8 @@ const (
 // serviceModule is the module of those methods. Services do not list it.
 const serviceModule = "service"
 
-// itemMethod is the method of the notifications that our server writes. A client
-// ignores it: items belong to a stream by their subscription id alone.
+// itemMethod is the method of a server's notifications. Clients ignore it: items belong to a stream only by their
+// subscription id.
 const itemMethod = "service_subscription"
 
 // paramStyles are the values of --params-style, the default first: an object is

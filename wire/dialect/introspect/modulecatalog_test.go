@@ -64,7 +64,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A module has a version, which is its own, or that of all, or none to speak of.
+// A module has its own version, or the common one, or none.
 func TestVersionOfAModule(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"catalog":1}`: "0.0.0",

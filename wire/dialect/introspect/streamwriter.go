@@ -137,8 +137,8 @@ func (w *streamWriter) done() error {
 	return w.emit(w.message(typeDone, func(*scan.Object) {}))
 }
 
-// end stops the stream without telling the peer, which did not want the rest. It is
-// false where the stream had ended before.
+// end stops the stream without a message to the peer, which has unsubscribed. It returns false if the stream had ended
+// before.
 func (w *streamWriter) end() (was bool) {
 	w.mu.Lock()
 	was = !w.ended

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Who has read done and unsubscribes, before its writer goes on, ends nothing.
+// A client that has read done and unsubscribes before the writer continues ends nothing.
 func TestDoneIsTheEnd(t *testing.T) {
 	var out *streamWriter
 	said := 0

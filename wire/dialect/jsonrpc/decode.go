@@ -104,15 +104,15 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// broken returns a whole input that is no JSON.
+// broken returns a whole input that is not JSON.
 func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
 	c.msgs = append(c.msgs[:0], Broken(raw, what))
 	return c.msgs
 }
 
-// garbled returns a whole input that is not UTF-8. Where it is JSON otherwise,
-// it still tells whose answer it was meant to be, or that it was none.
+// garbled returns a whole input that is not UTF-8. If it is JSON otherwise, the result has the id of the call that it
+// answers.
 func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	var was wire.Message
 	if !batch && len(c.msgs) == 1 {
@@ -136,7 +136,7 @@ func Broken(raw []byte, what string) wire.Message {
 // EmptyBatch returns the Invalid message for a batch of no messages.
 func EmptyBatch(raw []byte) wire.Message { return Invalid(raw, nil, "an empty batch") }
 
-// Invalid returns the Invalid message for JSON that is no message.
+// Invalid returns the Invalid message for JSON that is not a message.
 func Invalid(raw []byte, id wire.ID, what string) wire.Message {
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}
@@ -188,7 +188,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 // takesID reports whether a request may have an id.
 func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
-// wrong returns what is wrong with the id or the params of a request; "" if nothing is. two says that it is one of JSON-RPC 2.0.
+// wrong returns what is wrong with the id or the params of a request; "" if nothing is. two reports JSON-RPC 2.0.
 func (c *codec) wrong(f *fields, two bool) string {
 	switch {
 	case !c.takesID(f.id):

@@ -1,16 +1,12 @@
-// Package jsonrpc speaks JSON-RPC 2.0 and 1.0, both roles. What it writes is
-// exact; what it reads is either version, whichever it writes: a missing
-// "jsonrpc" member, "error":null beside a result, errors that are strings, and
-// notifications with "id":null are all understood.
+// Package jsonrpc implements JSON-RPC 2.0 and 1.0, in both roles. It writes exactly one version and reads either: it accepts
+// a missing "jsonrpc" member, "error":null beside a result, errors that are strings, and notifications with "id":null.
 //
-// Streams are read as they are found in the wild: a notification whose params
-// name a subscription (subscription, subscription_id or subscriptionId) is an
-// item of it, "done":true or an "error" beside it its end; and further
-// responses with the id of the subscribe request are items too.
+// It reads streams as existing servers write them: a notification whose params name a subscription (subscription,
+// subscription_id or subscriptionId) is an item of it, and "done":true or an "error" beside it its end; further responses
+// with the id of the subscribe request are items too.
 //
-// Version 1 writes "params":[] where none are given, as 1.0 has it and
-// ovsdb-server insists. Node's inspector takes that for most methods; for the
-// others the user gives {}.
+// Version 1 writes "params":[] if none are given, as in 1.0 and as ovsdb-server requires. Node's inspector accepts that for
+// most methods; for the others the user gives {}.
 package jsonrpc
 
 import (
@@ -76,8 +72,7 @@ func NewCodec(o Options) dialect.Codec {
 	return &codec{o: o}
 }
 
-// Encode writes op. Its ids are integers from 1. The Final of what it returns
-// says that the first answer is the only one.
+// Encode writes op. Its ids are integers from 1. Final in the result means that the first response is the only one.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if len(op.Funcs) > 0 {
 		return wire.Message{}, wire.NewFault(wire.Usage, "JSON-RPC has no function values (@on)", nil)
@@ -122,7 +117,7 @@ func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) 
 	return c.append(make([]byte, 0, 64+len(method)+len(params)+len(extra)), id, method, params, extra)
 }
 
-// append is write behind what b holds.
+// append is write after the bytes of b.
 func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.RawMessage) []byte {
 	o := scan.AppendObject(b)
 	if c.o.Version == V2 {
@@ -138,7 +133,7 @@ func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.R
 	switch {
 	case len(params) > 0:
 		o.Compact("params", params)
-	case c.o.Version == V1: // 1.0 has them in every request; whoever wants an object is given {} by the user
+	case c.o.Version == V1: // 1.0 requires params; for servers that need an object the user gives {}
 		o.Add("params", []byte("[]"))
 	}
 	o.Inside(extra)
@@ -193,9 +188,8 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, AppendCall: c.AppendCall, OpenEnded: true}
 }
 
-// Opened finds the stream in the answer to a subscribe request: its id, or an
-// object that names it. true, null and {} are acknowledgements, after which
-// items come with the request's id; anything else is the one item.
+// Opened finds the stream in the response to a subscribe request: its id, or an object that names it. true, null and {} are
+// acknowledgements, after which items have the request's id; anything else is the only item.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Subscribe {
 		return nil, true

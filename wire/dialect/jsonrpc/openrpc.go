@@ -11,11 +11,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What a catalog says beyond OpenRPC is written with this prefix.
+// Members of a catalog beyond OpenRPC are written with this prefix.
 const ours = "x-rpcx-"
 
-// Describe asks for the OpenRPC document with rpc.discover. It returns
-// wire.ErrUnsupported where the peer does not have it.
+// Describe reads the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer does not have it.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	doc, err := dialect.Discover(ctx, caller, discover)
 	if err != nil {
@@ -164,7 +163,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	return m, m.Name != ""
 }
 
-// readOurs stores what a member of ours says about a method; false if it is another.
+// readOurs stores a member with rpcx's prefix of a method; false if it is another.
 func readOurs(m *catalog.Method, key string, val []byte) bool {
 	switch key {
 	case ours + "params":
@@ -210,9 +209,8 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 	return schema
 }
 
-// paramsSchema makes one schema of a list of parameters: of an object where
-// they go by name, of an array where they go by position, of both where either
-// will do.
+// paramsSchema returns one schema for a list of parameters: of an object if they are passed by name, of an array if by
+// position, of both if either is allowed.
 func paramsSchema(params []byte, structure string, descriptors []byte) json.RawMessage {
 	var props builder
 	var items, required scan.Array

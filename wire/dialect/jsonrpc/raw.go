@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// raw passes a whole message on as it stands.
+// raw passes a whole message on unchanged.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if err := scan.Valid(op.Params, c.o.MaxDepth); err != nil {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)

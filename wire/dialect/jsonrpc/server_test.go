@@ -100,8 +100,7 @@ func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
-// What the server writes, byte by byte: a client of ours would share its
-// mistakes.
+// The server's output, byte by byte: a client of rpcx would share its mistakes.
 func TestServerByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{}))
@@ -185,7 +184,7 @@ func TestServerUnsubscribe(t *testing.T) {
 	})
 }
 
-// Who has read the end of a stream and unsubscribes, before the server goes on, ends nothing.
+// A client that has read the end of a stream and unsubscribes before the server continues ends nothing.
 func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	for _, method := range []string{"count", "failing", "telling"} {
 		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(caller{})

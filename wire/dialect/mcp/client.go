@@ -16,14 +16,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A client is the part of a connection that calls the peer: it begins tasks of the peer's, and marks
-// what belongs to tasks of ours.
+// A client is the part of a connection that calls the peer: it begins tasks of the peer, and marks messages of local tasks.
 type client struct {
 	c *codec.Codec
 
 	mu      sync.Mutex
 	running map[string]bool  // tasks that were started on this connection and are not known to be over
-	serves  map[string]*task // tasks of ours, by the ids of the requests that began them
+	serves  map[string]*task // local tasks, by the ids of the requests that began them
 }
 
 // maxTasks bounds the tasks that are remembered.
@@ -53,8 +52,7 @@ func (f *client) RunningJobs() []string {
 	return slices.Sorted(maps.Keys(f.running))
 }
 
-// Shutdown cancels the tasks that still run, since nobody could ask for their results
-// once the connection has ended.
+// Shutdown cancels the running tasks, because their results cannot be requested after the connection has ended.
 func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range f.RunningJobs() {
 		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
@@ -95,8 +93,8 @@ const taskVersion = "2025-11-25"
 // asksTask are the methods of a server whose requests can become tasks of its client.
 var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 
-// takesTask reports whether a request of the server's can become a task of ours: in the
-// greeting we have said so of the methods that a hook answers.
+// takesTask reports whether a request of the server can become a local task: the handshake declares that for methods with a
+// hook.
 func (f *client) takesTask(method string) bool {
 	if f == nil || f.c.Serving() || f.c.GreetedByUser() || !slices.Contains(asksTask, method) {
 		return false
@@ -120,7 +118,7 @@ func (f *client) serve(id wire.ID, t *task) {
 	}
 }
 
-// Mark adds to the params of op which task of ours it belongs to, if any.
+// Mark adds the local task of op to its params, if it has one.
 func (f *client) Mark(op *dialect.Op) { f.mark(op) }
 
 func (f *client) mark(op *dialect.Op) *task {
@@ -136,7 +134,7 @@ func (f *client) mark(op *dialect.Op) *task {
 	return t
 }
 
-// Accompany marks a call, and asks for a task if op says so.
+// Accompany marks a call, and requests a task if op asks for one.
 func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
 	if c.task {
@@ -152,7 +150,7 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 type call struct {
 	f      *client
 	task   bool  // it is to become a task of the peer's
-	within *task // the task of ours whose hook makes it; nil: none
+	within *task // the local task whose hook makes it; nil: none
 }
 
 // Begins returns the task that an answer names.
@@ -169,7 +167,7 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 // Over tells the task of ours that the hook no longer waits for the call.
 func (c *call) Over() { c.within.asking(-1) }
 
-// About returns the task of which a notification tells how it stands.
+// About returns the task whose status a notification reports.
 func (f *client) About(m *wire.Message) json.RawMessage {
 	if f.c.Serving() || m.Method != taskStatus {
 		return nil

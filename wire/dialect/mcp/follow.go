@@ -19,8 +19,8 @@ const (
 	latest  = 30 * time.Second
 )
 
-// A following is a stream that follows a task to its end. When the task is over, or needs an answer
-// of ours to go on, it asks for the result, with which the server's question comes.
+// A following is a stream that follows a task to its end. When the task is over, or needs input to continue, it requests the
+// result, which brings the server's request.
 type following struct {
 	poll.Stream
 	client *client
@@ -58,7 +58,7 @@ func (t *following) giveUp(ctx context.Context) error {
 	return t.client.cancel(ctx, t.caller, t.task)
 }
 
-// ask asks how the task stands. An error of the server ends the stream.
+// ask requests the task's status. An error of the server ends the stream.
 func (t *following) ask(ctx context.Context) error {
 	said, err := t.client.c.Ask(ctx, t.caller, taskGet, scan.Pair("taskId", t.task))
 	if err == nil {
@@ -95,8 +95,8 @@ func (t *following) heard(ctx context.Context, m wire.Message) error {
 	return t.stands(ctx, said)
 }
 
-// stands handles a status of the task: a change is shown as progress. When the task is over, or
-// waits for us, the result is requested.
+// stands handles a status of the task: a change is shown as progress. When the task is over, or waits for input, the result
+// is requested.
 func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 	if ms, err := strconv.ParseFloat(string(scan.Get(task, "pollInterval")), 64); err == nil && ms > 0 {
 		t.Every = latest
@@ -147,8 +147,8 @@ func (t *following) end(ctx context.Context, m wire.Message) {
 	t.End()
 }
 
-// unwrap makes of the result what a call of the tool would have been answered with. A task
-// that has failed or was cancelled has no result, whatever the server gives.
+// unwrap converts the result to what a call of the tool would return. A task that failed or was cancelled has no result,
+// whatever the server sends.
 func (t *following) unwrap(m *wire.Message) error {
 	if err := t.client.c.Unwrap(m, t.op.Method, t.op.Params); err != nil || m.Err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// A taskServer answers what is asked about a task, in order, and notes when it was asked.
+// A taskServer answers requests about a task, in order, and records their times.
 type taskServer struct {
 	dialect.Caller
 	begun time.Time
@@ -71,8 +71,8 @@ func follow(t *testing.T, s *taskServer) *following {
 	return st
 }
 
-// How a task stands is asked as often as the server wants it, within bounds, or else more and
-// more seldom; and what has changed is told once.
+// The status of a task is requested at the server's interval, within bounds, or else at growing intervals; each change is
+// reported once.
 func TestATaskIsAskedAbout(t *testing.T) {
 	working := func(more string) string { return `{"taskId":"t","status":"working"` + more + `}` }
 	const done = `{"taskId":"t","status":"completed"}`
@@ -118,8 +118,8 @@ func TestATaskIsAskedAbout(t *testing.T) {
 	}
 }
 
-// An error that the server answers ends the stream as an event, one of the connection is
-// returned, and who asks no longer ends the waiting.
+// An error of the server ends the stream as an event, one of the connection is returned, and a cancelled request ends the
+// waiting.
 func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("the connection is gone")
@@ -161,7 +161,7 @@ func TestATaskThatCannotBeAskedAbout(t *testing.T) {
 	})
 }
 
-// A task that nobody waits for is given up if we began it, it is not over and the server can.
+// A task without a reader is cancelled if rpcx began it, it is not over and the server supports that.
 func TestATaskIsGivenUp(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for _, c := range []struct {

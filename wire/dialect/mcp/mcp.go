@@ -1,6 +1,5 @@
-// Package mcp is the Model Context Protocol: its page, and in Go what a page cannot say, which is
-// tasks. A task is a call whose answer only names the task; how the task stands is polled, and its
-// result asked for, by that name.
+// Package mcp is the Model Context Protocol: its dialect file, and tasks in Go, which a dialect file cannot express. A task
+// is a call whose response only names the task; its status is polled, and its result requested, by that name.
 package mcp
 
 import (
@@ -15,7 +14,7 @@ import (
 //go:embed mcp.toml
 var text string
 
-// Flow returns what pages name with flow = "mcp", and the page that rpcx brings along.
+// Flow returns the flow that dialect files name with flow = "mcp", and its embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:         text,

@@ -14,10 +14,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A tasks is the part of a connection that answers the peer: as a server, the call of a tool whose
-// method is a job can become a task of ours; as a client, a question that a hook answers can. The
-// call is answered at once, and the result is kept until it is asked for, as long as the connection
-// lasts or the ttl that the peer has asked for.
+// A tasks is the part of a connection that answers the peer: as a server, a call of a tool whose method is a job can become
+// a local task; as a client, a request that a hook answers. The call is answered at once, and the result is kept until it is
+// requested, as long as the connection lasts or the ttl of the peer.
 type tasks struct {
 	conn   server.Conn
 	client *client // the other part of the connection; nil: the caller does not show it
@@ -34,7 +33,7 @@ func newServer(conn server.Conn) server.Flow {
 	return a
 }
 
-// Begin begins a task if the params of a request ask for one, and we have declared that.
+// Begin begins a task if the params of a request ask for one, and the handshake has declared that.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {
@@ -60,8 +59,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 
-// hasJobs reports whether a method that we offer is a job: only then is the client told that calls
-// can become tasks.
+// hasJobs reports whether a local method is a job: only then is the client told that calls can become tasks.
 func (a *tasks) hasJobs() bool {
 	c := a.conn.Backend.Catalog()
 	return c != nil && slices.ContainsFunc(c.Methods, func(m catalog.Method) bool { return m.Kind == catalog.Job })

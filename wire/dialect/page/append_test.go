@@ -150,7 +150,7 @@ func anyOp(r *rand.Rand) dialect.Op {
 	return op
 }
 
-// A page of names costs no memory for each message, where plain JSON-RPC costs none.
+// A dialect file of names costs no memory for each message, where plain JSON-RPC costs none.
 func TestNamesAllocateNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

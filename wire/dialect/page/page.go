@@ -1,5 +1,5 @@
 // Package page finds the dialects that are written as pages (rpcx-dialect-file(5)):
-// those that rpcx brings along, which are the files below pages, and those of
+// those that rpcx brings along, which are the files below dialect files, and those of
 // users.
 package page
 
@@ -33,13 +33,13 @@ type Flow struct {
 	Files        *dialect.Files
 }
 
-// A Library finds pages. It is used by one table of dialects.
+// A Library finds dialect files. It is used by one table of dialects.
 type Library struct {
 	Flows map[string]Flow
 	found sync.Map // the pages that were read so far, by the names under which they were asked for: string → func() (dialect.Spec, error)
 }
 
-// brought returns the text of the page of that name that rpcx brings along; ok is false if there is none.
+// brought returns the text of the dialect file of that name that rpcx brings along; ok is false if there is none.
 func (l *Library) brought(name string) (text []byte, ok bool) {
 	if f, ok := l.Flows[name]; ok {
 		return []byte(f.Page), true
@@ -48,7 +48,7 @@ func (l *Library) brought(name string) (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// Names returns the names of the dialects that rpcx brings along as pages.
+// Names returns the names of the dialects that rpcx brings along as dialect files.
 func (l *Library) Names() []string {
 	names := slices.Collect(maps.Keys(l.Flows))
 	entries, _ := embedded.ReadDir("pages")
@@ -75,7 +75,7 @@ func (l *Library) OwnNames() (names []string) {
 	return names
 }
 
-// Exists reports whether there is a page of that name or path, whether or not
+// Exists reports whether there is a dialect file of that name or path, whether or not
 // it is correct.
 func (l *Library) Exists(name string) bool {
 	if _, ok := l.brought(name); ok {
@@ -89,7 +89,7 @@ func (l *Library) Exists(name string) bool {
 	return err == nil
 }
 
-// Source returns the text of the page with that name or path; nil if there is none.
+// Source returns the text of the dialect file with that name or path; nil if there is none.
 func (l *Library) Source(name string) []byte {
 	if b, ok := l.brought(name); ok {
 		return b
@@ -102,11 +102,11 @@ func (l *Library) Source(name string) []byte {
 	return nil
 }
 
-// Find returns the dialect that name stands for: a page that rpcx brings along,
-// a page in the user's configuration folder, or, if name is the path of a TOML
+// Find returns the dialect that name stands for: a dialect file that rpcx brings along,
+// a dialect file in the user's configuration folder, or, if name is the path of a TOML
 // file, that file, whose dialect has the absolute path as its name. ok is false
-// if there is no such page; the error is a usage Fault that says what is wrong
-// with the page.
+// if there is no such dialect file; the error is a usage Fault that says what is wrong
+// with the dialect file.
 func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	switch {
 	case IsPath(name):
@@ -122,10 +122,10 @@ func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 	return spec, err == nil && spec.Name != "", err
 }
 
-// IsPath reports whether the name of a dialect is the path of a page.
+// IsPath reports whether the name of a dialect is the path of a dialect file.
 func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
 
-// userFile returns the path of a page that rpcx does not bring along; "" if
+// userFile returns the path of a dialect file that rpcx does not bring along; "" if
 // there is none.
 func userFile(name string) string {
 	if IsPath(name) {
@@ -142,7 +142,7 @@ func userFile(name string) string {
 	return path
 }
 
-// read reads the page of that name; it returns a Spec without a name if there
+// read reads the dialect file of that name; it returns a Spec without a name if there
 // is none.
 func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page

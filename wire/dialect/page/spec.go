@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/toml"
 )
 
-// Spec returns the row of a page in the table of dialects.
+// Spec returns the row of a dialect file in the table of dialects.
 func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	flow := l.Flows[p.Flow]
 	d, err := codec.New(p, codec.Native{Notification: flow.Notification, Open: flow.Client})
@@ -55,7 +55,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	return spec, nil
 }
 
-// detection returns by what servers of a page are detected.
+// detection returns by what servers of a dialect file are detected.
 func detection(p *load.Page) *dialect.Detection {
 	out := &dialect.Detection{}
 	if d := p.Detect; d != nil {
@@ -90,8 +90,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the page's rules, in the form that wire/validate/rules reads.
-// Without rules of its own a page has those of its base, unless it names
+// rules returns the dialect file's rules, in the form that wire/validate/rules reads.
+// Without rules of its own a dialect file has those of its base, unless it names
 // members or writes messages differently; then it has none.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
@@ -109,7 +109,7 @@ func rules(p *load.Page) string {
 	return string(b)
 }
 
-// renamed reports whether a page's messages differ in form from those of its
+// renamed reports whether a dialect file's messages differ in form from those of its
 // base.
 func renamed(p *load.Page) bool {
 	if p.Names == nil || len(p.Read) > 0 {
@@ -121,7 +121,7 @@ func renamed(p *load.Page) bool {
 	}, func(name string) bool { return name != "" })
 }
 
-// answers returns the methods that a server answers by the page, without a
+// answers returns the methods that a server answers by the dialect file, without a
 // hook.
 func answers(p *load.Page) (names []string) {
 	for name := range p.Serve.Answers {
@@ -133,7 +133,7 @@ func answers(p *load.Page) (names []string) {
 	return names
 }
 
-// shape returns how a tape reads the page's messages.
+// shape returns how a tape reads the dialect file's messages.
 func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
@@ -164,7 +164,7 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
 
 // probes returns what rpcx validate asks a peer: the probes of the base, unless
-// the page's messages differ in form from the base's; then none. Probes about
+// the dialect file's messages differ in form from the base's; then none. Probes about
 // batches and params by position are left out, since most protocols that are
 // pages have neither, and so are those that call METHOD, which a page may wrap.
 func probes(p *load.Page) string {

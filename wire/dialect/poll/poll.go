@@ -1,5 +1,5 @@
-// Package poll follows long work of a peer, such as a job or a task: it listens to what the peer
-// reports about it, and asks how it stands when there was no report for a while.
+// Package poll follows long work of a peer, such as a job or a task: it reads the peer's reports, and requests the status if
+// there was none for a while.
 package poll
 
 import (
@@ -22,9 +22,9 @@ const (
 // A Stream is the answer to an operation on long work: what was Put into it, until End. The
 // functions run in Next and Cancel, and call Put and End; they may change the fields.
 type Stream struct {
-	Reports dialect.Stream                                  // what the peer sends without being asked; nil: nothing
+	Reports dialect.Stream                                  // reports that the peer sends without a request; nil: none
 	Heard   func(ctx context.Context, m wire.Message) error // handles a report
-	Ask     func(ctx context.Context) error                 // asks how the work stands; nil: only Reports tells that
+	Ask     func(ctx context.Context) error                 // requests the status; nil: there are only Reports
 	Now     bool                                            // the first question is asked without a pause
 	Every   time.Duration                                   // the pause before each question; 0: it grows
 	GiveUp  func(ctx context.Context) error                 // ends work that is not over when the stream is cancelled; nil: it goes on

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// reports is a stream of messages that come one by one, and then ends with err; nil: it goes on.
+// reports is a stream of messages that arrive one by one, and then ends with err; nil: it stays open.
 type reports struct {
 	msgs      []wire.Message
 	err       error
@@ -70,7 +70,7 @@ func TestReportsAndQuestions(t *testing.T) {
 	}
 }
 
-// Work that is given up is given up once, and not when it is over.
+// Work is cancelled once, and not when it is over.
 func TestGivingUp(t *testing.T) {
 	failed := errors.New("failed")
 	gaveUp := 0

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What a user types, and what is sent; or the rule by which it is refused.
+// Methods that users type with the request that is sent, or the rule that rejects them.
 func TestEncode(t *testing.T) {
 	tests := []struct{ typed, extra, want string }{
 		{"user/42:get", ``, `{"jsonrpc":"2.0","id":1,"method":"user.get","resource":"user","target":"42","verb":"get"}`},
@@ -101,7 +101,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// What a request's fields address, and which rule of the page they break.
+// The address in a request's fields, and the rule that they break.
 func TestAddressOfARequest(t *testing.T) {
 	for _, c := range []struct {
 		raw, rule string
@@ -129,7 +129,7 @@ func TestAddressOfARequest(t *testing.T) {
 	}
 }
 
-// What stands beside a request and is no object is refused, not left out.
+// Members beside a request that are not objects are rejected, not dropped.
 func TestFieldsThatAreNone(t *testing.T) {
 	for _, extra := range []string{`5`, `{"target":`, `[]`, `{"plain":"yes"}`} {
 		_, err := (&codec{}).Encode(dialect.Op{Kind: dialect.Call, Method: "user.get", Extra: json.RawMessage(extra)})

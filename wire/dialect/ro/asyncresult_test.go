@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// worker answers a job with what it says, as far as it is let.
+// worker answers a job with given events, as far as they can be sent.
 type worker struct {
 	dialect.Responder
 	says []wire.Event
@@ -37,8 +37,7 @@ func (w worker) Respond(_ context.Context, r dialect.Request) (json.RawMessage, 
 	return nil, w.fail
 }
 
-// What a job says is sent as results, of which the last is the return; and as soon as one cannot
-// be sent, whoever works on it hears of that.
+// The events of a job are sent as results, the last as the return; when one cannot be sent, the worker's context ends.
 func TestResultsOfAJob(t *testing.T) {
 	data := func(text string) wire.Event { return wire.Event{Kind: wire.Data, Data: json.RawMessage(text)} }
 	gone := errors.New("gone")

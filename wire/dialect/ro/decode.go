@@ -162,7 +162,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 }
 
-// note records what m says about a call whose results come later.
+// note records a message of a call whose results come later.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.left {
@@ -170,8 +170,7 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	}
 }
 
-// leave forgets a call that was given up, unless its results come later: such a
-// call is a job, whose state can still be asked for.
+// leave forgets a cancelled call, unless its results come later: such a call is a job, whose status can still be requested.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
 	if k == nil || !k.deferred || k.kind != dialect.Call {

@@ -8,9 +8,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Each case is what our side asks and what comes, line by line: "? TYPED" makes
-// a call (ids from 1), "?? TYPED" subscribes, "- ID" gives one up, "> MESSAGE"
-// comes in, and "= TEXT" is what was decoded of it; none for nothing.
+// Each case lists calls and messages line by line: "? TYPED" makes a call (ids from 1), "?? TYPED" subscribes, "- ID"
+// cancels one, "> MESSAGE" arrives, and "= TEXT" is the decoded result, if any.
 var decodings = map[string]string{
 	"the page's upload": `
 ? attachment:create

@@ -50,8 +50,7 @@ func TestFromDescription(t *testing.T) {
 	}
 }
 
-// What is said of resources beside their verbs is kept, also where they have
-// none.
+// Descriptions of resources beside their verbs are kept, also without verbs.
 func TestResourcesAreKept(t *testing.T) {
 	c, err := FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
 		"subresources":{"key":{"since":"1","verbs":["list"]}}},{"name":"repo","subresources":["issue"]},{"name":"plain","verbs":["get"]}]}`))
@@ -81,7 +80,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// What our server tells is read back as it was.
+// A description by rpcx's server is read back unchanged.
 func TestDescription(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"ro","info":{"name":"n","version":"1"},"methods":[
 		{"name":"user.get","description":"<one>","params":{"type":"object"},"result":{"$ref":"#/$defs/u"},"cache":{"max-age":60}},
@@ -106,7 +105,7 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// FuzzDescription: whatever is told, a catalog is made that can be written.
+// FuzzDescription: any description becomes a catalog that can be written.
 func FuzzDescription(f *testing.F) {
 	f.Add(`{"resources":{"user":{"get":{"params":{"id":"string"}},"create":{}}}}`)
 	f.Add(`[{"name":"user","verbs":[{"verb":"get","params":["a"],"result":5}]}]`)

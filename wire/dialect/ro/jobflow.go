@@ -93,9 +93,8 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// waitJob follows a job to its end, which may have come already. If none of our
-// goroutines reads the job's call, a stream that never yields anything is opened,
-// to learn of the end of the connection.
+// waitJob follows a job to its end, which may have arrived already. If no goroutine reads the job's call, it opens a stream
+// that yields nothing, to notice the end of the connection.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	have, err := c.jobs.named(op.Job)
 	if err != nil {

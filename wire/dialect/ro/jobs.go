@@ -9,18 +9,17 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a call of ours whose result comes later, with what the messages
-// about it have said so far.
+// A job is a local call whose result comes later, with the state from the messages about it.
 type job struct {
 	name   string // its target, by which users name it
-	id     string // of our request
+	id     string // of the request
 	method string
 	state  string       // accepted, pending, done, error
 	last   wire.Message // the latest message about it; immutable
 	over   bool
 	lost   error // why no result can come any more; nil if one can, or did
 
-	hasReader bool // a goroutine of ours reads its call, whether or not anybody waits
+	hasReader bool // a goroutine reads its call, whether or not a command waits
 	waits     []*waiter
 }
 

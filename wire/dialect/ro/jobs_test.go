@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// TestJobs: a job goes on when nobody reads its call; who waits sees all that
-// comes from then on, its last result also later, and the connection's end.
+// TestJobs: a job continues when its call is not read; a waiter sees everything from then on, the last result also later,
+// and the connection's end.
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := transport.Pair()
@@ -80,7 +80,7 @@ func TestJobs(t *testing.T) {
 		start(2)
 		lost := do(dialect.JobWait, "", "job-2")
 		next(lost, `{"status":"accepted","job":"job-2"}`)
-		// One that a call of the user's own began, which is read by nobody but him.
+		// A job begun by a call of the user, which only the user reads.
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
 		if err != nil {
 			t.Fatal(err)
@@ -129,8 +129,7 @@ func TestJobsAreForgotten(t *testing.T) {
 	}
 }
 
-// That what would have told of a job has ended is no end of the job: whoever waits
-// for it must not take it for a success.
+// The end of the stream of reports is not the end of the job, and must not count as success.
 func TestTheEndOfAStreamIsNoResult(t *testing.T) {
 	var j jobs
 	j.add(&job{id: "1", name: "a"})

@@ -30,18 +30,18 @@ type codec struct {
 	dialect.Codec
 	calls     map[string]*call  // by request id
 	places    map[string]string // target, or resource and target, that an answer named → request id
-	unclaimed recent            // places of results that nobody wanted yet
+	unclaimed recent            // places of results without a call or follower
 	finished  recent            // ids of calls that a return has ended
 	jobs      jobs
 	out       []wire.Message
 }
 
-// call is a call of ours that has not ended.
+// call is a local call that has not ended.
 type call struct {
 	kind     dialect.OpKind
 	method   string
 	deferred bool     // it was answered that results come later
-	left     bool     // nobody reads its results any more
+	left     bool     // its results are not read any more
 	own      string   // the place that its request addressed; "": none
 	named    []string // its keys in codec.places
 }
@@ -54,7 +54,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	}
 }
 
-// Abilities returns the flows. The peer sends results that no call of ours asked for.
+// Abilities returns the flows. The peer sends results without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Job: c.Job, Unsolicited: true}
 }
@@ -132,8 +132,8 @@ func followed(op dialect.Op) (place string, ok bool) {
 // placeOf returns the key for a resource and one of its targets.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
-// Given holds the fields that a user gave beside a method with flags. It travels
-// as the Extra of an Op and is never sent as it stands.
+// Given are the fields that a user gave beside a method with flags. They travel as the Extra of an Op and are never sent in
+// this form.
 type Given struct {
 	Resource    string          `json:"resource,omitempty"`
 	Verb        string          `json:"verb,omitempty"`
@@ -182,7 +182,7 @@ func Resolve(method string, g Given) (Address, error) {
 	return Address{Method: a.Method}, nil
 }
 
-// refusal returns the usage Fault for an address that no request of ours may have, made of what a user typed as a method; nil if it
+// refusal returns the usage Fault for an address that rpcx must not send, from the method that the user typed; nil if it
 // may.
 func (a Address) refusal(method string) error {
 	switch rule := a.broken(); {

@@ -147,7 +147,7 @@ func (a Address) broken() string {
 	return ""
 }
 
-// refused returns the usage Fault for a request that we do not send.
+// refused returns the usage Fault for a request that is not sent.
 func refused(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 }

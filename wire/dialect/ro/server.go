@@ -13,13 +13,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// describe is the method with which a peer is asked what it offers.
+// describe is the method that requests a catalog.
 const describe = "rpc.describe"
 
 // server is the service side, shared by all connections of a listener.
 type server struct {
 	b       dialect.Backend
-	last    atomic.Int64 // target of ours
+	last    atomic.Int64 // the last generated target
 	methods func() map[string]*catalog.Method
 }
 
@@ -68,7 +68,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	name := Name(a.Method)
 	kind, ok := h.r.Kind(name)
-	ok = ok && (name != a.Method || !strings.Contains(name, ":")) // resource:verb is no name on the wire
+	ok = ok && (name != a.Method || !strings.Contains(name, ":")) // resource:verb is not a name on the wire
 	req := dialect.Request{
 		Method: name, Params: in.Msg.Params, ID: in.Msg.ID, Notification: note,
 		Input: func(params json.RawMessage) json.RawMessage { return f.input(a, params) },

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// After the server is closed nothing is kept: no session waits for its end, and none is told to the runtime, which is closed, too.
+// A closed server keeps nothing: no session waits for its end, and none is passed to the closed runtime.
 func TestClosedServerKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runtime{}

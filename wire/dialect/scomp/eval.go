@@ -43,8 +43,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	return value, err
 }
 
-// awaitHandshake blocks until our answer to the handshake is written, so that
-// nothing overtakes it.
+// awaitHandshake blocks until the response to the handshake is written, so that nothing overtakes it.
 func (h *handler) awaitHandshake(ctx context.Context) error {
 	select {
 	case <-h.ready:
@@ -54,7 +53,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 	}
 }
 
-// names lists the names that code can invoke: our bindings, then the client's.
+// names lists the names that code can invoke: the local bindings, then the client's.
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	ours := map[string]bool{}
@@ -69,8 +68,7 @@ func (h *handler) names() []string {
 	return names
 }
 
-// call invokes a name for evaluated code: a function reference of the client, a
-// binding of ours, or one of the client's.
+// call invokes a name for evaluated code: a function reference of the client, a local binding, or one of the client's.
 func (h *handler) call(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	_, ref := cutRef(name)
 	switch _, ok := h.r.Kind(name); {
@@ -84,8 +82,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns what makes a function value of one of our bindings; nil if
-// the connection's codec cannot be reached.
+// function returns what makes a function value of a local binding; nil if the connection's codec cannot be reached.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {

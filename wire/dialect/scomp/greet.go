@@ -18,7 +18,7 @@ import (
 // flows read it while the peer decodes.
 type greeting struct {
 	mu   sync.Mutex
-	said json.RawMessage  // the result of our handshake, or the params of its own; nil: none yet
+	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil: none yet
 	who  string           // the member of its metadata that identifies it: "server" or "client"
 	cat  *catalog.Catalog // of said; made when it is first needed
 }
@@ -40,10 +40,8 @@ func (g *greeting) catalog() *catalog.Catalog {
 	return g.cat
 }
 
-// Greet makes the handshake. It returns a Fault of kind Protocol if the server
-// answers something else, and one of kind Unreachable if the connection ends
-// before the answer, or if the server does not have the session that is to be
-// resumed.
+// Greet runs the handshake. It returns a Fault of kind Protocol if the server's response is invalid, and one of kind
+// Unreachable if the connection ends before the response, or if the server does not have the session to resume.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
@@ -74,8 +72,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return nil
 }
 
-// check returns a Fault of kind Protocol unless body is a valid answer to our
-// handshake.
+// check returns a Fault of kind Protocol unless body is a valid response to the handshake.
 func check(body json.RawMessage) error {
 	what := ""
 	switch {
@@ -98,8 +95,7 @@ func check(body json.RawMessage) error {
 	return f
 }
 
-// hello returns the params of our handshake: bindings, and metadata with who we
-// are and the session to resume.
+// hello returns the params of the handshake: bindings, and metadata with the client's name and the session to resume.
 func (c *codec) hello() json.RawMessage {
 	var metadata scan.Object
 	given := scan.Get(c.intro.Settings, "metadata")

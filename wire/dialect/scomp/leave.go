@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Shutdown sends release_ref for each function of the peer that we were handed, so
-// that it can free them before the connection closes.
+// Shutdown sends release_ref for each function received from the peer, so that it can free them before the connection
+// closes.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, id := range c.refs.held() {
 		params := scan.Pair(releasedSpellings[0], scan.AppendQuoted(nil, id))

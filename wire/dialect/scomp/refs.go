@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxTheirs and maxTheirsBytes bound how many function references of the peer we
-// remember in order to release them, and the bytes of their descriptions.
+// maxTheirs and maxTheirsBytes bound how many function references of the peer are remembered for their release, and the
+// bytes of their descriptions.
 const (
 	maxTheirs      = 1 << 16
 	maxTheirsBytes = 8 << 20
@@ -27,9 +27,8 @@ const (
 type refs struct {
 	mu   sync.Mutex
 	last int
-	ours map[string]string // hook names of the functions that we handed out, by id
-	// theirs are the functions that the peer handed out, by id: the function value
-	// if it has schemas, else nil.
+	ours map[string]string // hook names of local functions sent to the peer, by id
+	// theirs are the functions received from the peer, by id: the function value if it has schemas, else nil.
 	theirs map[string]json.RawMessage
 	bytes  int // of theirs
 }
@@ -70,7 +69,7 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 	return value.End()
 }
 
-// answers returns the hook behind the function of ours with that id.
+// answers returns the hook behind the local function with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,14 +77,13 @@ func (r *refs) answers(id string) (name string, ok bool) {
 	return name, ok
 }
 
-// unknownRef returns the error that answers an invoke of a function reference that
-// we never handed out, or that was released.
+// unknownRef returns the error for an invoke of a function reference that was never sent, or was released.
 func unknownRef(id string) *wire.Error {
 	return kindError(wire.CodeServer, kindRef, "unknown function reference: "+id)
 }
 
-// release forgets the functions of ours that the params of a release_ref name.
-// (The method is on the page; the spelling of its params is in spellings.go.)
+// release forgets the local functions that the params of a release_ref name. (The method is in the specification; the
+// spelling of its params is in spellings.go.)
 func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +128,7 @@ func (r *refs) described(id string) json.RawMessage {
 	return r.theirs[id]
 }
 
-// held returns the ids of the peer's functions that we remember, and forgets
-// them.
+// held returns the remembered ids of the peer's functions, and forgets them.
 func (r *refs) held() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

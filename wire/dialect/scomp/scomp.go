@@ -32,7 +32,7 @@ type codec struct {
 	intro     dialect.HandshakeOptions
 	refs      refs
 	evalQueue evalQueue
-	evals     map[string]bool // ids of our evals that are unanswered, even if nobody waits any more
+	evals     map[string]bool // ids of unanswered evals, including cancelled ones
 
 	role  role
 	greet greeting
@@ -43,7 +43,7 @@ type role uint8
 
 const (
 	unknown  role = iota
-	asClient      // ours was sent
+	asClient      // the local handshake was sent
 	asServer      // the peer's came, and was valid
 )
 
@@ -114,9 +114,8 @@ func (c *codec) request(kind dialect.OpKind, word, method string, params json.Ra
 	return m, err
 }
 
-// raw sends a message that the user wrote. A batch is refused, and so is a
-// request without an id (page, "No notifications"): it would run, and nobody
-// would hear what came of it. An eval counts as pending like one of ours.
+// raw sends a message that the user wrote. A batch is rejected, and so is a request without an id ("No notifications" in the
+// specification): it would run without a response. An eval counts as pending like any other.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
@@ -167,7 +166,7 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// Opened reports that every call ends with its one answer: there are no streams.
+// Opened reports that every call ends with its only response: there are no streams.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
 // Reply writes the answer to req. The results of eval and invoke are wrapped as
@@ -190,7 +189,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// wraps gives, per method, the member of its result that holds the value.
+// wraps names, per method, the member of its result with the value.
 var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
 // Event shows a result as its value; other members of it are in Extra.

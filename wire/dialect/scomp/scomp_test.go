@@ -153,8 +153,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A hook's eval would wait behind the one that is pending, which may wait for
-// the hook; one that was given up goes on over there.
+// An eval of a hook would wait behind the pending one, which may wait for the hook; a cancelled one continues at the peer.
 func TestNestedEvals(t *testing.T) {
 	c := met(t)
 	nested := dialect.Op{Kind: dialect.Eval, Code: "1", Nested: true}

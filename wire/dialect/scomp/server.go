@@ -81,7 +81,7 @@ func (h *handler) Close() error {
 // Handle answers one request. An error that the codec put into it is the answer.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	if in.Msg.Kind == wire.Notification {
-		return nil, nil // release_ref, which the codec obeyed; there is no other
+		return nil, nil // release_ref, the only notification, which the codec has handled
 	}
 	if in.Msg.Err != nil {
 		return nil, in.Msg.Err
@@ -135,8 +135,7 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), metadata.End(), session)
 }
 
-// invoke answers an invoke of a binding or function of ours. scomp has no
-// streams: the last output of a hook is the result.
+// invoke answers an invoke of a local binding or function. scomp has no streams: the last output of a hook is the result.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
@@ -150,8 +149,7 @@ func (h *handler) unknown(req wire.Message) error {
 	return h.server.unknown(req.Method)
 }
 
-// unknown returns -32601 for a binding that we do not have; its data names the
-// nearest one that we declared.
+// unknown returns -32601 for an unknown binding; its data names the nearest declared one.
 func (s *server) unknown(name string) error {
 	e := wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
 	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {

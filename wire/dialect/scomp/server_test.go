@@ -158,7 +158,7 @@ func TestServerByHand(t *testing.T) {
 			`< {"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"scomp has no method \"getOrder\""}}`,
 			`> [{"jsonrpc":"2.0","id":9,"method":"eval","params":{"code":"count"}}]`,
 			`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"scomp has no batches"}}`,
-			// An answer to nothing, an answer twice, a notification that is none: dropped.
+			// Responses without a call, a second response, an invalid notification: all dropped.
 			`> {"jsonrpc":"2.0","id":77,"result":{"value":1}}`,
 			`> {"jsonrpc":"2.0","method":"eval","params":{"code":"count"}}`,
 			`> {"jsonrpc":"2.0","method":"release_ref","params":{"ref":"never"}}`,
@@ -183,8 +183,7 @@ func TestServerByHand(t *testing.T) {
 	})
 }
 
-// Evals take turns; invokes do not wait for them, and call back meanwhile under
-// the same ids.
+// Evals run one after the other; invokes do not wait for them, and call back meanwhile with the same ids.
 func TestEvalsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(backend{&runtime{counts: map[string]int{}}}, time.Minute)
@@ -245,7 +244,7 @@ func TestSessionsOutliveConnections(t *testing.T) {
 	})
 }
 
-// A server that is none: what the client says of it.
+// The client's errors for invalid handshakes.
 func TestGreetings(t *testing.T) {
 	for _, tt := range []struct {
 		name, resume, answer, want string
@@ -296,7 +295,7 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
-// Of very many sessions that nobody holds the oldest end before their time.
+// If there are too many idle sessions, the oldest end early.
 func TestIdleSessionsAreBounded(t *testing.T) {
 	r := &runtime{}
 	s := newServer(backend{r}, time.Hour)

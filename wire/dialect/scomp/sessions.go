@@ -22,7 +22,7 @@ type session struct {
 	turn  chan struct{} // capacity one: whoever holds it evaluates
 	conns int
 	end   *time.Timer // expires the session; set while conns is 0
-	left  int         // counts how often conns fell to 0, so that an old timer expires nothing
+	left  int         // counts how often conns became 0, so that an old timer has no effect
 }
 
 // join returns the session with that id, or a new one under an id of its own.
@@ -67,8 +67,7 @@ func (s *server) leave(ses *session) {
 	}
 }
 
-// expire ends a session, unless somebody has joined it since it was left for
-// the left'th time.
+// expire ends a session, unless it was joined after its last client left (left is the count of that).
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
 	over := ses.end != nil && ses.left == left && !s.closed

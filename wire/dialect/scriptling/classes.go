@@ -63,8 +63,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes returns an error if a property cannot be read or set with these
-// arguments: none reads it, one sets it.
+// takes returns an error if a property cannot be read or set with these arguments: no argument reads it, one sets it.
 func (m member) takes(args []byte) error {
 	n := 0
 	for range scan.Elements(scan.Get(args, "args")) {
@@ -79,7 +78,7 @@ func (m member) takes(args []byte) error {
 	return nil
 }
 
-// destroy answers an object.destroy. An object that is gone is no error.
+// destroy answers an object.destroy. Destroying an unknown object is not an error.
 func (h *handler) destroy(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	null := json.RawMessage("null")
 	if _, err := text(p, "object_id"); err != nil {
@@ -136,7 +135,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	return h.respond(ctx, r)
 }
 
-// hold notes that a call of o was given these callbacks; over forgets them.
+// hold records that a call of o was given these callbacks; over forgets them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,9 +151,8 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	}
 }
 
-// calling is called when one of our hooks calls a callback, and when that is
-// answered. In between the object takes further calls, since the callback may
-// call the object.
+// calling is called when a hook calls a callback, and when that is answered. In between the object takes further calls,
+// because the callback may call the object.
 func (h *handler) calling(id string, on bool) {
 	h.mu.Lock()
 	o := h.holders[id]

@@ -41,8 +41,8 @@ var wireMethods = []string{
 type codec struct {
 	dialect.Codec
 	o         dialect.CodecOptions
-	calls     map[string]*call  // our calls, by id token
-	callbacks map[string]string // our callbacks: id → hook
+	calls     map[string]*call  // local calls, by id token
+	callbacks map[string]string // local callbacks: id → hook
 	last      int64             // the id of the latest call
 	lastBack  int               // the number in the id of the latest callback
 	msgs      []wire.Message
@@ -51,7 +51,7 @@ type codec struct {
 	greeting
 }
 
-// A call is a request of ours that waits for its answer.
+// A call is a local request that waits for its response.
 type call struct {
 	number int64
 	method string // as it is on the wire
@@ -129,7 +129,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return m, err
 	}
 	c.register(m.ID, r)
-	m.Final = false // what is logged during the call comes before its answer
+	m.Final = false // log lines of the call precede its response
 	return m, nil
 }
 
@@ -142,7 +142,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// register remembers what the answer to a request means.
+// register records what the response to a request means.
 func (c *codec) register(id wire.ID, r request) {
 	for name, hook := range r.made {
 		c.callbacks[name] = hook
@@ -185,8 +185,8 @@ func (c *codec) over(id string) {
 	}
 }
 
-// blocked refuses a nested call that could never be answered: the peer
-// serializes the calls of one object, and the call that waits for us is one.
+// blocked rejects a nested call that could never be answered: the peer serializes the calls of one object, and the call that
+// waits for this hook is one.
 func (c *codec) blocked(op dialect.Op, r request) error {
 	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
 		return nil

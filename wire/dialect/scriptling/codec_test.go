@@ -145,7 +145,7 @@ func TestIDOfAnotherType(t *testing.T) {
 	}
 }
 
-// What is sent as it stands is answered so, whatever its id looks like.
+// A raw message is answered in the same form, whatever its id looks like.
 func TestRaw(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "f"})
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Raw, Params: raw(`{"id":"1","method":"function.call"}`)}); err != nil {
@@ -223,7 +223,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// What a hook asks for must not wait for the call that waits for the hook.
+// A call of a hook must not wait for the call that waits for the hook.
 func TestBlocked(t *testing.T) {
 	c := calling(t, dialect.Op{Method: "object.call_method", Params: raw(`{"object_id":"1","method":"m"}`)})
 	nested := func(id string) error {

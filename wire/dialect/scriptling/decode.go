@@ -42,9 +42,8 @@ func (c *codec) message(m *wire.Message) {
 	c.msgs = append(c.msgs, *m)
 }
 
-// lenient takes an object without a method for what it most likely is: with an
-// id, a response whose result was left out; without one, something that a
-// plugin printed.
+// lenient reads an object without a method as what it most likely is: with an id, a response without its result; without
+// one, output that a plugin printed.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -62,7 +61,7 @@ func isEmptyBatch(m *wire.Message) bool {
 	return opens && closes && len(bytes.TrimSpace(inner)) == 0
 }
 
-// response reads the answer to a call of ours.
+// response reads the response to a local call.
 func (c *codec) response(m *wire.Message) {
 	k := c.calls[string(m.ID)]
 	if k == nil && c.o.OneWay && len(c.calls) == 1 && !c.batch { // a reply's id is not looked at there

@@ -86,8 +86,7 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below returns the JSON pointer of a part; "" if no function was given, as
-// nobody needs it then.
+// below returns the JSON pointer of a part; "" if no function was given, because it is not needed then.
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""

@@ -32,9 +32,9 @@ func helloParams() json.RawMessage {
 // A greeting holds what the handshake has told a host about its plugin.
 type greeting struct {
 	mu    sync.Mutex
-	hosts bool            // we sent a handshake, so we are the host and shut the plugin down
+	hosts bool            // the local side sent a handshake, so it is the host and shuts the plugin down
 	open  bool            // environment.open succeeded
-	said  json.RawMessage // the handshake's result; nil: none yet
+	said  json.RawMessage // the result of the handshake; nil: none yet
 	name  string          // library.name
 }
 
@@ -50,8 +50,8 @@ func (g *greeting) isHost() bool {
 	return g.hosts
 }
 
-// Greet sends the handshake as a host and checks that the plugin's version is
-// exactly ours. Then it sends environment.open, whose failure is only a warning.
+// Greet sends the handshake as a host and checks that the plugin has exactly the local version. Then it sends
+// environment.open, whose failure is only a warning.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	if c.o.Greeted {
 		return nil
@@ -83,7 +83,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipGreeting uses up the ids that a greeting would have taken.
+// skipGreeting uses the ids that a handshake would have taken.
 func (c *codec) skipGreeting() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
@@ -178,8 +178,8 @@ func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 	return err
 }
 
-// Describe returns what the handshake said. Where there was none, as in a hook's
-// own connection, the handshake is sent now.
+// Describe returns the result of the handshake. If there was none, as in a hook's own connection, it sends the handshake
+// now.
 func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said

@@ -17,13 +17,13 @@ import (
 type object struct {
 	id    string
 	class *class
-	state string // a folder of its own, for its hooks (RPCX_STATE)
+	state string // its directory, for its hooks (RPCX_STATE)
 
 	mu      sync.Mutex
 	running int           // calls that have begun
 	waiting int           // callbacks that those calls wait for
 	gone    bool          // destroyed: calls that still wait for their turn are refused
-	change  chan struct{} // closed when running or waiting changes; nil: nobody waits
+	change  chan struct{} // closed when running or waiting changes; nil: no waiter
 }
 
 // vars returns the environment variables of the object's hooks.
@@ -94,7 +94,7 @@ func (o *object) changed() {
 	}
 }
 
-// add makes an object of a class, with a folder of its own.
+// add makes an object of a class, with its own directory.
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *server) take(o *object) bool {
 	return had
 }
 
-// clean removes the folder of an object.
+// clean removes the directory of an object.
 func (s *server) clean(o *object) { _ = os.RemoveAll(o.state) }
 
 func (s *server) remove(o *object) {

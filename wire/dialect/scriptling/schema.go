@@ -90,9 +90,8 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	return m
 }
 
-// toConstants returns the constants as an object of plain values, nil if there
-// are none, and those whose values cannot be read as they came. Where they are an
-// object already, against the page, they are shown all the same.
+// toConstants returns the constants as an object of plain values, nil if there are none, and unchanged those that cannot be
+// read. If they are an object already, against the specification, they are shown anyway.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	if scan.Type(list) == 'o' {
@@ -150,8 +149,8 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// fromCatalog returns the schema of a catalog that we serve. A method whose name
-// has a dot belongs to a class, any other is a function.
+// fromCatalog returns the schema of a local catalog. A method whose name has a dot belongs to a class, any other is a
+// function.
 func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
 	for _, raw := range c.Classes {

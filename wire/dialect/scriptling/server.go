@@ -25,13 +25,12 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir // the folder of the objects' folders; nil: not made yet
+	dir     *scratch.Dir // contains the objects' directories; nil: not made yet
 }
 
-// NewServer returns a server of what b offers. A function is answered by the
-// hook of its name, a class Config by the hooks Config.__init__, Config.METHOD,
-// Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog
-// b is a host, whose hooks answer what a plugin asks.
+// NewServer returns a server for b. A function is answered by the hook of its name, a class Config by the hooks
+// Config.__init__, Config.METHOD, Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog b is a host,
+// whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
 		b: b, objects: map[string]*object{},
@@ -94,7 +93,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
-	case method == "" && in.Msg.Kind == wire.Notification: // an object that is no message
+	case method == "" && in.Msg.Kind == wire.Notification: // an object that is not a message
 		return nil, nil
 	case method == methodCallback:
 		id, _ := scan.Text(scan.Get(in.Msg.Params, "id"))

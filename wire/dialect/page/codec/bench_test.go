@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// names is a page that only has names of its own.
+// names is a dialect file that only has names of its own.
 const names = `
 name = "names"
 base = "none"
@@ -31,7 +31,7 @@ event = { method = "event", params = "data", const = { kind = "event" } }
 ok = { at = "ok", is = true }
 `
 
-// programs is a page that wraps calls, and has streams and progress.
+// programs is a dialect file that wraps calls, and has streams and progress.
 const programs = `
 name = "programs"
 [call]

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Bridging describes how a bridge offers methods of other dialects in the page's dialect.
+// Bridging describes how a bridge offers methods of other dialects in the dialect file's dialect.
 func (d *Dialect) Bridging() dialect.Bridging {
 	rule := &d.Page.Bridge
 	b := dialect.Bridging{Objects: rule.Objects, NoStreams: rule.Whole, Greets: d.Page.Serve.First != "", Told: d.Notifies, Streams: d.opens}
@@ -31,7 +31,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 }
 
 // opens reports whether a method opens a stream, and whether that stream has no end by the rules of
-// the page.
+// the dialect file.
 func (d *Dialect) opens(method string) (streams, endless bool) {
 	_, rule := d.Subscription(method)
 	if rule == nil {

@@ -15,18 +15,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Codec is the codec of a page on one connection.
+// A Codec is the codec of a dialect file on one connection.
 type Codec struct {
-	dialect.Codec // reads and writes messages, without the flows of the page
+	dialect.Codec // reads and writes messages, without the flows of the dialect file
 	d             *Dialect
 	o             dialect.CodecOptions
 	out           []wire.Message
 	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
 	streams       []*call          // the calls that are streams
 	tokens        int64
-	flow          Flow            // nil: the page names none
+	flow          Flow            // nil: the dialect file names none
 	greeted       bool            // as a client: the greeting is over, so that a goodbye is sent at the end; as a server: the client has made the call that must be its first
-	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the page says how these are answered
+	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
 	preparing sync.Mutex                      // held while steps of the greeting are taken before an operation
@@ -35,7 +35,7 @@ type Codec struct {
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn
 	heard    *awaitedMessages  // nil: the greeting is over
-	pendings map[*pending]bool // requests of the peer that are being answered, if the page has an answer for when a call of ours is given up
+	pendings map[*pending]bool // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
 	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation
 }
 
@@ -77,7 +77,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 // Serving reports whether we are the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 
-// scope returns the variables for the page's programs about a call.
+// scope returns the variables for the dialect file's programs about a call.
 func (c *Codec) scope(s *call) *program.Scope {
 	sc := c.Scope()
 	sc.Method, sc.Params, sc.ID, sc.Token, sc.Result, sc.Extra = s.method, s.params, json.RawMessage(s.id), s.token, s.result, s.extra
@@ -132,7 +132,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	return c.Codec.Encode(op)
 }
 
-// request encodes a call of the user's, wrapped in another call if the page says so.
+// request encodes a call of the user's, wrapped in another call if the dialect file says so.
 func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
@@ -177,7 +177,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	return m, nil
 }
 
-// wrap replaces a call by the one that carries it, if the page wraps calls.
+// wrap replaces a call by the one that carries it, if the dialect file wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
 	if rule == nil || c.o.Serving || op.Kind != dialect.Call {
@@ -239,7 +239,7 @@ func Merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// Opened returns the stream that an answer opens: by the page's rule if there is one, else as in
+// Opened returns the stream that an answer opens: by the dialect file's rule if there is one, else as in
 // the base dialect.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
@@ -252,7 +252,7 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 const cancelled = "-32800"
 
 // Reply encodes one event of the answer to req. A request that the peer has cancelled gets the
-// page's code for that, or no answer if the dialect has none.
+// dialect file's code for that, or no answer if the dialect has none.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A stream that the page tells of is one even where the base would know it as its own.
+// A stream that the dialect file tells of is one even where the base would know it as its own.
 func TestItemsOfTheBase(t *testing.T) {
 	c := speaks(t, `
 name = "x"
@@ -40,7 +40,7 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 	}
 }
 
-// The id of a cancel is found where the page writes it; a call that was cancelled gets no
+// The id of a cancel is found where the dialect file writes it; a call that was cancelled gets no
 // answer, and another of that id one.
 func TestCancelled(t *testing.T) {
 	c := speaks(t, "name = 'x'\n[cancel]\nnotify = 'stop'\nparams = '{why: \"so\", which: $id}'\nanswer = 'none'\n")

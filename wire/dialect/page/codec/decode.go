@@ -45,7 +45,7 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, with the items and events that the page's rules make of it.
+// message appends m to c.out, with the items and events that the dialect file's rules make of it.
 func (c *Codec) message(m *wire.Message) error {
 	if c.d.awaits {
 		if err := c.keepForGreeting(m); err != nil {
@@ -61,7 +61,7 @@ func (c *Codec) message(m *wire.Message) error {
 		if len(m.ID) > 0 {
 			return c.itemOf(m)
 		}
-		// of a stream that the messages themselves name: the page's rules come first
+		// of a stream that the messages themselves name: the dialect file's rules come first
 		was := *m
 		m.Kind, m.Stream, m.Final, m.Err, m.Body = wire.Notification, nil, false, nil, m.Params
 		if found, err := c.items(m); found || err != nil {
@@ -235,7 +235,7 @@ func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	return only, nil
 }
 
-// event returns the event that the result of a page's program describes.
+// event returns the event that the result of a dialect file's program describes.
 func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
 	if kind == wire.Data {
 		return &wire.Event{Kind: kind, Data: bytes.Clone(shown)}

@@ -18,7 +18,7 @@ import (
 // maxPages bounds how many pages of one list are requested.
 const maxPages = 1000
 
-// Describe asks the peer what it offers, with the calls of the page's
+// Describe asks the peer what it offers, with the calls of the dialect file's
 // [[describe]] in their order.
 func (c *Codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if len(c.d.Page.Describe) == 0 {
@@ -254,7 +254,7 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 }
 
 // Typing returns the catalog by which the params of a method are typed; nil if
-// the page does not ask for that, or if calls of the method are not wrapped.
+// the dialect file does not ask for that, or if calls of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil

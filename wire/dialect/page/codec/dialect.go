@@ -1,5 +1,5 @@
-// Package codec is the client's and the server's codec of a page: the
-// envelope's messages, and on top of them the page's greetings, wrapped calls,
+// Package codec is the client's and the server's codec of a dialect file: the
+// envelope's messages, and on top of them the dialect file's greetings, wrapped calls,
 // streams, events while a call runs, cancels and discovery.
 package codec
 
@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Dialect is a page that was checked and prepared; its codecs share it, one
+// A Dialect is a dialect file that was checked and prepared; its codecs share it, one
 // for each connection.
 type Dialect struct {
 	Page *load.Page
@@ -37,7 +37,7 @@ type Dialect struct {
 	}
 }
 
-// New prepares the dialect of a page with what is native of it, whose zero value is nothing. The
+// New prepares the dialect of a dialect file with what is native of it, whose zero value is nothing. The
 // error is a usage Fault.
 func New(p *load.Page, native Native) (*Dialect, error) {
 	d := &Dialect{Page: p, native: native}
@@ -66,10 +66,10 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	return d, nil
 }
 
-// Plan returns the form of the page's messages; nil if it is that of the base.
+// Plan returns the form of the dialect file's messages; nil if it is that of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
-// messages returns the codec of the messages, without the flows of the page.
+// messages returns the codec of the messages, without the flows of the dialect file.
 func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dialect.Codec {
 	if d.plan != nil {
 		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth, Serving: o.Serving, Conn: now})
@@ -88,16 +88,16 @@ func (d *Dialect) CancelFails() error {
 	return err
 }
 
-// Beside returns the members of a message that the page names as extra, an object; nil if
+// Beside returns the members of a message that the dialect file names as extra, an object; nil if
 // there are none.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns the further members of a message that came, as an object: those that the page names
+// Extra returns the further members of a message that came, as an object: those that the dialect file names
 // as extra, and those that its rules find; nil if there are none.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
 // Subscription returns the rule for the stream of a method, and the method or
-// pattern under which the page has it; nil if the method opens no stream.
+// pattern under which the dialect file has it; nil if the method opens no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {
@@ -108,7 +108,7 @@ func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe
 	return "", nil
 }
 
-// Notifies reports whether the page itself handles notifications of that method while a call runs,
+// Notifies reports whether the dialect file itself handles notifications of that method while a call runs,
 // so that no hook is needed.
 func (d *Dialect) Notifies(method string) bool {
 	w := &d.Page.During
@@ -144,7 +144,7 @@ func (d *Dialect) isPlain(method string) (bool, error) {
 }
 
 // Plain reports whether calls of a method are sent unchanged, not wrapped. It is also true if the
-// page's program that decides this fails.
+// dialect file's program that decides this fails.
 func (d *Dialect) Plain(method string) bool {
 	if d.Page.Call == nil {
 		return true
@@ -153,7 +153,7 @@ func (d *Dialect) Plain(method string) bool {
 	return plain || err != nil
 }
 
-// protocolFault returns a Fault of kind Protocol: the peer did what the page
+// protocolFault returns a Fault of kind Protocol: the peer did what the dialect file
 // does not allow.
 func protocolFault(method, what string) *wire.Fault {
 	f := wire.NewFault(wire.Protocol, what, nil)

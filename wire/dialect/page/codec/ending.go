@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// cancel returns the message with which the page cancels a call.
+// cancel returns the message with which the dialect file cancels a call.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
 	s := c.calls[string(op.OfID)]
@@ -31,7 +31,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, cmp.Or(err, wire.ErrUnsupported)
 	}
 	params, err := rule.Params.First(s.params, sc.Value)
-	if err == nil && params == nil && rule.Params != nil { // the page has no cancel for this call
+	if err == nil && params == nil && rule.Params != nil { // the dialect file has no cancel for this call
 		err = wire.ErrUnsupported
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 }
 
 // unsubscribe returns the message that ends a stream: by the method that the
-// user gave, else as the page says.
+// user gave, else as the dialect file says.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Native is what a protocol has in Go beside its page, which names it in flow: work that outlives
+// A Native is what a protocol has in Go beside its dialect file, which names it in flow: work that outlives
 // the answer to the call that begins it.
 type Native struct {
 	Notification string              // the method of a notification about such work, which needs no hook
@@ -43,7 +43,7 @@ type Companion interface {
 	Over()
 }
 
-// Flow returns the connection's flow; nil if the page names none.
+// Flow returns the connection's flow; nil if the dialect file names none.
 func (c *Codec) Flow() Flow { return c.flow }
 
 // begins notes the work that an answer has begun; false: the answer is the result.

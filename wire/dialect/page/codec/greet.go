@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Greet carries out the steps of the page's greeting. It returns a Fault of
-// kind Protocol if an answer is an error or is not accepted by the page.
+// Greet carries out the steps of the dialect file's greeting. It returns a Fault of
+// kind Protocol if an answer is an error or is not accepted by the dialect file.
 func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	defer c.endAwaiting()
 	switch {
@@ -84,7 +84,7 @@ func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 }
 
 // beginSession sets the headers of the HTTP exchanges that follow the greeting,
-// and opens and ends the session as the page says.
+// and opens and ends the session as the dialect file says.
 func (c *Codec) beginSession(caller dialect.Caller) error {
 	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
@@ -192,7 +192,7 @@ func unreached(err error) error {
 	return &g
 }
 
-// accept checks that the page accepts an answer and keeps the values that a step of it
+// accept checks that the dialect file accepts an answer and keeps the values that a step of it
 // names.
 func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
 	sc := c.Scope()
@@ -238,7 +238,7 @@ func shortened(val json.RawMessage) string {
 	return said
 }
 
-// Shutdown carries out the steps of the page's goodbye.
+// Shutdown carries out the steps of the dialect file's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.Greeted || !c.greeted {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Sessions are those of an HTTP listener, as the page has them; nil where it has none.
+// Sessions are those of an HTTP listener, as the dialect file has them; nil where it has none.
 func (d *Dialect) Sessions() *wire.HTTPSessions {
 	p := d.Page
 	if p.HTTP.Session == "" || p.Serve.First == "" {
@@ -34,8 +34,8 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 	}
 }
 
-// Resolve returns what finds the WebSocket of an HTTP server, as a page says; nil where the
-// page has no such way.
+// Resolve returns what finds the WebSocket of an HTTP server, as a dialect file says; nil where the
+// dialect file has no such way.
 func Resolve(p *load.Page) func(get func(path string) ([]byte, error)) (string, error) {
 	rule := p.HTTP.Resolve
 	if rule == nil {

@@ -56,7 +56,7 @@ func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	return sc
 }
 
-// show sets the body of an item of a stream to what the page shows of it, and whether it is the last.
+// show sets the body of an item of a stream to what the dialect file shows of it, and whether it is the last.
 func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.RawMessage) (err error) {
 	if prog := s.rule.Item.Event; prog != nil {
 		if item.Body, err = prog.First(item.Body, vals); err != nil {
@@ -73,7 +73,7 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 }
 
 // itemOf appends an item that names the call it belongs to by its id. Where that has opened
-// a stream, the page says what is shown of it.
+// a stream, the dialect file says what is shown of it.
 func (c *Codec) itemOf(m *wire.Message) error {
 	s := c.calls[string(m.ID)]
 	if s == nil {

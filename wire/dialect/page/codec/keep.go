@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepTold keeps what the page says of a notification of the server.
+// keepTold keeps what the dialect file says of a notification of the server.
 func (c *Codec) keepTold(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
@@ -20,7 +20,7 @@ func (c *Codec) keepTold(m *wire.Message) error {
 	return c.keepOf(c.d.Page.Keep[m.Method], m.Params)
 }
 
-// keepServing keeps, where we are the server, what the page says of a notification of the client: in the
+// keepServing keeps, where we are the server, what the dialect file says of a notification of the client: in the
 // order in which messages come, so that a request behind it finds the values. What fails is
 // for the handler of the notification to tell (KeptOf).
 func (c *Codec) keepServing(m *wire.Message) {
@@ -31,7 +31,7 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, as a server, what the page keeps of a message of the client, an object; nil if it keeps
+// KeptOf returns, as a server, what the dialect file keeps of a message of the client, an object; nil if it keeps
 // nothing of such a one.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := c.d.Page.Serve.Keep[m.Method]

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// Of returns the page's codec behind c; nil if c does not speak a page.
+// Of returns the dialect file's codec behind c; nil if c does not speak a dialect file.
 func Of(c dialect.Codec) *Codec {
 	p, _ := c.(*Codec)
 	return p
@@ -16,7 +16,7 @@ func Of(c dialect.Codec) *Codec {
 // NewCodec returns the codec for one connection.
 func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newCodec(o) }
 
-// Abilities returns the flows of the page, and what is unusual about its messages. Notifications that
+// Abilities returns the flows of the dialect file, and what is unusual about its messages. Notifications that
 // name no stream may belong to a request.
 func (c *Codec) Abilities() dialect.Abilities {
 	of := c.Codec.Abilities() // the messages
@@ -39,7 +39,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	return a
 }
 
-// appends reports whether the page's calls are each one message and one answer, of which nothing has
+// appends reports whether the dialect file's calls are each one message and one answer, of which nothing has
 // to be remembered meanwhile.
 func (c *Codec) appends() bool {
 	p := c.d.Page

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// dialectOf returns the dialect of a page, whose name is x.
+// dialectOf returns the dialect of a dialect file, whose name is x.
 func dialectOf(t *testing.T, page string) *Dialect {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\n"+page))
@@ -126,7 +126,7 @@ first = 'hi'
 	}
 }
 
-// What a page's own notifications are, for which no hook is needed; and which streams a method opens.
+// What a dialect file's own notifications are, for which no hook is needed; and which streams a method opens.
 func TestWhatAPageHandles(t *testing.T) {
 	d := dialectOf(t, "[during]\nprogress = { method = 'p.*' }\nlog = { method = 'l' }\nitems = { method = 'i' }\n[subscribe.'a.*']\nitem = { method = 'x' }\n[subscribe.'a.b']\nitem = { method = 'y' }\n[subscribe.'*']\nitem = { method = 'z' }")
 	for method, want := range map[string]bool{"p.a": true, "l": true, "i": true, "p": false, "x": false, "work": false, "": false} {
@@ -149,7 +149,7 @@ func TestWhatAPageHandles(t *testing.T) {
 	}
 }
 
-// Where the params of a cancel hold the id, as the page writes it.
+// Where the params of a cancel hold the id, as the dialect file writes it.
 func TestCancelTarget(t *testing.T) {
 	for _, c := range []struct{ page, params, want string }{
 		{"", `{"id":7}`, ""},
@@ -261,7 +261,7 @@ func TestSayable(t *testing.T) {
 	}
 }
 
-// A request that its client has cancelled gets no answer, or the page's code; a new one of that id gets its own.
+// A request that its client has cancelled gets no answer, or the dialect file's code; a new one of that id gets its own.
 func TestDropped(t *testing.T) {
 	none := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = 'none'")
 	coded := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = -5")

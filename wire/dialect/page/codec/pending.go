@@ -8,16 +8,16 @@ import (
 	"rpcx/wire"
 )
 
-// A pending is a request of the peer that a hook of a client is answering, of a method that the page
+// A pending is a request of the peer that a hook of a client is answering, of a method that the dialect file
 // has an answer for when a call of ours is given up.
 type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage // of the page, as the call was given up; nil: it was not
+	answer json.RawMessage // of the dialect file, as the call was given up; nil: it was not
 }
 
 // Answer answers m, a request of the peer, by answer. If a call of ours to which m belongs is given up
-// first, answer's context ends, and the answer is the page's for that case. c may be nil.
+// first, answer's context ends, and the answer is the dialect file's for that case. c may be nil.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	if c == nil || c.o.Serving || c.d.Page.Cancel == nil || c.d.Page.Cancel.Pending[m.Method] == nil {
 		return answer(ctx)

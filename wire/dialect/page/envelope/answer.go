@@ -80,7 +80,7 @@ func (c *codec) verdict() []byte {
 	return []byte(`"error"`)
 }
 
-// refusal adds an error to the message: in the members that the page names,
+// refusal adds an error to the message: in the members that the dialect file names,
 // else as one member. One that is for code and message holds a code that names the error, else the message.
 func (c *codec) refusal(e *wire.Error) {
 	f := c.plan.response

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxIndex bounds the places in arrays that a page may name.
+// maxIndex bounds the places in arrays that a dialect file may name.
 const maxIndex = 255
 
 // index returns the number that a step of a path is; -1 if it is a name.

@@ -143,7 +143,7 @@ func (c *codec) asks(raw []byte) bool {
 		scan.Get(raw, p.request.method.path[0]) != nil
 }
 
-// Opened returns no stream: which calls open one is for the page's codec to
+// Opened returns no stream: which calls open one is for the dialect file's codec to
 // say. Where items have the id of their request they may follow the answer to a Subscribe,
 // unless the answer says otherwise.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
@@ -156,7 +156,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 }
 
 // Reply writes one event of the answer to req. What has a Stream is a whole message, which
-// the page's server has written.
+// the dialect file's server has written.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	var b []byte
 	var err error

@@ -22,7 +22,7 @@ func (c *codec) canAsk(h *heads) bool {
 	return h.any(c.plan.request.none) < 0 && (len(c.plan.event.none) == 0 || c.hasID(id) || h.any(c.plan.event.none) < 0)
 }
 
-// name returns the path of the place as a page writes it.
+// name returns the path of the place as a dialect file writes it.
 func (p place) name() string { return strings.Join(p.path, ".") }
 
 // in returns the value at the place in a whole message; nil if there is none.
@@ -35,7 +35,7 @@ func (p place) in(raw []byte) []byte {
 	return raw
 }
 
-// allowed returns the error of a message of ours with a member that the page forbids in all messages, or
+// allowed returns the error of a message of ours with a member that the dialect file forbids in all messages, or
 // in those of its kind.
 func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	for _, list := range [][]place{c.plan.forbidden, none} {

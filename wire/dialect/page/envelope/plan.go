@@ -1,5 +1,5 @@
 // Package envelope reads and writes messages whose members have names of their
-// own, as a page's [names], [write] and [read] say. It is a dialect's codec
+// own, as a dialect file's [names], [write] and [read] say. It is a dialect's codec
 // without greeting, streams or any other flow.
 package envelope
 
@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Plan is what a page says about its messages, compiled. Any number of codecs
+// A Plan is what a dialect file says about its messages, compiled. Any number of codecs
 // can share it.
 type Plan struct {
 	page      *load.Page
@@ -48,7 +48,7 @@ type form struct {
 }
 
 // A place is the path of a value, with the index of its first member in
-// Plan.heads; -1: the page names none.
+// Plan.heads; -1: the dialect file names none.
 type place struct {
 	head int
 	path []string
@@ -82,7 +82,7 @@ func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// Compile returns the plan of a page. The error is a usage Fault.
+// Compile returns the plan of a dialect file. The error is a usage Fault.
 func Compile(p *load.Page) (*Plan, error) {
 	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
@@ -168,7 +168,7 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns the members of a message that the page names as extra, an object; nil if
+// Beside returns the members of a message that the dialect file names as extra, an object; nil if
 // there are none. A nil Plan finds none.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {

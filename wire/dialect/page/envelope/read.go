@@ -128,7 +128,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	}
 }
 
-// failure reads an error from the members that the page names.
+// failure reads an error from the members that the dialect file names.
 func (c *codec) failure(fail, raw []byte) *wire.Error {
 	p, h := c.plan.response, &c.heads
 	e := &wire.Error{Raw: fail}

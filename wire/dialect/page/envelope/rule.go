@@ -15,7 +15,7 @@ var ruleKinds = map[string]wire.Kind{
 	"request": wire.Request, "notification": wire.Notification, "cancel": wire.Cancel, "response": wire.Response, "item": wire.Item,
 }
 
-// byRules reads a message by the first of the page's rules that is for it; done is false if none is.
+// byRules reads a message by the first of the dialect file's rules that is for it; done is false if none is.
 func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	for i := range c.plan.page.Read {
 		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
@@ -25,7 +25,7 @@ func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
 	return false, nil
 }
 
-// byRule reads a message by one of the page's [[read]] rules; done is false if
+// byRule reads a message by one of the dialect file's [[read]] rules; done is false if
 // the rule's condition does not hold.
 func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
 	scope := c.scope()
@@ -89,7 +89,7 @@ func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	return nil
 }
 
-// Ends reports whether an answer says itself, by the page's rules, whether anything follows
+// Ends reports whether an answer says itself, by the dialect file's rules, whether anything follows
 // it, and if so whether nothing does. A nil Plan knows of no rule.
 func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	if c == nil || !c.ends {
@@ -103,7 +103,7 @@ func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	return true, ends || err != nil
 }
 
-// Extra returns what stands beside in a message that came: the members that the page names
+// Extra returns what stands beside in a message that came: the members that the dialect file names
 // as extra, and what the rule finds that reads it; nil if there is nothing. A nil Plan
 // finds nothing.
 func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {

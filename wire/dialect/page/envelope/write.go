@@ -139,10 +139,10 @@ func (c *codec) begin(consts []constant) {
 	}
 }
 
-// put adds a value to c.parts; where the page names no place for it, it is not written.
+// put adds a value to c.parts; where the dialect file names no place for it, it is not written.
 func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
-// numbered returns the id that a notification gets as well, if the page numbers
+// numbered returns the id that a notification gets as well, if the dialect file numbers
 // all messages.
 func (c *codec) numbered() []part {
 	if c.plan.names.Counter != "all" {
@@ -151,7 +151,7 @@ func (c *codec) numbered() []part {
 	return []part{{c.plan.request.id.path, c.newID()}}
 }
 
-// whole returns a message that one of the page's [write] programs makes.
+// whole returns a message that one of the dialect file's [write] programs makes.
 func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	msg, err := prog.First(nil, scope.Value)
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
@@ -163,7 +163,7 @@ func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	return c.counted(msg), nil
 }
 
-// counted returns a message that a program has made with an id, if the page numbers all
+// counted returns a message that a program has made with an id, if the dialect file numbers all
 // messages and it has none.
 func (c *codec) counted(msg []byte) []byte {
 	if at := c.plan.request.id.path; c.plan.names.Counter == "all" && len(at) == 1 && scan.Get(msg, at[0]) == nil {

@@ -16,10 +16,10 @@ import (
 	"rpcx/wire/trust"
 )
 
-// maxSize bounds the file of a page, in bytes.
+// maxSize bounds the file of a dialect file, in bytes.
 const maxSize = 1 << 20
 
-// Trusting returns the page with the text b of file, one that rpcx brings along
+// Trusting returns the dialect file with the text b of file, one that rpcx brings along
 // and that the tests have checked. Its programs are compiled when they first
 // run.
 func Trusting(file string, b []byte) (*Page, error) {
@@ -31,7 +31,7 @@ func Trusting(file string, b []byte) (*Page, error) {
 	return p, nil
 }
 
-// Parse returns the page with the text b of file. The error is a usage Fault
+// Parse returns the dialect file with the text b of file. The error is a usage Fault
 // that names the file, the line, the member and what was expected there.
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
@@ -56,7 +56,7 @@ func syntax(file string, err error) error {
 	return wire.Usagef("%s: %v", file, err)
 }
 
-// File returns the page in the file at path. It refuses a file that other users
+// File returns the dialect file in the file at path. It refuses a file that other users
 // can write. Errors are usage Faults.
 func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
@@ -89,7 +89,7 @@ func File(path string) (*Page, error) {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 
-// IsName reports whether name has the form of a page's name.
+// IsName reports whether name has the form of a dialect file's name.
 func IsName(name string) bool { return nameForm().MatchString(name) }
 
 func (p *Page) defaults() {
@@ -101,7 +101,7 @@ func (p *Page) defaults() {
 	}
 }
 
-// check returns the first error of a page whose members are all known and of
+// check returns the first error of a dialect file whose members are all known and of
 // the right kind: something is missing, does not go together, or does not
 // compile.
 func (p *Page) check(file string, keys []toml.Key) error {
@@ -118,7 +118,7 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
-// Limit returns how long an await takes at most; 0 if the page does not say.
+// Limit returns how long an await takes at most; 0 if the dialect file does not say.
 func (s *Step) Limit() time.Duration {
 	d, _ := time.ParseDuration(s.Within)
 	return d

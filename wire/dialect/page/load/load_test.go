@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a page says, it is read or refused with a usage fault, and
+// FuzzParse: whatever a dialect file says, it is read or refused with a usage fault, and
 // what is read can be written as words of the manual.
 func FuzzParse(f *testing.F) {
 	pages, err := filepath.Glob("../pages/*.toml")
@@ -102,7 +102,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A page's file has a mebibyte at most.
+// A dialect file's file has a mebibyte at most.
 func TestFileOfAnySize(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
 	for size, fits := range map[int]bool{11: true, maxSize: true, maxSize + 1: false} {

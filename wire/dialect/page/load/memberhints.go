@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A memberHint helps an author who wrote a member that no page has: path is the member, and says names the
+// A memberHint helps an author who wrote a member that no dialect file has: path is the member, and says names the
 // member that means it.
 type memberHint struct{ path, says string }
 

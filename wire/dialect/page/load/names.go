@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// AllNames returns the names of the page with those of its base where it has none of its own.
+// AllNames returns the names of the dialect file with those of its base where it has none of its own.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
 	if p.Names != nil {
@@ -28,7 +28,7 @@ func (p *Page) AllNames() Names {
 	return n
 }
 
-// baseNames returns the names of the members in the dialect that a page builds on.
+// baseNames returns the names of the members in the dialect that a dialect file builds on.
 func baseNames(base string) Names {
 	if base == "none" {
 		return Names{}
@@ -48,7 +48,7 @@ func baseNames(base string) Names {
 	return n
 }
 
-// merge replaces in n what the page names itself.
+// merge replaces in n what the dialect file names itself.
 func (n *Names) merge(more Names) {
 	for _, pair := range []struct{ to, from *Members }{{&n.Request, &more.Request}, {&n.Response, &more.Response}, {&n.Event, &more.Event}} {
 		for i, to := range pair.to.paths() {
@@ -58,7 +58,7 @@ func (n *Names) merge(more Names) {
 			pair.to.Const = pair.from.Const
 		}
 		pair.to.Forbidden = pair.from.Forbidden
-		if pair.from.Const == nil { // those of the base go where the page forbids them
+		if pair.from.Const == nil { // those of the base go where the dialect file forbids them
 			pair.to.Const = maps.Clone(pair.to.Const)
 			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
 				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)
@@ -97,7 +97,7 @@ func (Names) rules(p *Page) []rule {
 	return append(list, forbid("forbidden", n.Forbidden, beside)...)
 }
 
-// forbid returns the rules about paths that the page forbids: none of them is one of those that are
+// forbid returns the rules about paths that the dialect file forbids: none of them is one of those that are
 // used, or holds it; used has what uses each.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {

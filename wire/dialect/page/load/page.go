@@ -1,14 +1,14 @@
-// Package load reads pages: dialects that are written as data, in TOML with jq
+// Package load reads dialect files: dialects that are written as data, in TOML with jq
 // programs (rpcx-dialect-file(5)). Its errors name the line, the member and what was
 // expected.
 //
-// The struct tags of this package's types are the only table of what a page can
+// The struct tags of this package's types are the only table of what a dialect file can
 // say: the names of the members, their choices and the manual's words.
 package load
 
 import "rpcx/wire/dialect/page/program"
 
-// A Page is the text of a page, decoded.
+// A Page is the text of a dialect file, decoded.
 type Page struct {
 	Name         string `toml:"name" says:"the dialect's name, as in NAME+tcp://…; matches [a-z][a-z0-9-]*"`
 	Source       string `toml:"source" says:"where the protocol is documented, for people"`
@@ -42,7 +42,7 @@ type Page struct {
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]], see rpcx-rules(7)"`
 }
 
-// Texts are several texts. A page may write a single one without an array around it.
+// Texts are several texts. A dialect file may write a single one without an array around it.
 type Texts []string
 
 // UnmarshalText takes a single text.
@@ -51,7 +51,7 @@ func (t *Texts) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Prog is a program in a page. It is a pointer, nil if the page has none
+// A Prog is a program in a dialect file. It is a pointer, nil if the dialect file has none
 // there.
 type Prog = *program.Program
 

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rule is what a table of a page has to fulfil beside having members of the right kinds.
+// A rule is what a table of a dialect file has to fulfil beside having members of the right kinds.
 type rule struct {
 	member string // below the table; "": the table itself
 	broken bool
@@ -23,7 +23,7 @@ type ruled interface {
 	rules(p *Page) []rule
 }
 
-// checkRules returns the error of the first rule that the page breaks.
+// checkRules returns the error of the first rule that the dialect file breaks.
 func (p *Page) checkRules(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
 		if v.Kind() != reflect.Struct {
@@ -164,7 +164,7 @@ func (r Read) rules(*Page) []rule {
 	}
 }
 
-// ownHeaders are the headers that a page must not set: those that route a
+// ownHeaders are the headers that a dialect file must not set: those that route a
 // request or describe its body, and those that carry the user's credentials.
 var ownHeaders = []string{
 	"host", "authorization", "cookie", "origin", "accept", "content-type", "content-length", "content-encoding",

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/toml"
 )
 
-// A Member is a member that a page may have.
+// A Member is a member that a dialect file may have.
 type Member struct {
 	Path    string // dotted; "[]" stands for each table of an array, "*" for any name
 	Kind    string // what its value must be: "text", "program", "true or false" …
@@ -22,7 +22,7 @@ type Member struct {
 	Table   bool // it has members of its own
 }
 
-// Table returns all members that a page may have, in the order of the manual.
+// Table returns all members that a dialect file may have, in the order of the manual.
 func Table() []Member { return members("", reflect.TypeFor[Page]()) }
 
 func members(prefix string, t reflect.Type) (all []Member) {
@@ -99,7 +99,7 @@ func kindOf(t reflect.Type) kind {
 	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
-// checkKeys returns the error of the first key of file that a page cannot have,
+// checkKeys returns the error of the first key of file that a dialect file cannot have,
 // or whose value is of the wrong kind.
 func checkKeys(file string, keys []toml.Key) error {
 	for _, k := range keys {
@@ -126,7 +126,7 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
 			t = t.Elem()
 		case t.Kind() == reflect.Interface:
-			return nil // the page is free in what it holds
+			return nil // the dialect file is free in what it holds
 		default:
 			up := toml.Key{Path: k.Path[:i]}
 			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), kindOf(t).says)
@@ -156,7 +156,7 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 	return f, names, false
 }
 
-// unknown returns the error for a key that no page has; i is the index of the
+// unknown returns the error for a key that no dialect file has; i is the index of the
 // first part of its path that is unknown.
 func unknown(file string, k toml.Key, i int, names []string) error {
 	in := "a page"
@@ -181,7 +181,7 @@ type places struct {
 }
 
 // fault returns a usage Fault about the member at path. It names the line of
-// that member, or of the nearest one above it that the page has.
+// that member, or of the nearest one above it that the dialect file has.
 func (p places) fault(path, what string) error {
 	for at := path; at != ""; {
 		for _, k := range p.keys {
@@ -194,7 +194,7 @@ func (p places) fault(path, what string) error {
 	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
 }
 
-// Programs yields the programs of a page, each with its path.
+// Programs yields the programs of a dialect file, each with its path.
 func Programs(p *Page) iter.Seq2[string, Prog] {
 	return func(yield func(string, Prog) bool) {
 		each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {

@@ -26,7 +26,7 @@ type Stop struct {
 	Result Prog   `toml:"result" says:"the result of the call"`
 }
 
-// Early is the error for a call that the page does not allow, such as one that
+// Early is the error for a call that the dialect file does not allow, such as one that
 // comes too early.
 type Early struct {
 	Code    int    `toml:"code" says:"the error's code"`

@@ -1,4 +1,4 @@
-// Package program runs the jq programs of a page, with the page's variables and
+// Package program runs the jq programs of a dialect file, with the dialect file's variables and
 // within limits of time and output. A program is compiled when it is first
 // needed.
 package program
@@ -63,17 +63,17 @@ func Variables() []Variable {
 	}
 }
 
-// A Variable is a variable of a page's programs: its name, and what it holds,
+// A Variable is a variable of a dialect file's programs: its name, and what it holds,
 // for the manual.
 type Variable struct {
 	Name, Says string
 	value      func(*Scope) json.RawMessage
 }
 
-// A Program is one jq program of a page. A nil Program has no output.
+// A Program is one jq program of a dialect file. A nil Program has no output.
 type Program struct {
 	text     string
-	member   string          // of the page where it stands, with the page's file; "": not known
+	member   string          // of the dialect file where it stands, with the dialect file's file; "": not known
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
 	sudden   func() bool // one step of it may take long by itself
@@ -101,10 +101,10 @@ func (p *Program) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Text returns the program's text as it stands in the page.
+// Text returns the program's text as it stands in the dialect file.
 func (p *Program) Text() string { return p.text }
 
-// StandsAt says which member of which page the program is, for what is said of it when it
+// StandsAt says which member of which dialect file the program is, for what is said of it when it
 // fails.
 func (p *Program) StandsAt(member string) { p.member = member }
 

@@ -50,7 +50,7 @@ func (h hooks) Respond(ctx context.Context, r dialect.Request) (json.RawMessage,
 	}
 }
 
-// client is the peer of a connection that a page serves.
+// client is the peer of a connection that a dialect file serves.
 type client struct {
 	dialect.Caller
 	codec dialect.Codec

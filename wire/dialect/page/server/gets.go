@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Gets returns the page's answers to GET requests.
+// Gets returns the dialect file's answers to GET requests.
 func (s *server) Gets(about catalog.Info) wire.HTTPGets {
 	gets := wire.HTTPGets{}
 	for path, prog := range s.d.Page.Serve.Get {

@@ -20,7 +20,7 @@ func (h *handler) greeted() {
 	h.Responder.Greeted(names)
 }
 
-// keep stores the values that the page keeps from the params of a call. Those of a notification are
+// keep stores the values that the dialect file keeps from the params of a call. Those of a notification are
 // stored by the codec when it comes; here the programs run only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
 	if !h.Serving || h.Codec == nil {

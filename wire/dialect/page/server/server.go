@@ -1,4 +1,4 @@
-// Package server answers requests according to a page: with hooks, and with what the page's
+// Package server answers requests according to a dialect file: with hooks, and with what the dialect file's
 // programs make of the params and the catalog. Servers use it for their clients' requests, and
 // clients for their server's.
 package server
@@ -24,10 +24,10 @@ import (
 type server struct {
 	d    *codec.Dialect
 	b    dialect.Backend
-	flow func(Conn) Flow                              // nil: the page names none
+	flow func(Conn) Flow                              // nil: the dialect file names none
 	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
-	warned sync.Map // the programs of the page of whose failure the user was told already
+	warned sync.Map // the programs of the dialect file of whose failure the user was told already
 }
 
 // New returns a server of what b offers, in the dialect d, whose native part is flow; nil: it has none.
@@ -47,7 +47,7 @@ func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Serv
 	return dialect.Server{Accept: s.Accept, Gets: s.Gets}
 }
 
-// Accept returns the handler for one connection, on which the page's hello is
+// Accept returns the handler for one connection, on which the dialect file's hello is
 // sent first.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
@@ -72,7 +72,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil: the page names none
+	flow Flow // nil: the dialect file names none
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
@@ -142,7 +142,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 }
 
 // answer answers a request: as a wrapped call, by a hook of that exact name, by the flow, as
-// the end of a stream, by the page's answers, or by a hook with a pattern. The
+// the end of a stream, by the dialect file's answers, or by a hook with a pattern. The
 // first of these that applies counts.
 func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
@@ -177,7 +177,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
 
-// byPage answers a request as the page says, if it does: the end of a stream, or one of its answers.
+// byPage answers a request as the dialect file says, if it does: the end of a stream, or one of its answers.
 func (h *handler) byPage(in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	answers := h.d.Page.Answers
 	if h.Serving {
@@ -226,7 +226,7 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	return nil
 }
 
-// notified passes a notification to its hook. A notification that the page
+// notified passes a notification to its hook. A notification that the dialect file
 // itself handles needs no hook.
 func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	method := in.Msg.Method
@@ -256,7 +256,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 }
 
-// Ignores reports whether nothing handles a notification. A server handles every notification, as the page may keep
+// Ignores reports whether nothing handles a notification. A server handles every notification, as the dialect file may keep
 // values of it.
 func (h *handler) Ignores(method string) bool {
 	if h.Serving || h.d.Notifies(method) || slices.ContainsFunc(h.d.Page.After, func(a load.After) bool { return a.Event == method }) {

@@ -64,7 +64,7 @@ func (h *handler) remove(o *ongoing) {
 }
 
 // end ends the streams, or else the calls, that a message of the client names, and keeps it. It
-// returns the first failure of a program of the page.
+// returns the first failure of a program of the dialect file.
 func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,7 +98,7 @@ func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scop
 	return ctx, o
 }
 
-// stops reports whether the page's clients stop calls with notifications of that method.
+// stops reports whether the dialect file's clients stop calls with notifications of that method.
 func (h *handler) stops(method string) bool {
 	rule := h.d.Page.Serve.Stop
 	return rule != nil && h.Serving && method == rule.Notify

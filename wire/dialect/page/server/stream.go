@@ -22,7 +22,7 @@ type stream struct {
 }
 
 // stream answers a request with the data of a hook: the first as the result, if
-// the page says so, the others as items, until the hook ends or the client ends
+// the dialect file says so, the others as items, until the hook ends or the client ends
 // the stream.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -65,7 +65,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 	return nil, err
 }
 
-// open sends the answer to the request of a stream: the first item, or what a program of the page
+// open sends the answer to the request of a stream: the first item, or what a program of the dialect file
 // makes. If that has no output, nothing is sent.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
@@ -85,7 +85,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
 }
 
-// item sends one item of a stream, as the page writes it.
+// item sends one item of a stream, as the dialect file writes it.
 func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
 	sc := *s.scope
 	sc.Event = data
@@ -109,7 +109,7 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
-// over tells the client that a stream has ended that the client did not end, if the page has a
+// over tells the client that a stream has ended that the client did not end, if the dialect file has a
 // message for that; err is why, if the hook has failed.
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write

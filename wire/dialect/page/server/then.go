@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// warn tells the user, once for each program of the page, that the program has failed, if the
+// warn tells the user, once for each program of the dialect file, that the program has failed, if the
 // failure is reported nowhere else. It ignores other errors.
 func (h *handler) warn(err error) {
 	f := wire.AsFault(err)

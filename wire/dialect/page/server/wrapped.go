@@ -55,7 +55,7 @@ type wrappedCall struct {
 	work   Work // nil: it is a plain call
 }
 
-// outcome returns the page's answer for the result of a wrapped call.
+// outcome returns the dialect file's answer for the result of a wrapped call.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
 	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
@@ -91,7 +91,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 }
 
 // respond answers r by a hook. It sends the hook's progress, its log lines and,
-// if the page has a notification for them, its data to the peer. If the hook
+// if the dialect file has a notification for them, its data to the peer. If the hook
 // ends without a result, its last data is the result.
 func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Request) (json.RawMessage, error) {
 	return h.respondAs(ctx, m, r, nil)
@@ -169,7 +169,7 @@ func (t *progressSender) emitter(failed *error, data func(wire.Event) error) fun
 	}
 }
 
-// event sends one event, if the page has a notification for it and the peer
+// event sends one event, if the dialect file has a notification for it and the peer
 // wants it.
 func (t *progressSender) event(ev wire.Event) error {
 	rule := &t.h.d.Page.Serve.During
@@ -194,7 +194,7 @@ func (t *progressSender) event(ev wire.Event) error {
 	return nil
 }
 
-// begin sends the page's message that progress begins, if it has one. If that fails, no progress is
+// begin sends the dialect file's message that progress begins, if it has one. If that fails, no progress is
 // sent.
 func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	t.mu.Lock()
@@ -210,7 +210,7 @@ func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
 	return t.begun, err
 }
 
-// end sends the page's message that progress has ended, if begin was sent.
+// end sends the dialect file's message that progress has ended, if begin was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
 	begun := t.begun
