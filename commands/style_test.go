@@ -44,13 +44,13 @@ var styleToDo = []string{
 	"commands", "commands/artifacts", "commands/batch", "commands/cmdline", "commands/daemon", "commands/dialects",
 	"commands/env", "commands/help", "commands/options", "commands/params", "commands/prompt", "commands/request",
 	"commands/testdata/script", "commands/validate", "format", "format/tapeview", "scripts/internal/bench",
-	"scripts/internal/faults", "scripts/internal/soak", "wire/dialect", "wire/dialect/all", "wire/dialect/hotrepl",
-	"wire/dialect/introspect", "wire/dialect/jsonrpc", "wire/dialect/mcp", "wire/dialect/page",
-	"wire/dialect/page/codec", "wire/dialect/page/envelope", "wire/dialect/page/load", "wire/dialect/page/program",
-	"wire/dialect/page/server", "wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/jq",
-	"wire/jq/ahead", "wire/peer", "wire/schema", "wire/scratch", "wire/serve", "wire/session", "wire/session/relay",
-	"wire/session/rundir", "wire/tape", "wire/tape/match", "wire/tape/player", "wire/tape/recorder",
-	"wire/transport/httpserver", "wire/validate/rules",
+	"scripts/internal/faults", "scripts/internal/soak", "wire/dialect/all", "wire/dialect/hotrepl",
+	"wire/dialect/introspect", "wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec",
+	"wire/dialect/page/envelope", "wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server",
+	"wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/jq", "wire/jq/ahead", "wire/peer",
+	"wire/schema", "wire/scratch", "wire/serve", "wire/session", "wire/session/relay", "wire/session/rundir",
+	"wire/tape", "wire/tape/match", "wire/tape/player", "wire/tape/recorder", "wire/transport/httpserver",
+	"wire/validate/rules",
 }
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.
