@@ -30,32 +30,32 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
-		[]cmdline.Example{{Says: "A job of a session, with its files", Command: "rpcx job run @work archive.export --save files"}},
+		[]cmdline.Example{{Says: "Save the files of a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
 		"start", "start a job and say which it is", argsMethod,
 		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
-		[]cmdline.Example{{Says: "A job of a session", Command: "rpcx job start @work attachment:create filename=report.pdf"}, {Says: "Its name alone, for a script", Command: `rpcx job start @work archive.export -r -q .job`}},
+		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print its name alone, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
 	},
 	{
 		"status", "say how a job stands", argsJob,
 		"", dialect.JobStatus,
-		[]cmdline.Example{{Says: "How a job stands", Command: "rpcx job status @work job-123"}, {Says: "The state alone", Command: `rpcx job status @work job-123 -r -q .status`}},
+		[]cmdline.Example{{Says: "Print the state of a job of the session work", Command: "rpcx job status @work job-1"}, {Says: "Print the state alone", Command: `rpcx job status @work job-1 -r -q .status`}},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
-		[]cmdline.Example{{Says: "The result of a job", Command: "rpcx job wait @work job-123"}, {Says: "Its files, too", Command: `rpcx job wait @work job-123 --save files`}},
+		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of it", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
 		"cancel", "give up a job", argsJob,
 		"", dialect.JobCancel,
-		[]cmdline.Example{{Says: "A job that nobody wants", Command: "rpcx job cancel @work job-123"}, {Says: "The job that was started last", Command: `rpcx job cancel @work "$job"`}},
+		[]cmdline.Example{{Says: "Cancel a job of the session host", Command: `rpcx job cancel @host "$job"`}, {Says: "Start a job in a session and cancel it", Command: "rpcx connect demo:hotrepl --session host\nrpcx job cancel @host \"$(rpcx job start @host archive.export -r -q .job)\""}},
 	},
 	{
 		"list", "list the jobs that are known", "ENDPOINT",
 		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
-		[]cmdline.Example{{Says: "The jobs of a session", Command: "rpcx job list @work"}, {Says: "The jobs of a host, the newest three", Command: `rpcx job list hotrepl+ws://localhost:8080/ --limit 3`}},
+		[]cmdline.Example{{Says: "List the jobs of a session", Command: "rpcx job list @work"}, {Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
 	},
 }
 

@@ -95,14 +95,14 @@ var verbs = []verb{
 		description: "ID is the \"id\" that next has printed; - as VALUE reads it from stdin.",
 		examples: []cmdline.Example{
 			{Says: "Yes", Command: "rpcx session reply work 1 true"},
-			{Says: "The answer from a file", Command: `rpcx session reply work 2 - < answer.json`},
+			{Says: "The answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
 		},
 	},
 	{
 		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a parked call with an error", run: runReject,
 		examples: []cmdline.Example{
 			{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
-			{Says: "No such thing", Command: `rpcx session reject work 2 -32602 "no such order"`},
+			{Says: "No such thing", Command: `rpcx session reject work 1 -32602 "no such order"`},
 		},
 	},
 }

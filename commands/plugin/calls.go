@@ -51,18 +51,18 @@ var verbs = []verb{
 			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session plug
 rpcx plugin method @plug "$(rpcx plugin new @plug Config)" get color
 rpcx session close plug`},
-			{Says: "With arguments", Command: "rpcx plugin method @p 1 resize 640 480"},
+			{Says: "Call a method of an object in the session p", Command: "rpcx plugin method @p 1 get size"},
 		},
 	},
 	{
 		name: "get", usage: "print a property of an object", words: []string{"REF", "PROP"}, method: "object.call_method", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it.",
-		examples: []cmdline.Example{{Says: "A property of an object, in a session", Command: "rpcx plugin get @p 1 color"}, {Says: "As text, without quotes", Command: "rpcx plugin get @p 1 color -r"}},
+		examples: []cmdline.Example{{Says: "Print a property of an object, in a session", Command: "rpcx plugin get @p 1 name"}, {Says: "Print it without quotes", Command: "rpcx plugin get @p 1 name -r"}},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
 		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
-		examples: []cmdline.Example{{Says: "A property that is a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "A string of digits", Command: "rpcx plugin set @p 1 name =11"}},
+		examples: []cmdline.Example{{Says: "Set a property to a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "Set it to a string of digits", Command: "rpcx plugin set @p 1 volume =11"}},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
