@@ -53,7 +53,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 		ctx, cancel = context.WithTimeout(ctx, whole-time.Since(began))
 		defer cancel()
 	}
-	f := look(ctx, run, e, o, failed)
+	f := s.look(ctx, failed)
 	if f == nil {
 		return nil, failed
 	}
@@ -109,8 +109,8 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 	return f.Catalog, nil
 }
 
-// look finds out the dialect: by what the peer has sent, else by probing.
-func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOptions, failed error) *finding.Finding {
+// look finds out the dialect: by what the peer has sent, else by asking it.
+func (s *search) look(ctx context.Context, failed error) *finding.Finding {
 	var shown *env.Mismatch
 	if errors.As(failed, &shown) {
 		better, err := session.ParseEndpoint(shown.Better, "")
@@ -119,5 +119,5 @@ func look(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *describeOpt
 		}
 		return &finding.Finding{Endpoint: better, Starts: 1}
 	}
-	return finding.Look(ctx, run, e, &o.Client, failed)
+	return finding.Look(ctx, s.run, s.endpoint, &s.Client, s.name, failed)
 }

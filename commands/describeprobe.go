@@ -31,6 +31,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Method = s.name
 	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the catalog takes time, too
 	defer cancel()
 	r := p.Run(trying)

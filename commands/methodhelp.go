@@ -13,6 +13,7 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/format"
+	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
@@ -122,13 +123,17 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 			run.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 		}
 	}
-	if c == nil {
+	m := dialects.MethodOf(c, rest[0])
+	if c != nil && m == nil {
+		f := request.NoMethod(run, c, rest[0])
+		if f.Kind == wire.Usage {
+			return f
+		}
+		run.Console.Warn(f.Error())
+	}
+	if m == nil {
 		run.Line.Brief = true
 		return printHelp(run)
-	}
-	m := dialects.MethodOf(c, rest[0])
-	if m == nil {
-		return request.NoMethod(run, c, rest[0])
 	}
 	listing := request.Listing(run, c)
 	if listing.Width <= 0 || listing.Width > help.Width {

@@ -34,12 +34,16 @@ func (l Listing) Methods() string {
 	rows := [][]string{append(l.heading(), "KIND", "PARAMS", "DESCRIPTION")}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		rows = append(rows, append(l.nameCells(m), string(kindOf(m)), summary(parameters(c, m.Params)), CleanLine(m.Description)))
+		rows = append(rows, append(l.nameCells(m), string(kindOf(m)), summary(parameters(c, m.Params), l.paramsWidth()), CleanLine(m.Description)))
 	}
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
 	} else {
 		writeTable(&b, "", rows, width, color)
+	}
+	if why := CleanLine(c.WhyPartial()); why != "" {
+		b.WriteString("\n")
+		wrap(&b, "", 0, "There may be more methods: "+why+".", width)
 	}
 	return b.String()
 }
@@ -99,15 +103,26 @@ func strong(s string, color bool) string {
 	return colorTitle + s + colorOff
 }
 
-// summary returns the parameters in one cell.
-func summary(params []parameter) string {
+// paramsWidth is how wide the column of parameters is at most: half of the width, less where that is narrow.
+func (l Listing) paramsWidth() int {
+	switch {
+	case l.Width <= 0:
+		return 40
+	case l.Width < 80:
+		return max(l.Width*2/5, 12)
+	}
+	return l.Width / 2
+}
+
+// summary returns the parameters in one cell of that width.
+func summary(params []parameter, width int) string {
 	words := make([]string, len(params))
 	for i, p := range params {
 		if words[i] = p.name; !p.required {
 			words[i] = "[" + p.name + "]"
 		}
 	}
-	return Cut(strings.Join(words, " "), 40)
+	return Cut(strings.Join(words, " "), width)
 }
 
 // Table returns rows with aligned columns, the first row being the heading, no

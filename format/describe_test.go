@@ -2,6 +2,7 @@ package format
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"rpcx/wire/catalog"
@@ -200,4 +201,27 @@ func FuzzMethod(f *testing.F) {
 			t.Fatalf("a terminal would obey %q", s)
 		}
 	})
+}
+
+// The table is as wide as the terminal, and no wider: a wide one cuts no description that has room.
+func TestTheTableAdaptsToTheWidth(t *testing.T) {
+	c := &catalog.Catalog{Methods: []catalog.Method{{
+		Name: "createOrder", Description: strings.Repeat("word ", 12) + "end",
+		Params: []byte(`{"type":"object","properties":{"first":{},"second":{},"third":{},"fourth":{},"fifth":{},"sixth":{},"seventh":{}}}`),
+	}}}
+	c.SetPartial(strings.Repeat("reason ", 20))
+	for width, whole := range map[int][2]bool{40: {false, false}, 60: {false, false}, 80: {false, false}, 160: {true, true}, 0: {false, true}} {
+		text := Listing{Catalog: c, Width: width}.Methods()
+		for line := range strings.Lines(text) {
+			if width > 0 && Width(strings.TrimSuffix(line, "\n")) > width {
+				t.Errorf("width %d: %q", width, line)
+			}
+		}
+		if got := [2]bool{strings.Contains(text, "[seventh]"), strings.Contains(text, "end")}; got != whole || !strings.Contains(text, "createOrder") {
+			t.Errorf("width %d shows all of the parameters and the description: %v, want %v", width, got, whole)
+		}
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), "There may be more methods: reason") {
+			t.Errorf("width %d: %s", width, text)
+		}
+	}
 }

@@ -43,6 +43,7 @@ type attempt struct {
 	seen      int    // how many messages in that have been judged
 	family    family
 	weak      *verdict
+	listedBy  string
 	described bool // rpc.discover was answered with an object
 	foreign   bool // the peer answered in another framing
 }
@@ -118,6 +119,8 @@ func (a *attempt) skips(s *step) bool {
 		return true
 	case s.weak:
 		return a.weak != nil
+	case s.listing != nil && s.listing.of != "":
+		return a.listedBy != s.listing.of || a.weak.catalog.Method(a.p.Method) == nil
 	case s.listing != nil:
 		return a.weak == nil || a.described || a.weak.catalog != nil
 	}
@@ -236,8 +239,13 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	case answers.lists:
 		return listed(bytes.Clone(result))
 	case a.weak == nil:
+	case answers.listing != nil && answers.listing.of != "":
+		if m := a.weak.catalog.Method(a.p.Method); m != nil {
+			answers.listing.tells(m, bytes.Clone(result))
+		}
 	case answers.listing != nil:
 		a.weak.catalog = answers.listing.reads(bytes.Clone(result))
+		a.listedBy = answers.listing.method
 	case answers.weak && scan.Type(result) == 'o':
 		a.described = true
 	}

@@ -50,8 +50,8 @@ func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 }
 
 // Look asks the peer of e, without beginning a session, until its dialect is known; nil if it is not found out. failed is
-// the error with which the peer failed to describe itself.
-func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, failed error) *Finding {
+// the error with which the peer failed to describe itself, method what is to be described.
+func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, method string, failed error) *Finding {
 	f := wire.AsFault(failed)
 	if f == nil {
 		return nil
@@ -60,7 +60,8 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	if err != nil {
 		return nil
 	}
-	p.all, p.report = steps(false), &Report{}
+	p.Method = method
+	p.all, p.report = steps(false, p.Method), &Report{}
 	if f.HTTP != nil && e.Address.IsHTTP() && p.resolve(ctx, e) { // no JSON-RPC, but an HTTP server
 		return &Finding{Endpoint: *p.report.Endpoint, At: p.report.At, Starts: 2}
 	}

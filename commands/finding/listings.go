@@ -14,28 +14,82 @@ import (
 type listing struct {
 	method string
 	reads  func(result json.RawMessage) *catalog.Catalog // nil result: it is no such description
+	of     string                                        // the listing after which it is asked for one method; "": it lists all
+	tells  func(m *catalog.Method, result json.RawMessage)
 }
 
 // listings is in the order in which they are asked for: those that tell most come first, and those whose names other
 // servers may use for something else come last.
 var listings = []listing{
-	{"core.describe", described},           // Mopidy
-	{"rpc.serverInfo", listed},             // jrpc2
-	{"rpc_methods", listed},                // Substrate, smoldot
-	{"system.listMethods", listed},         // XML-RPC's introspection
-	{"system.describe", procedures},        // JSON-RPC 1.1
-	{"rpc_modules", modules},               // Ethereum nodes
-	{"listMethods", listed},                //
-	{"help", helped}, {"commands", helped}, // bitcoind, Electrum
+	{method: "core.describe", reads: described},   // Mopidy
+	{method: "rpc.serverInfo", reads: listed},     // jrpc2
+	{method: "rpc_methods", reads: listed},        // Substrate, smoldot
+	{method: "system.listMethods", reads: listed}, // XML-RPC's introspection
+	{method: "system.methodSignature", of: "system.listMethods", tells: signed},
+	{method: "system.methodHelp", of: "system.listMethods", tells: explained},
+	{method: "system.describe", reads: procedures}, // JSON-RPC 1.1
+	{method: "rpc_modules", reads: modules},        // Ethereum nodes
+	{method: "listMethods", reads: listed},
+	{method: "help", reads: helped},     // bitcoind
+	{method: "commands", reads: helped}, // Electrum
 }
 
-// message returns the request of a listing.
-func (l *listing) message(id json.RawMessage) json.RawMessage {
+// message returns the request of a listing; about is the method that it is about, if it is about one.
+func (l *listing) message(id json.RawMessage, about string) json.RawMessage {
 	var o scan.Object
 	o.Text("jsonrpc", "2.0")
 	o.Add("id", id)
 	o.Text("method", l.method)
+	if l.of != "" {
+		o.Add("params", scan.ArrayOf(scan.AppendQuoted(nil, about)))
+	}
 	return o.End()
+}
+
+// signed reads the signatures of a method, of which the first counts: the type of the result, and those of the params.
+func signed(m *catalog.Method, result json.RawMessage) {
+	types := map[string]string{
+		"int": "integer", "i4": "integer", "double": "number", "boolean": "boolean", "string": "string", "array": "array", "struct": "object", "nil": "null",
+	}
+	items := scan.AppendArray(nil)
+	n := int64(0)
+	if scan.Type(result) != 'a' {
+		return
+	}
+	for signature := range scan.Elements(result) {
+		if scan.Type(signature) != 'a' {
+			return
+		}
+		for name := range scan.Elements(signature) {
+			schema := []byte("{}")
+			if t := types[scan.String(name)]; t != "" {
+				schema = scan.Pair("type", scan.AppendQuoted(nil, t))
+			}
+			if n == 0 {
+				m.Result = schema
+			} else {
+				items.Add(schema)
+			}
+			n++
+		}
+		break
+	}
+	if n == 0 {
+		return
+	}
+	var o scan.Object
+	o.Text("type", "array")
+	o.Add("prefixItems", items.End())
+	o.Int("minItems", n-1)
+	o.Int("maxItems", n-1)
+	m.Params = o.End()
+}
+
+// explained reads what a method is for.
+func explained(m *catalog.Method, result json.RawMessage) {
+	if text, ok := scan.Text(result); ok && m.Description == "" {
+		m.Description = text
+	}
 }
 
 // listed reads a list of names, or of objects with names, as it is or as the member methods.

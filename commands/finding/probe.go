@@ -16,6 +16,7 @@ import (
 type Prober struct {
 	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, and not believed
 	Typed     string            // Endpoint, as the user wrote it
+	Method    string            // that is to be described; "": all are
 	Transport transport.Config
 	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false: it does not tell.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
@@ -27,7 +28,7 @@ type Prober struct {
 
 // Run tries until the peer is recognised, all has been tried or ctx is over.
 func (p *Prober) Run(ctx context.Context) *Report {
-	p.all, p.report = steps(true), &Report{}
+	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
 	for range 3 { // over another transport, if the peer shows which
 		r := p.report

@@ -180,7 +180,7 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 
 // A message of one dialect's server is not recognised as one of another's.
 func TestMessagesAreRecognisedOnce(t *testing.T) {
-	list := steps(true)
+	list := steps(true, "")
 	for _, c := range []struct{ asked, msg, want string }{
 		{"jsonrpc", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"method not found"}}`, ""},
 		{"jsonrpc", `{"jsonrpc":"2.0","id":ID,"result":"text"}`, ""},

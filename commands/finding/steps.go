@@ -32,14 +32,18 @@ type step struct {
 const firstID = 70101
 
 // steps returns the steps in the order in which they are taken: what anybody may be asked, what only shows something, the
-// listings of servers without a dialect of their own, and what begins a session.
-func steps(sessions bool) (list []*step) {
+// listings of servers without a dialect of their own, and what begins a session. method is that which the user wants to
+// know more of; "": all are wanted.
+func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
 			list = append(list, newStep(s, p))
 		}
 	}
 	for i := range listings {
+		if listings[i].of != "" && method == "" {
+			continue
+		}
 		list = append(list, &step{name: listings[i].method, listing: &listings[i]})
 	}
 	slices.SortStableFunc(list, func(a, b *step) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -47,7 +51,7 @@ func steps(sessions bool) (list []*step) {
 		s.id = strconv.AppendInt(nil, firstID+int64(i), 10)
 		switch {
 		case s.listing != nil:
-			s.msg = s.listing.message(s.id)
+			s.msg = s.listing.message(s.id, method)
 		case s.msg != nil:
 			s.msg, _ = program.New(string(s.msg)).First(nil, (&program.Scope{ID: s.id}).Value)
 		}

@@ -75,7 +75,12 @@ const Partial = "partial"
 
 // SetPartial stores why the peer may have methods that c does not list.
 func (c *Catalog) SetPartial(why string) {
-	c.Extra = scan.Splice(c.Extra, Partial, scan.AppendQuoted(nil, why))
+	text := scan.AppendQuoted(nil, why)
+	if c.Extra == nil {
+		c.Extra = scan.Pair(Partial, text)
+		return
+	}
+	c.Extra = scan.Splice(c.Extra, Partial, text)
 }
 
 // WhyPartial returns why the peer may have methods that c does not list; "" if c lists all.

@@ -104,7 +104,7 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 			answer, err = c.Ask(ctx, caller, rule.Call, params)
 		}
 		var rpc *wire.Error
-		if rule.Optional && errors.As(err, &rpc) {
+		if rule.Optional && err != nil && (rule.Get != "" || errors.As(err, &rpc)) {
 			return nil, nil
 		}
 		if err != nil {
