@@ -41,13 +41,13 @@ func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{}
 	o.Handshake.Set.Requests = true
 	flags := append([]cmdline.Flag{
-		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that come before the answer (tick* is a pattern; repeatable)", &o.method),
+		cmdline.List("", "method", "", "also print notifications of the method `NAME` that arrive before the result (tick* is a pattern)", &o.method),
 		options.GraceFlag(&o.grace),
-		cmdline.Bool("", "notify", "n", "send a notification: no answer is expected", &o.notify),
+		cmdline.Bool("", "notify", "n", "send a notification and expect no response", &o.notify),
 		cmdline.Bool("", "batch", "", `read lines {"method","params","id"} from stdin (with "notify":true a notification), and print one line for each`, &o.batch),
-		cmdline.Number("", "jobs", "with --batch, keep `N` calls in flight (16)", 1, &o.jobs),
-		cmdline.Bool("", "unordered", "", "with --batch, print answers as they come", &o.unordered),
-		cmdline.Text("", "send", "", "send the message `JSON` (- for stdin) unchanged, with its own id", &o.send),
+		cmdline.Number("", "jobs", "keep `N` calls in flight (16)", 1, &o.jobs),
+		cmdline.Bool("", "unordered", "", "print results in the order of arrival", &o.unordered),
+		cmdline.Text("", "send", "", "send the message `JSON` (-: stdin) unchanged, with its own id", &o.send),
 	}, slices.Concat(o.params.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
 	return &cmdline.Command{
 		Name:        "call",

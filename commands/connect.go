@@ -31,8 +31,8 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: type and check parameters by the catalog in `FILE`", &o.params.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters as strings even if the catalog refuses them", &o.params.NoCheck),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: convert and check parameters with the catalog in `FILE`", &o.params.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",

@@ -37,7 +37,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
 		cmdline.Bool("", "probe", "", "find out dialect, framing and transport by trying (10s at most, --timeout), report what was tried, print the endpoint to use", &o.probe),
-		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the form of the JSON (catalog)", &o.form, describeForms),
+		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the format of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
 		Name:        "describe",

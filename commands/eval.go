@@ -32,7 +32,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	o.Handshake.Set.Requests = true
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
-		cmdline.Bool("", "dry-run", "", "print the bytes that would be sent, without sending them", &o.dryRun),
+		cmdline.Bool("", "dry-run", "", "print the message, send nothing", &o.dryRun),
 	}...)
 	flags = append(flags, o.retry.Flags()...)
 	return &cmdline.Command{

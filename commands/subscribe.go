@@ -38,9 +38,9 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1}
 	o.Handshake.Set.Requests = true
 	flags := append(append(o.StopConditions.Flags(),
-		cmdline.Text("", "select", "", "take as items, among all messages that come in, those for which the jq program `EXPR` holds", &o.choose),
-		cmdline.List("", "method", "", "take as items the notifications of the method `NAME` (tick* is a pattern; repeatable)", &o.method),
-		cmdline.Number("", "since", "with @NAME and no METHOD: print the events that the session has kept after number `SEQ`, then those that come", 0, &o.since),
+		cmdline.Text("", "select", "", "print the received messages for which the jq program `EXPR` is true", &o.choose),
+		cmdline.List("", "method", "", "print the notifications of the method `NAME` (tick* is a pattern)", &o.method),
+		cmdline.Number("", "since", "print the events of the session @NAME after number `SEQ`, then new ones; takes no METHOD", 0, &o.since),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; default: x_unsubscribe for x_subscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
 	), slices.Concat(o.watch.Flags(), o.params.Flags())...)

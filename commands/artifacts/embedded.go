@@ -21,8 +21,8 @@ import (
 // EmbeddedFlags makes the flags of a command whose answer holds its files itself.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the files that the result holds (images and the like) below `DIR`", &s.Dir),
-		cmdline.Generic(groupFiles, "max-artifact", "a file has at most `SIZE` bytes (1G)", &s.most),
+		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, below `DIR`", &s.Dir),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files over `SIZE` (1G)", &s.most),
 	}
 }
 

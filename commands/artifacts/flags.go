@@ -26,10 +26,10 @@ type Flags struct {
 // Flags makes the flags, which store into s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, each checked against its sha256 and size", &s.Dir),
-		cmdline.Text(groupFiles, "artifact-root", "", "artifacts that are files of this machine may be read below `DIR`", &s.root),
-		cmdline.List(groupFiles, "artifact-host", "", "artifacts may be fetched from `HOST[:PORT]`, beside the endpoint's own", &s.hosts),
-		cmdline.Generic(groupFiles, "max-artifact", "an artifact has at most `SIZE` bytes (1G)", &s.most),
+		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, with sha256 and size checked", &s.Dir),
+		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files, below `DIR`", &s.root),
+		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files over `SIZE` (1G)", &s.most),
 	}
 }
 

@@ -67,7 +67,7 @@ var verbs = []verb{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
 		description: "The peer is told, and then the session's process ends.",
 		flags: func(o *verbOptions) []cmdline.Flag {
-			return []cmdline.Flag{cmdline.Bool("", "all", "", "end every session of this user; takes no NAME", &o.closeAll)}
+			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user; takes no NAME", &o.closeAll)}
 		},
 		examples: []cmdline.Example{
 			{Says: "End all", Command: "rpcx session close --all"},
@@ -80,9 +80,9 @@ var verbs = []verb{
 			"{\"id\",\"method\",\"params\"}. No two get the same one.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{
-				cmdline.Text("", "method", "", "only calls of the method `NAME`", &o.method),
-				cmdline.PositiveDuration("", "for", "wait for `DURATION` at most, then end with status 124 (unbounded)", &o.waitFor),
-				cmdline.PositiveDuration("", "lease", "others can claim the call again if it is not answered after `DURATION` (60s)", &o.lease),
+				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method),
+				cmdline.PositiveDuration("", "for", "exit with status 124 after `DURATION` without a call (no limit)", &o.waitFor),
+				cmdline.PositiveDuration("", "lease", "let others claim the call if it is not answered within `DURATION` (60s)", &o.lease),
 			}
 		},
 		examples: []cmdline.Example{

@@ -28,12 +28,12 @@ type SessionFlags struct {
 // Flags returns the flags, which store into k.
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`, and return when it is ready", &k.session),
-		cmdline.Bool(cmdline.GroupSession, "ensure", "", "with --session: use a live session of that name if its endpoint, dialect, hooks, subscriptions and tape are the same", &k.ensure),
-		cmdline.Generic(cmdline.GroupSession, "idle-exit", "with --session: end it when no command has been attached for `DURATION`; 0 never (1h)", &k.idleExit),
-		cmdline.List(cmdline.GroupSession, "subscribe", "", "with --session: subscribe to `METHOD` (\"METHOD JSON\" with params; code in hotrepl) and keep the events for subscribe @NAME --since", &k.subscribe),
-		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "with --session: a parked call that nobody answers gets its default after `DURATION`; 0 never (5m)", &k.inboxTimeout),
-		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "with --session: the answer to such a call, a `JSON` value (default: an error)", &k.inboxDefault),
+		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),
+		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use the session of that name if it has the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
+		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),
+		cmdline.List(cmdline.GroupSession, "subscribe", "", "subscribe to `METHOD` (\"METHOD JSON\" with params) and keep the events for subscribe @NAME --since", &k.subscribe),
+		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "answer a pending call of the inbox with its default after `DURATION` (5m; 0: never)", &k.inboxTimeout),
+		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "the default answer of the inbox, a `JSON` value (an error)", &k.inboxDefault),
 	}
 }
 

@@ -31,8 +31,8 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print completions of CODE instead of evaluating it", &w.complete),
-		cmdline.Number("", "cursor", "with --complete, `N` is the place in CODE (its end)", 0, &w.cursor),
-		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "make the peer forget what code has set; takes no CODE", &w.Reset),
+		cmdline.Number("", "cursor", "complete at the position `N` of CODE (its end)", 0, &w.cursor),
+		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "reset the peer's state; takes no CODE", &w.Reset),
 	}
 }
 
@@ -93,8 +93,8 @@ type Watch struct {
 // Flags makes the flags, which store into w.
 func (w *Watch) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Number(cmdline.GroupHotRepl, "every", "METHOD is code, evaluated every `FRAMES` frames (1)", 1, &w.every),
-		cmdline.Bool("", "on-change", "", "only values that are not the last one (hotrepl)", &w.onChange),
+		cmdline.Number(cmdline.GroupHotRepl, "every", "evaluate METHOD as code every `FRAMES` frames (1)", 1, &w.every),
+		cmdline.Bool("", "on-change", "", "print only values that differ from the last one", &w.onChange),
 	}
 }
 
@@ -132,8 +132,8 @@ type Journal struct {
 func (j *Journal) Flags() []cmdline.Flag {
 	j.limit = -1
 	return []cmdline.Flag{
-		cmdline.Enum("", "kind", "`eval|command`: only these (hotrepl)", &j.kind, []string{"eval", "command"}),
-		cmdline.Number("", "limit", "at most `N` entries, the newest (hotrepl)", 0, &j.limit),
+		cmdline.Enum("", "kind", "`eval|command`: list only entries of this kind", &j.kind, []string{"eval", "command"}),
+		cmdline.Number("", "limit", "list the newest `N` entries", 0, &j.limit),
 	}
 }
 

@@ -19,9 +19,9 @@ var errorForms = []string{"text", "json"}
 // Flags makes the flags, which store into c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also the bytes or frames on the wire", &c.Verbose, &c.verbose),
-		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: lines on stderr are text (the default), or JSON objects", &c.errors, errorForms),
-		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: colour on terminals only (the default), always or never", &c.color, []string{"auto", "always", "never"}),
+		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also bytes and frames", &c.Verbose, &c.verbose),
+		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: write stderr as text or as JSON objects (text)", &c.errors, errorForms),
+		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: color the output (auto: on terminals)", &c.color, []string{"auto", "always", "never"}),
 	}
 }
 

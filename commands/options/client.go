@@ -15,7 +15,7 @@ import (
 // GraceFlag returns --grace: how long the end of a stream is awaited after an
 // error in it.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
-	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait `DURATION` for its end (1s)", to)
+	return cmdline.PositiveDuration("", "grace", "wait `DURATION` for the end of a stream after an error in it (1s)", to)
 }
 
 // Client holds the flags of every command that connects. Commands that know

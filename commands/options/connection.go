@@ -93,20 +93,20 @@ func (c *Connection) Listener() *Connection {
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Listen.Flags()),
-		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of a child that are not messages (100)", 0, &c.Noise),
+		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child that are not messages (100)", 0, &c.Noise),
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one per line); with header+, before each message", &c.headers),
-		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the peer's certificate", &c.insecure),
-		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "give up connecting after `DURATION` (10s)", &c.connect),
-		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "for `DURATION`, try again what did not reach the peer: nobody there, refused, cut off while connecting, a POST answered with 503", &c.wait),
-		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line that `COMMAND` prints as bearer token", &c.token),
+		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the server's certificate", &c.insecure),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "keep retrying the connection for `DURATION`, also after HTTP status 503", &c.wait),
+		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line of the output of `COMMAND` as bearer token", &c.token),
 	)
 }
 
 // KeptFlags makes the flags of a client that uses what it keeps of peers.
 func (c *Connection) KeptFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupKept, "refresh", "", "ask the peer again what it offers (introspect), or for the answer (ro), and keep the result", &c.Refresh),
-		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "use no kept answer (ro); neither use nor keep what the peer says it offers (introspect)", &c.NoCache),
+		cmdline.Bool(cmdline.GroupKept, "refresh", "", "bypass the cache and update it: the peer's catalog (introspect), its results (ro)", &c.Refresh),
+		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "neither read nor write the cache: the peer's catalog (introspect), its results (ro)", &c.NoCache),
 	}
 }
 
@@ -115,10 +115,10 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
-		cmdline.Text(cmdline.GroupConnection, "cacert", "", "trust the roots in `FILE` (PEM); a listener demands a client certificate signed by them", &c.cacert),
-		cmdline.Text(cmdline.GroupConnection, "cert", "", "our certificate chain in `FILE` (PEM)", &c.cert),
-		cmdline.Text(cmdline.GroupConnection, "key", "", "our private key in `FILE` (PEM)", &c.key),
-		cmdline.Generic(cmdline.GroupConnection, "ping", "ws, tcp, tls: send a keep-alive ping (over TCP a probe) every `DURATION`; a peer that does not answer is gone", &c.ping),
+		cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify certificates with the roots in `FILE` (PEM); a listener requires client certificates", &c.cacert),
+		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.cert),
+		cmdline.Text(cmdline.GroupConnection, "key", "", "the private key of --cert, in `FILE` (PEM)", &c.key),
+		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`; close the connection if the peer does not respond", &c.ping),
 		cmdline.Generic(cmdline.GroupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.MaxMessage),
 	}
 }

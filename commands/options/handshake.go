@@ -21,9 +21,9 @@ type Handshake struct {
 
 func (h *Handshake) flags() []cmdline.Flag {
 	return append(h.Set.Flags(),
-		cmdline.Text(cmdline.GroupScomp, "resume", "", "continue the peer's session `ID`, .info.extra.sessionId of rpcx describe", &h.resume),
-		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "leave out environment.open and environment.close", &h.NoEnvironment),
-		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait `DURATION` for the answer to plugin.shutdown (1s)", &h.Shutdown),
+		cmdline.Text(cmdline.GroupScomp, "resume", "", "resume the peer's session `ID` (rpcx describe E -q .info.extra.sessionId)", &h.resume),
+		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "do not send environment.open and environment.close", &h.NoEnvironment),
+		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait `DURATION` for the response to plugin.shutdown (1s)", &h.Shutdown),
 	)
 }
 

@@ -29,12 +29,12 @@ type Hooks struct {
 // Flags makes the flags, which store into h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's calls of NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
+		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
-		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, once for each connection, after its greeting", &h.onOpen),
-		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "end a hook after `DURATION` (60s)", &h.timeout),
+		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen),
+		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "kill a hook after `DURATION` (60s)", &h.timeout),
 		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
-		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "status 8 if any hook fails here, not only one that the answer depends on", &h.Strict),
+		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "exit with status 8 if any hook fails, also one that the result does not depend on", &h.Strict),
 	}
 }
 

@@ -30,10 +30,10 @@ type Listening struct {
 // Flags makes the flags, which store into l.
 func (l *Listening) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect (http, ws)", &l.origins),
-		cmdline.Generic(cmdline.GroupListen, "token", "demand the bearer token in `@FILE` (http, ws)", &l.token),
-		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without token or client certificates", &l.public),
-		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line that says where we listen to `FILE`", &l.File),
+		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect", &l.origins),
+		cmdline.Generic(cmdline.GroupListen, "token", "require the bearer token in `@FILE`", &l.token),
+		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without a token or client certificates", &l.public),
+		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line with the bound address to `FILE`", &l.File),
 	}
 }
 

@@ -41,23 +41,23 @@ type Output struct {
 func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupOutput, "jq", "q", "print the output of the jq program `EXPR` for each value", &o.Jq),
+		cmdline.Text(cmdline.GroupOutput, "jq", "q", "print the results of the jq program `EXPR` for each value", &o.Jq),
 		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
-		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: $NAME is the text VALUE in every jq program", &o.args),
-		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: $NAME is the JSON VALUE in every jq program", &o.jsonArgs),
-		cmdline.Text(cmdline.GroupOutput, "template", "", "render each value with the Go template in `FILE` (or a directory with one for each content type)", &o.template),
-		cmdline.Enum(cmdline.GroupOutput, "decode", "`base64`: take each value as a base64 string and write its bytes, with nothing after them", &o.decode, []string{"base64"}),
-		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` instead of stdout (- is stdout)", &o.output),
+		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: set $NAME to the string VALUE in jq programs", &o.args),
+		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: set $NAME to the JSON value VALUE in jq programs", &o.jsonArgs),
+		cmdline.Text(cmdline.GroupOutput, "template", "", "print each value with the Go template in `FILE`, or in a directory with one per content type", &o.template),
+		cmdline.Enum(cmdline.GroupOutput, "decode", "decode each value, a `base64` string, and write its bytes", &o.decode, []string{"base64"}),
+		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (-: stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.events),
-		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, as they arrived", &o.Raw),
-		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL instead of a line feed", &o.Null),
+		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, unchanged", &o.Raw),
+		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL, not a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
 		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "one line per value, as in a pipe", &o.compact),
-		cmdline.List(cmdline.GroupExpect, "expect", "", "demand that the jq program `EXPR` holds for each value, and that there is one (else status 4)", &o.expect),
-		cmdline.List(cmdline.GroupExpect, "expect-any", "", "demand that `EXPR` holds for some value", &o.expectAny),
-		cmdline.List(cmdline.GroupExpect, "expect-none", "", "demand that `EXPR` holds for no value", &o.expectNone),
-		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "demand an error with this `CODE` (any: any error)", &o.ExpectError),
-		cmdline.Number(cmdline.GroupExpect, "expect-count", "demand exactly `N` values", 0, &o.expectCount),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "fail (status 4) unless the jq program `EXPR` is true for every value, and there is at least one", &o.expect),
+		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for some value", &o.expectAny),
+		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.expectNone),
+		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with this `CODE` (any: any error)", &o.ExpectError),
+		cmdline.Number(cmdline.GroupExpect, "expect-count", "fail unless there are exactly `N` values", 0, &o.expectCount),
 	}
 }
 

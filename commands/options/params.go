@@ -29,9 +29,9 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 // Flags makes the flags, which store into p.
 func (p *Params) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "type and check parameters by the catalog in `FILE`", &p.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters as strings even if the catalog refuses them", &p.NoCheck),
-		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message that would be sent, without sending it", &p.DryRun),
-		cmdline.Enum(cmdline.GroupParams, "params-style", "`wrapped|object|positional`: send an object of params as the only element of an array (default in introspect), as it is (default in jsonrpc and jsonrpc1), or as an array of its values", &p.Style, []string{"wrapped", "object", "positional"}),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE`", &p.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters that the catalog refuses, as strings", &p.NoCheck),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message, send nothing", &p.DryRun),
+		cmdline.Enum(cmdline.GroupParams, "params-style", "`wrapped|object|positional`: send an object of params in an array, as it is, or as an array of its values (introspect: wrapped; jsonrpc, jsonrpc1: object)", &p.Style, []string{"wrapped", "object", "positional"}),
 	}
 }

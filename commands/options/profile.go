@@ -58,7 +58,7 @@ func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 		f := run.Line.Lookup(s.Key)
 		return f != nil && cmdline.GroupOf(f) == cmdline.GroupConnection
 	}
-	s := ForPeer(run.Line, e)
+	s := ForPeer(run.Line, e).With(e.Profile)
 	if p := e.Profile; p != nil {
 		if err := ApplyProfile(run, only(p, reaches), s); err != nil {
 			return err

@@ -19,8 +19,8 @@ type Reconnect struct {
 // Flags makes the flags, which store into r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "when the connection is lost, connect again, subscribe again and print a gap event", &r.on),
-		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "with --reconnect: give up `DURATION` after the loss; 0 never (5m)", &r.limit),
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "after the connection is lost, connect and subscribe again, and print a gap event", &r.on),
+		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "reconnect for at most `DURATION` after the loss (5m; 0: no limit)", &r.limit),
 	}
 }
 

@@ -33,7 +33,7 @@ const (
 // Flags returns the flags of every command whose conversation can be recorded.
 func (r *Record) Flags() []cmdline.Flag {
 	return append([]cmdline.Flag{
-		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape, `FILE` (see rpcx-tape(5)); secrets are left out", &r.File),
+		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape in `FILE`, with secrets redacted", &r.File),
 	}, r.sharedFlags()...)
 }
 
@@ -41,14 +41,14 @@ func (r *Record) Flags() []cmdline.Flag {
 func (r *Record) RecordFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
-		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape for each connection: FILE-1.tape, FILE-2.tape and so on for FILE.tape", &r.split),
+		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape per connection: FILE-1.tape, FILE-2.tape and so on", &r.split),
 	}, r.sharedFlags()...)
 }
 
 func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupRecord, "redact", "", "also leave out what the jq program `JQ` selects in a message, such as .params.card", &r.redact),
-		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: end with status 8 (the default), or go on without it", &r.failed, []string{tapeFail, tapeContinue}),
+		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact what the jq program `JQ` selects in a message, such as .params.card", &r.redact),
+		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
 

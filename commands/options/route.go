@@ -21,7 +21,7 @@ type Route struct {
 // flags makes the flags.
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "go through the proxy at `URL`, http://, https://, socks5:// or socks5h:// (\"\": none, whatever the environment says)", &r.proxy),
+		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\": none)", &r.proxy),
 		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT", &r.resolve),
 	}
 }

@@ -25,7 +25,7 @@ type Settings struct {
 // Flags makes the flag, which stores into s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON: set a value that the dialect declares (rpcx help DIALECT)", &s.given),
+		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON, a value that the dialect declares", &s.given),
 	}
 }
 

@@ -128,6 +128,9 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	}
 	f = l.Usage("--%s does not apply to %s", flag, s.String())
 	f.Hint = "it needs " + r.needs.says()
+	if r.needs.has != nil {
+		f.Hint += " (" + dialectsWith(r.needs.has)[0] + "+ before the endpoint)"
+	}
 	return f
 }
 

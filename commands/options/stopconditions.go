@@ -20,7 +20,7 @@ type StopConditions struct {
 func (e *StopConditions) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
-		cmdline.Text("", "until", "", "stop after the value for which `EXPR` (jq) holds", &e.Until),
+		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` is true", &e.Until),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
 	}
 }

@@ -23,11 +23,11 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 
 // The help texts of --idle, which differ by command.
 const (
-	IdleCall   = "give up when nothing comes for `DURATION`; 0 bounds nothing (60s)"
-	IdleStream = "stop, as --for does, when nothing comes for `DURATION` (unbounded)"
-	IdleJob    = "give up when nothing comes for `DURATION` (60s until the job is accepted, then unbounded)"
-	IdlePipe   = "give up when nothing comes for `DURATION`; at the end of stdin, with nothing owed, stop (unbounded)"
-	IdleNone   = "give up when nothing comes for `DURATION` (unbounded)"
+	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
+	IdleStream = "stop, as --for does, after `DURATION` without a message (no limit)"
+	IdleJob    = "fail after `DURATION` without a message (60s until the job is accepted, then no limit)"
+	IdlePipe   = "fail after `DURATION` without a message, or stop if stdin has ended and no response is pending (no limit)"
+	IdleNone   = "fail after `DURATION` without a message (no limit)"
 )
 
 func (t *Time) flags(idle string) []cmdline.Flag {
@@ -36,5 +36,5 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 
 // WholeFlags returns the flag that bounds a command as a whole.
 func (t *Time) WholeFlags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "give up after `DURATION`, whatever has come", &t.Timeout)}
+	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }

@@ -7,7 +7,7 @@ import (
 
 // writeOutFlag returns -w, which starts measuring when it is parsed.
 func writeOutFlag(run *env.Env) cmdline.Flag {
-	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, bytes, messages and the status on stderr by the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
+	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, sizes and the status on stderr with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)
 		return err
 	})

@@ -100,8 +100,8 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 		about += "\n\n" + argumentsDescription
 	}
 	flags := []cmdline.Flag{
-		cmdline.Bool(groupPlugin, "values", "", "take and print transport values unconverted, such as {\"type\":\"int\",\"value\":1}", &o.values),
-		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the bytes that would be sent, without sending them", &o.dryRun),
+		cmdline.Bool(groupPlugin, "values", "", "read and print transport values unchanged, such as {\"type\":\"int\",\"value\":1}", &o.values),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message, send nothing", &o.dryRun),
 	}
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,

@@ -88,15 +88,15 @@ TAPE may be - for stdin. The format is in rpcx-tape(5).`
 
 func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(groupPlay, "listen", "", "play the server to clients that connect to `LISTEN`", &o.listen),
+		cmdline.Text(groupPlay, "listen", "", "play the server for clients that connect to `LISTEN`", &o.listen),
 		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare", &o.to),
 		cmdline.Text(groupCompare, "diff", "", "compare both sides with `TAPE`, without a peer", &o.diff),
-		cmdline.Bool(groupPlay, "strict", "", "a request must be the next one on the tape (with --listen)", &o.strict),
+		cmdline.Bool(groupPlay, "strict", "", "accept only the next request on the tape (with --listen)", &o.strict),
 		cmdline.Text(groupPlay, "speed", "", "`1` keeps the recorded pace, 2 is twice as fast (default: as fast as possible)", &o.speed),
-		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: the value for redacted members of this name, and for $NAME in programs", &o.fill),
+		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: a value for redacted members of this name, and for $NAME in programs", &o.fill),
 		cmdline.List(groupCompare, "ignore", "", "do not compare what the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
 		cmdline.PositiveDuration(groupCompare, "idle", "wait `DURATION` for a message that the tape has (10s)", &o.idle),
-		cmdline.Bool(groupCompare, "update", "", "replace what differs on the tapes by what came", &o.update),
+		cmdline.Bool(groupCompare, "update", "", "update the tapes with what the peer sent", &o.update),
 		cmdline.Generic(groupCompare, "report", "write a report in the form `tap|junit|json[=FILE]`, each tape a test", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play `N` tapes at once (1)", 1, &o.jobs),
 	}

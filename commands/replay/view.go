@@ -33,8 +33,8 @@ func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(groupView, "show", "", "print the conversation: two columns, calls nested in the calls that they answer", &v.show),
 		cmdline.Enum(groupView, "format", "`html|har`: write one self-contained page, or a HAR file for a browser's network panel", &v.form, viewForms),
-		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` holds, and their answers", &v.jq),
-		cmdline.Text(groupView, "grep", "", "show the messages in which the regular expression `REGEX` matches, and their answers", &v.grep),
+		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` is true, and their responses", &v.jq),
+		cmdline.Text(groupView, "grep", "", "show the messages that match the regular expression `REGEX`, and their responses", &v.grep),
 	}
 }
 

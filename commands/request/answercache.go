@@ -32,7 +32,7 @@ var cacheKinds = []string{"shared", "private"}
 // Flags returns the flags, which store into c.
 func (c *CacheFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "use and keep answers for as long as they allow (cache.max-age); --cache=private also for requests with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
+		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache results for their cache.max-age; --cache=private also caches requests with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }
 

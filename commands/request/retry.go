@@ -21,8 +21,8 @@ type Retries struct {
 // Flags makes the flags, which store into r.
 func (r *Retries) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Number("", "retry", "repeat a failed call up to `N` times, if it may be repeated: the peer says retryable, or HTTP answers 429 or 503", 0, &r.N),
-		cmdline.Bool("", "retry-unsafe", "", "with --retry: also after a POST that was answered with 502 or 504, or cut off, and may have been carried out", &r.Unsafe),
+		cmdline.Number("", "retry", "repeat a failed call up to `N` times if that is safe: the error is retryable, or the HTTP status is 429 or 503", 0, &r.N),
+		cmdline.Bool("", "retry-unsafe", "", "also repeat a POST that may have been executed: HTTP status 502 or 504, or a lost response", &r.Unsafe),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // bridgeFlags returns the flags of a bridge.
 func (o *Options) bridgeFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer what `ENDPOINT` offers, in the dialect of LISTEN", &o.To),
+		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
 	}
 }
 

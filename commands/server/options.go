@@ -41,14 +41,14 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	for _, group := range [][]cmdline.Flag{
 		o.Hooks.Flags(),
 		{
-			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe and check by the catalog in `FILE`", &o.Catalog),
-			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`, in dialects with eval (scomp, hotrepl)", &o.Runtime),
-			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "a simulated frame lasts `DURATION` (16ms)", &o.Frame),
-			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "hooks write files for clients below `DIR`, their $RPCX_ARTIFACTS (default: a temporary folder; hotrepl)", &o.Files),
+			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe methods and check calls with the catalog in `FILE`", &o.Catalog),
+			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`", &o.Runtime),
+			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
+			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write below `DIR`, their $RPCX_ARTIFACTS (a temporary directory)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
-			cmdline.Number(cmdline.GroupListen, "max-inflight", "keep at most `N` requests of a connection in flight; beyond that, read no further (1088)", 1, &o.inflight),
-			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once, and turn others away (1000)", 1, &o.clients),
+			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading a connection while `N` of its requests are pending (1088)", 1, &o.inflight),
+			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once (1000)", 1, &o.clients),
 		},
 		o.bridgeFlags(), o.Conn.Flags(), o.Conn.KeptFlags(), o.Record.Flags(), run.Common.Flags(),
 	} {

@@ -23,7 +23,7 @@ type RecordOptions struct {
 // Flags returns the flags of the command.
 func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupRecord, "to", "", "pass everything on to `ENDPOINT`", &o.To),
+		cmdline.Text(cmdline.GroupRecord, "to", "", "forward all messages to `ENDPOINT`", &o.To),
 	}
 	flags = append(flags, o.Record.RecordFlags()...)
 	flags = append(flags, o.Conn.Flags()...)

@@ -112,12 +112,12 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
 		cmdline.Enum(groupPeer, "role", "`server|client`: which side to check; with client rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),
 		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, in dialects with eval)", &o.runtime),
-		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]` may be called, also with bad params; its result is checked against its schema", &o.try),
+		cmdline.List(groupPeer, "try", "", "call `METHOD[=PARAMS]`, also with bad params, and check its result with its schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
-		cmdline.Text(groupPeer, "catalog", "", "take what the peer offers from the catalog in `FILE`; methods that it declares read-only are called", &o.catalog),
-		cmdline.List(groupPeer, "disable", "", "leave out the rule or probe `NAME`", &o.disable),
+		cmdline.Text(groupPeer, "catalog", "", "use the catalog in `FILE` as the peer's; call its read-only methods", &o.catalog),
+		cmdline.List(groupPeer, "disable", "", "skip the rule or probe `NAME`", &o.disable),
 		cmdline.Bool(groupPeer, "strict", "", "a broken SHOULD, or what a schema leaves unchecked, is a failure", &o.strict),
-		cmdline.Bool(groupPeer, "intrusive", "", "also make probes that may disconnect or exhaust others", &o.intrusive),
+		cmdline.Bool(groupPeer, "intrusive", "", "also run probes that may disconnect or exhaust others", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
 	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for an answer of a live peer (5s)")...)
