@@ -202,12 +202,18 @@ func (p *Peer) Err() error {
 	}
 }
 
-// Greet runs the dialect's handshake, if it has one.
+// Greet runs the dialect's handshake, if it has one. A peer that closes the connection meanwhile counts as not reached.
 func (p *Peer) Greet(ctx context.Context) error {
 	if p.can.Greet == nil {
 		return nil
 	}
-	return p.can.Greet(ctx, p)
+	err := p.can.Greet(ctx, p)
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
+		g := *f
+		g.Kind = wire.Unreachable
+		return &g
+	}
+	return err
 }
 
 // Call calls method and returns its result; of several data events, the last. The peer's error is a *wire.Error. If ctx ends

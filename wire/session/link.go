@@ -98,11 +98,6 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
 	}
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed { // closed during the handshake: it counts as not reached
-		g := *f
-		g.Kind = wire.Unreachable
-		return &g
-	}
 	return err
 }
 

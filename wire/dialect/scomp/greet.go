@@ -41,18 +41,14 @@ func (g *greeting) catalog() *catalog.Catalog {
 }
 
 // Greet runs the handshake. It returns a Fault of kind Protocol if the server's response is invalid, and one of kind
-// Unreachable if the connection ends before the response, or if the server does not have the session to resume.
+// Unreachable if the server does not have the session to resume.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.hello()})
 	var m wire.Message
 	if err == nil {
 		m, err = st.Next(ctx)
 	}
-	switch f := wire.AsFault(err); {
-	case f != nil && f.Kind == wire.Closed:
-		g := *f
-		g.Kind = wire.Unreachable
-		return &g
+	switch {
 	case err != nil:
 		return err
 	case m.Err != nil:

@@ -99,18 +99,10 @@ func (c *codec) keep(said json.RawMessage) {
 }
 
 // handshakeFailed translates the error of a handshake: a JSON-RPC error becomes
-// a Fault of kind Protocol, and the end of the plugin before it answered one of
-// kind Unreachable.
+// a Fault of kind Protocol.
 func handshakeFailed(err error) error {
-	var rpc *wire.Error
-	f := wire.AsFault(err)
-	switch {
-	case errors.As(err, &rpc):
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		return &wire.Fault{Kind: wire.Protocol, Message: "the plugin refused the handshake: " + rpc.Error(), RPC: rpc, Method: methodHandshake}
-	case f != nil && f.Kind == wire.Closed:
-		g := *f
-		g.Kind = wire.Unreachable
-		return &g
 	}
 	return err
 }

@@ -149,7 +149,7 @@ func asEnd(err error) error {
 	g := *f
 	g.Method = ""
 	if f.Kind == wire.Closed {
-		g.Kind, g.Message = wire.Unreachable, f.Message+", before the greeting"
+		g.Message += ", before the greeting"
 	}
 	return &g
 }

@@ -160,7 +160,7 @@ func (c *Codec) say(ctx context.Context, caller dialect.Caller, call, notify str
 		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: notify, Params: params})
 	}
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: call, Params: params})
-	return st, unreached(err)
+	return st, err
 }
 
 // answered reads the answer to a step, if one is expected.
@@ -171,25 +171,13 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	m, err := st.Next(ctx)
 	switch {
 	case err != nil:
-		return unreached(err)
+		return err
 	case m.Err != nil && step.Optional:
 		return nil
 	case m.Err != nil:
 		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the greeting was refused: " + m.Err.Error()}
 	}
 	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
-}
-
-// unreached turns the end of a connection during the greeting into a Fault of
-// kind Unreachable: nobody was there who speaks the dialect.
-func unreached(err error) error {
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Closed {
-		return err
-	}
-	g := *f
-	g.Kind = wire.Unreachable
-	return &g
 }
 
 // accept checks that the dialect file accepts an answer and keeps the values that a step of it
