@@ -64,7 +64,7 @@ func TestRuntimeFolderIsRefused(t *testing.T) {
 				os.Chmod(dir, 0o755) // whatever the umask
 			}
 			testkit.Expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
-			if got := w.warned(); !strings.Contains(got, "hooks cannot talk back") || !strings.Contains(got, dir) {
+			if got := w.warned(); !strings.Contains(got, "hooks cannot call the peer") || !strings.Contains(got, dir) {
 				t.Errorf("warned of %q", got)
 			}
 			os.RemoveAll(dir)
