@@ -8,32 +8,31 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// dialectFlags returns the part of a dialect's topic that lists the flags and the values of --set that it has and most
-// others do not; "" for another topic.
-func dialectFlags(root cmdline.Doc, name string) string {
+// DialectFlags returns the prose that lists what only some dialects have, of the dialect of that name: the values of --set,
+// and flags. It is "" for another topic.
+func DialectFlags(root cmdline.Doc, name string) string {
 	if !slices.Contains(all.Names(), name) {
 		return ""
 	}
 	var b strings.Builder
 	settings := all.Named(name).Params.Settings
 	if len(settings) > 0 {
-		b.WriteString("\nVALUES (--set NAME=TEXT, --set NAME:=JSON)\n")
+		b.WriteString("\n# VALUES OF --set\n")
 	}
 	for _, s := range settings {
 		says := s.Type
-		if s.Says != "" {
-			says += ": " + s.Says
-		}
 		if s.Handshake {
 			says += ", in the handshake"
 		}
-		row(&b, "  "+s.Name, says, 24)
+		if s.Says != "" {
+			says += ": " + s.Says
+		}
+		b.WriteString("* " + s.Name + " -- " + says + "\n")
 	}
-	heading := "\nFLAGS\n"
+	heading := "\n# FLAGS\n"
 	for _, f := range flagsOf(root, name) {
-		b.WriteString(heading)
+		b.WriteString(heading + "* " + strings.TrimSpace(flagForm(f)) + " -- " + f.Usage + "\n")
 		heading = ""
-		row(&b, "  "+strings.TrimSpace(flagForm(f)), f.Usage, 24)
 	}
 	return b.String()
 }

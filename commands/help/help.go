@@ -67,7 +67,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 			if asJSON {
 				return printJSON(topicJSON(t, true))
 			}
-			return cmdline.Print(os.Stdout, topicText(t, all, dialectFlags(root, t.Name)))
+			return cmdline.Print(os.Stdout, topicText(t, all, DialectFlags(root, t.Name)))
 		}
 	}
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)
@@ -82,6 +82,9 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 // topicText returns a topic as `rpcx help NAME` prints it, with its reference if all is set. flags are those of a dialect.
 func topicText(t Topic, all bool, flags string) string {
 	var b strings.Builder
+	if flags != "" {
+		flags = "\n" + Prose(flags)
+	}
 	row(&b, "", t.Name+": "+t.Says, 0)
 	if all || t.Brief == t.Text {
 		return b.String() + "\n" + t.Text + flags

@@ -117,7 +117,7 @@ func generate() ([]file, error) {
 	}
 	files = append(files, file{"man/terminal.svg", drawing})
 	files = append(files, commandPages(root)...)
-	files = append(files, topicPages(examples)...)
+	files = append(files, topicPages(root, examples)...)
 	if readme == nil {
 		return files, nil
 	}

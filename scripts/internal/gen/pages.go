@@ -13,7 +13,7 @@ import (
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
 // topicPages makes a page of the manual for each topic.
-func topicPages(examples []example) []file {
+func topicPages(root cmdline.Doc, examples []example) []file {
 	var files []file
 	for _, t := range help.Topics() {
 		p := newPage(t.Page(), t.Section, t.Says)
@@ -21,6 +21,7 @@ func topicPages(examples []example) []file {
 			p.line(".SH DESCRIPTION")
 		}
 		p.prose(t.Text)
+		p.prose(help.DialectFlags(root, t.Name))
 		p.shown(examples, t.Name)
 		p.line(".SH SEE ALSO\n.BR rpcx (1)")
 		files = append(files, file{"man/" + t.Page() + "." + t.Section, p.Bytes()})

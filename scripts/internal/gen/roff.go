@@ -116,12 +116,11 @@ func (p *page) item(tag string) {
 }
 
 func (p *page) verbatim(lines []string) {
-	p.paragraph()
-	p.line(".RS 4\n.nf")
+	p.line(".IP\n.EX")
 	for _, l := range lines {
 		p.line("%s", literal(l))
 	}
-	p.line(".fi\n.RE")
+	p.line(".EE")
 }
 
 // manual is man/rpcx.1: the overview, and what belongs to all commands, with the examples
