@@ -365,3 +365,19 @@ func TestDynamicReferences(t *testing.T) {
 		}
 	}
 }
+
+// What a remembered verdict says about an element stays right when the memory of others
+// is used again.
+func TestRememberedFailures(t *testing.T) {
+	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
+		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		found, _, err := s.All(t.Context(), json.RawMessage(`[{"x":1},{"x":"no"},{"x":2},{"x":3}]`))
+		if err != nil || len(found) != 1 || found[0].Pointer != "/1/x" {
+			t.Errorf("%+v, %v", found, err)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type Schema struct {
 	raw    json.RawMessage // the document
 	schema *jsonschema.Schema
 	order  func() []string
+	rooms  sync.Pool // of *room
 
 	mu        sync.Mutex // guards what follows
 	compiler  *jsonschema.Compiler
@@ -77,6 +78,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 
 // ready completes a schema that is compiled.
 func (s *Schema) ready(raw json.RawMessage) {
+	s.rooms.New = func() any { return &room{} }
 	s.raw, s.steps, s.resources = scan.Trim(raw), maxSteps, map[*jsonschema.Schema]*resource{}
 	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
@@ -124,6 +126,9 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	if errors.As(err, &m) {
 		return []Mismatch{*m}, "", nil
 	}
+	home := s.rooms.Get().(*room)
+	root.in = home
+	defer func() { home.clear(); s.rooms.Put(home) }()
 	e := s.evaluation(ctx, len(v))
 	a := e.whole(s.schema, root)
 	switch {

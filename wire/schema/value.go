@@ -20,7 +20,40 @@ type value struct {
 	name    []byte // its name in an object
 	index   int    // its index in an array
 	members []value
-	read    bool // members are read
+	read    bool  // members are read
+	in      *room // where members are kept; nil: each object has its own
+}
+
+// A room keeps the members of many objects, one check after another.
+type room struct{ values []value }
+
+// maxRoom bounds the members for which a room is kept.
+const maxRoom = 4_096
+
+// clear makes the room free again.
+func (r *room) clear() {
+	if cap(r.values) > maxRoom {
+		r.values = nil
+	}
+	r.values = r.values[:0]
+}
+
+// element returns an element of the array v. It stays until the room is cut back to
+// the size that mark is.
+func (v *value) element(raw []byte, i int) (e *value, mark int) {
+	if v.in == nil {
+		return &value{raw: raw, parent: v, index: i}, 0
+	}
+	mark = len(v.in.values)
+	v.in.values = append(v.in.values, value{raw: raw, parent: v, index: i, in: v.in})
+	return &v.in.values[mark], mark
+}
+
+// free cuts the room back, where nothing refers to what came after mark.
+func (v *value) free(mark int) {
+	if v.in != nil {
+		v.in.values = v.in.values[:mark]
+	}
 }
 
 // read returns the value that b holds; the error is a *Mismatch.
@@ -58,11 +91,19 @@ func (v *value) open() []value {
 		return v.members
 	}
 	v.read = true
-	all := make([]value, 0, 8)
-	for key, raw := range scan.Members(v.raw) {
-		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key)})
+	var all []value
+	begin := 0
+	if v.in != nil {
+		all, begin = v.in.values, len(v.in.values)
 	}
-	slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
+	for key, raw := range scan.Members(v.raw) {
+		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key), in: v.in})
+	}
+	if v.in != nil {
+		v.in.values = all
+	}
+	all = all[begin:len(all):len(all)]
+	sortByName(all)
 	v.members = all[:0]
 	for i := range all {
 		if i+1 == len(all) || !bytes.Equal(all[i].name, all[i+1].name) {
@@ -70,6 +111,25 @@ func (v *value) open() []value {
 		}
 	}
 	return v.members
+}
+
+// sortByName sorts members by name; those of one name stay in order.
+func sortByName(all []value) {
+	if len(all) > 16 {
+		slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
+		return
+	}
+	for i := 1; i < len(all); i++ {
+		j := i
+		for j > 0 && bytes.Compare(all[i].name, all[j-1].name) < 0 {
+			j--
+		}
+		if j < i {
+			moved := all[i]
+			copy(all[j+1:i+1], all[j:i])
+			all[j] = moved
+		}
+	}
 }
 
 // member returns the member of that name; nil if there is none.
