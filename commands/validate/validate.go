@@ -33,6 +33,7 @@ type validateOptions struct {
 	schema  string
 	formats bool
 	draft   string
+	copies  []string
 	against string
 	allow   string
 	report  report.Target
@@ -107,6 +108,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
 		cmdline.Enum(groupValues, "draft", "the draft of a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
+		cmdline.List(groupValues, "schema-map", "", "a $ref to `URL=PATH` leads to a local copy: a file, or a directory if URL is what its addresses begin with", &o.copies),
 		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
@@ -162,7 +164,7 @@ func (o *validateOptions) contradiction() string {
 		text string
 	}{
 		{o.schema != "" && o.against != "", "--schema is for values and --against for catalogs: give one of them"},
-		{o.schema == "" && (o.formats || o.draft != ""), "--formats and --draft go with --schema"},
+		{o.schema == "" && (o.formats || o.draft != "" || len(o.copies) > 0), "--formats, --draft and --schema-map go with --schema"},
 		{o.against == "" && o.allow != "", "--allow goes with --against"},
 		{o.runtime != "" && !client, "--runtime goes with --role client"},
 		{client && (o.schema != "" || o.against != "" || o.rules), "--role client is about a live client: --schema, --against and --rules do not go with it"},

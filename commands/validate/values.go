@@ -54,7 +54,11 @@ func (t *tally) skipped() string {
 // values checks the values in the files against the schema; without files,
 // those on stdin.
 func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
-	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn})
+	copies, err := values.Copies(o.copies)
+	if err != nil {
+		return err
+	}
+	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn, Copies: copies})
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,15 @@ type FileOptions struct {
 	Warn func(text string)
 	// Content stands for the content of the file. nil: the folder has it.
 	Content []byte
-	// fetch reads a document that is not in the folder; tests set it.
-	fetch func(address string) ([]byte, error)
+	// Copies are local copies of documents that are not in the folder.
+	Copies []Copy
+}
+
+// A Copy says where documents are that have another address.
+type Copy struct {
+	Address string // of the document; if Name is "", what the addresses of documents begin with
+	Folder  fs.FS
+	Name    string // the file; "": the file that the rest of the address names
 }
 
 // Drafts are the names that FileOptions.Draft may have.
@@ -48,7 +55,7 @@ var draftOf = map[string]*jsonschema.Draft{
 // such a $ref is an error, since values could not be told right from wrong
 // without it.
 func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
-	f := &files{folder: folder, fetch: o.fetch, read: map[string]any{}}
+	f := &files{folder: folder, copies: o.Copies, read: map[string]any{}}
 	b, err := o.Content, error(nil)
 	if b == nil {
 		if b, err = f.content(name); err != nil {
@@ -131,7 +138,7 @@ const folderBase = "rpcx:///folder/"
 type files struct {
 	folder fs.FS
 	id     string // what stands before a file's path in the $ids of the folder; "": not known
-	fetch  func(address string) ([]byte, error)
+	copies []Copy
 	read   map[string]any // the documents so far, by address
 }
 
@@ -164,15 +171,29 @@ func (f *files) Load(address string) (any, error) {
 			return f.read[address], err
 		}
 	}
-	if f.fetch == nil {
-		return nil, errors.New("it is not below the schema's folder, and nothing is fetched")
-	}
-	b, err := f.fetch(address)
+	b, err := f.copied(address)
 	if err != nil {
 		return nil, err
 	}
 	f.read[address], err = jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	return f.read[address], err
+}
+
+// copied reads the local copy of a document.
+func (f *files) copied(address string) ([]byte, error) {
+	for _, c := range f.copies {
+		rest, ok := strings.CutPrefix(address, c.Address)
+		switch {
+		case !ok || c.Name != "" && rest != "":
+			continue
+		case c.Name != "":
+			return (&files{folder: c.Folder}).content(c.Name)
+		}
+		if name, err := url.PathUnescape(strings.TrimPrefix(rest, "/")); err == nil && fs.ValidPath(name) {
+			return (&files{folder: c.Folder}).content(name)
+		}
+	}
+	return nil, errors.New("it is not below the schema's folder, and nothing is fetched")
 }
 
 // content reads a file of the folder.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -50,20 +49,20 @@ var notPassed = map[string]string{}
 
 func TestRequiredCasesOfTheSuite(t *testing.T) {
 	files := suite(t)
-	fetch := func(address string) ([]byte, error) {
-		name, _ := strings.CutPrefix(address, "http://localhost:1234/")
-		if b, ok := files["remotes/"+name]; ok {
-			return b, nil
+	remotes := fstest.MapFS{}
+	for name, text := range files {
+		if name, ok := strings.CutPrefix(name, "remotes/"); ok {
+			remotes[name] = &fstest.MapFile{Data: text}
 		}
-		return nil, fs.ErrNotExist
 	}
+	copies := []Copy{{Address: "http://localhost:1234/", Folder: remotes}}
 	for _, draft := range Drafts {
 		cases, failed := 0, 0
 		for name, text := range files {
 			if path.Dir(name) != "tests/draft"+draft {
 				continue
 			}
-			n, bad := suiteFile(t, draft, name, text, fetch)
+			n, bad := suiteFile(t, draft, name, text, copies)
 			cases, failed = cases+n, failed+bad
 		}
 		t.Logf("draft %s: %d cases, %d do not hold", draft, cases, failed)
@@ -75,7 +74,7 @@ func TestRequiredCasesOfTheSuite(t *testing.T) {
 
 // suiteFile runs the cases of one file, and says how many there are and how many
 // do not hold.
-func suiteFile(t *testing.T, draft, name string, text []byte, fetch func(string) ([]byte, error)) (cases, failed int) {
+func suiteFile(t *testing.T, draft, name string, text []byte, copies []Copy) (cases, failed int) {
 	t.Helper()
 	var groups []struct {
 		Description string
@@ -91,7 +90,7 @@ func suiteFile(t *testing.T, draft, name string, text []byte, fetch func(string)
 	}
 	for _, g := range groups {
 		folder := fstest.MapFS{"schema.json": {Data: g.Schema}}
-		v, err := Open(folder, "schema.json", "", FileOptions{Draft: draft, fetch: fetch})
+		v, err := Open(folder, "schema.json", "", FileOptions{Draft: draft, Copies: copies})
 		for _, c := range g.Tests {
 			cases++
 			full := fmt.Sprintf("%s: %s: %s", strings.TrimPrefix(name, "tests/"), g.Description, c.Description)

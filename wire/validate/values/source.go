@@ -43,6 +43,34 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 	return &Checker{v}, nil
 }
 
+// Copies reads what --schema-map says: URL=PATH, where PATH is a file, or a directory if
+// URL is what the addresses of its files begin with.
+func Copies(maps []string) (all []schema.Copy, err error) {
+	for _, text := range maps {
+		i := strings.LastIndexByte(text, '=')
+		if i <= 0 || !strings.Contains(text[:i], ":") {
+			return nil, wire.Usagef("--schema-map %s: write URL=FILE or URL/=DIRECTORY", text)
+		}
+		address, path := text[:i], text[i+1:]
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "--schema-map "+err.Error(), err)
+		}
+		c := schema.Copy{Address: address}
+		at := path
+		if !info.IsDir() {
+			at, c.Name = filepath.Dir(path), filepath.Base(path)
+		}
+		root, err := os.OpenRoot(at)
+		if err != nil {
+			return nil, wire.NewFault(wire.Usage, "--schema-map "+err.Error(), err)
+		}
+		c.Folder = root.FS()
+		all = append(all, c)
+	}
+	return all, nil
+}
+
 // split separates the file from the part after #. The name of a file may hold a
 // #.
 func split(source string) (file, part string) {
