@@ -57,6 +57,10 @@ func (j *peerChecker) tries(ctx context.Context) error {
 			method = spec.Names.OnWire(c.typed)
 		}
 		m := j.catalog.Method(method)
+		if m == nil && spec.Names.New != nil && j.hasClass(c.typed) {
+			c.typed, c.params = spec.Names.New(c.typed, c.params)
+			method = c.typed
+		}
 		params := c.params
 		if params == nil && m != nil && m.Params != nil {
 			doc, _ := j.catalog.Marshal()
@@ -73,6 +77,11 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		j.skip(declared.ResultFit, "nothing may be called (--try METHOD, --trust-hints)")
 	}
 	return nil
+}
+
+// hasClass reports whether the peer offers a class of that name.
+func (j *peerChecker) hasClass(name string) bool {
+	return j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == name })
 }
 
 // hinted adds the methods that only read, if the user's own catalog says so, or

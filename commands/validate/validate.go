@@ -64,7 +64,7 @@ func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "validate",
 		Usage:       "check values, tapes, peers and catalogs against rules and schemas",
-		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG",
+		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG|ENDPOINT",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Does a server do what its dialect demands?", Command: "rpcx validate demo:orders"},
@@ -109,7 +109,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
 		cmdline.Enum(groupValues, "draft", "the draft of a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
 		cmdline.List(groupValues, "schema-map", "", "a $ref to `URL=PATH` leads to a local copy: a file, or a directory if URL is what its addresses begin with", &o.copies),
-		cmdline.Text(groupVersions, "against", "", "compare with the older catalog in `CATALOG`", &o.against),
+		cmdline.Text(groupVersions, "against", "", "compare with an older one: `CATALOG`, a catalog, OpenRPC document, result of tools/list, or an endpoint", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
 		cmdline.Enum(groupPeer, "role", "`server|client`: which side to check; with client rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),

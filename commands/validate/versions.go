@@ -23,7 +23,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		f.Hint = "rpcx validate NEW --against OLD"
 		return f
 	}
-	before, err := loadCatalog(o.against)
+	before, _, err := o.offered(ctx, r, o.against)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,10 @@ func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (
 		c, err := loadCatalog(arg)
 		return c, arg, err
 	}
+	args := r.run.Line.Args
+	r.run.Line.Args = []string{arg}
 	e, _, err := request.Endpoint(ctx, r.run, o.client.Conn.Dialect)
+	r.run.Line.Args = args
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,18 +145,45 @@ func isPeer(arg string) bool {
 	return strings.Contains(arg, ":")
 }
 
-// loadCatalog reads a catalog or an OpenRPC document from a file.
+// loadCatalog reads from a file a catalog, an OpenRPC document, or the result of MCP's
+// tools/list.
 func loadCatalog(file string) (*catalog.Catalog, error) {
-	if b, err := os.ReadFile(file); err == nil && scan.Valid(b, wire.DefaultMaxDepth) == nil && scan.Get(b, "openrpc") != nil {
-		c, err := jsonrpc.FromOpenRPC(b)
-		if err != nil {
-			return nil, wire.NewFault(wire.Usage, file+": "+err.Error(), err)
+	b, err := os.ReadFile(file)
+	if err == nil && scan.Valid(b, wire.DefaultMaxDepth) == nil && scan.Get(b, "catalog") == nil {
+		tools := scan.Get(b, "tools")
+		if tools == nil { // the whole response
+			tools = scan.Get(scan.Get(b, "result"), "tools")
 		}
-		return c, nil
+		switch {
+		case tools != nil:
+			return ofTools(tools), nil
+		case scan.Get(b, "openrpc") != nil:
+			c, err := jsonrpc.FromOpenRPC(b)
+			if err != nil {
+				return nil, wire.NewFault(wire.Usage, file+": "+err.Error(), err)
+			}
+			return c, nil
+		}
 	}
 	c, err := catalog.Load(file)
 	if err != nil && wire.AsFault(err) == nil {
 		err = wire.NewFault(wire.Usage, err.Error(), err)
 	}
 	return c, err
+}
+
+// ofTools returns the catalog of the tools that MCP's tools/list has.
+func ofTools(tools []byte) *catalog.Catalog {
+	c := &catalog.Catalog{Dialect: "mcp"}
+	for tool := range scan.Elements(tools) {
+		m := catalog.Method{Name: scan.String(scan.Get(tool, "name")), Kind: catalog.Call, Params: scan.Get(tool, "inputSchema"), Result: scan.Get(tool, "outputSchema")}
+		if m.Description = scan.String(scan.Get(tool, "description")); m.Description == "" {
+			m.Description = scan.String(scan.Get(tool, "title"))
+		}
+		if extra := scan.Without(tool, "name", "description", "inputSchema", "outputSchema"); string(extra) != "{}" {
+			m.Extra = extra
+		}
+		c.Methods = append(c.Methods, m)
+	}
+	return c
 }

@@ -76,6 +76,8 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if d, ok := draftOf[o.Draft]; ok {
 		draft = d
 	}
+	part, _ := scan.Lookup(doc, pointer)
+	misspelt(part, pointer, warnOnce(o.Warn))
 	f.home(name, doc)
 	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
 	c.AssertFormat()

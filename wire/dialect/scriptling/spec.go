@@ -2,8 +2,10 @@ package scriptling
 
 import (
 	_ "embed" // the rules and the probes
+	"encoding/json"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // What rpcx validate compares a peer with, and what it asks the peer.
@@ -23,6 +25,7 @@ func Spec() dialect.Spec {
 		Shape:         Shape,
 		JSONRPCMember: true,
 		Transport:     dialect.Transport{Framing: "concat"},
+		Names:         dialect.Names{New: newObject},
 		Params:        dialect.Params{Functions: true},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, Plain: plainParams, NoStreams: true},
@@ -33,4 +36,18 @@ func Spec() dialect.Spec {
 			Session: true,
 		}},
 	}
+}
+
+// newObject returns the method and the params that make an object of a class. params are
+// the arguments of its constructor, as an array or by name.
+func newObject(class string, params json.RawMessage) (method string, all json.RawMessage) {
+	var o scan.Object
+	o.Text("class", class)
+	switch scan.Type(params) {
+	case 'a':
+		o.Add("args", params)
+	case 'o':
+		o.Add("kwargs", params)
+	}
+	return methodNew, o.End()
 }

@@ -10,7 +10,12 @@ import (
 // two schemas is a choice between forms, since nothing more can be compared
 // then.
 func (c *comparison) unions(x node) bool {
+	_, before := enumOf(x.old)
+	_, after := enumOf(x.now)
 	for _, keyword := range []string{"oneOf", "anyOf"} {
+		if before && after { // the values are compared
+			break
+		}
 		a, b := list(x.old, keyword), list(x.now, keyword)
 		switch {
 		case a != nil && b != nil:

@@ -1,6 +1,9 @@
 package versions
 
-import "reflect"
+import (
+	"maps"
+	"reflect"
+)
 
 // classes compares classes by name.
 func (c *comparison) classes(o, n []any, p place) {
@@ -22,7 +25,34 @@ func (c *comparison) oneClass(o, n map[string]any, p place) {
 // members compares the properties or the methods of a class.
 func (c *comparison) members(what string, o, n []any, p place) {
 	both := func(o, n map[string]any, at place) { c.member(what, o, n, at) }
-	c.inPairs(byName(o, n), p, "member", what, func(string) {}, both)
+	c.inPairs(c.renamedMember(what, byName(o, n), p), p, "member", what, func(string) {}, both)
+}
+
+// renamedMember reports the member that is gone where the only new one is like it in
+// all but its name. It returns the other pairs.
+func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
+	var gone, come, both []pair
+	for _, x := range pairs {
+		switch {
+		case x.now == nil:
+			gone = append(gone, x)
+		case x.old == nil:
+			come = append(come, x)
+		default:
+			both = append(both, x)
+		}
+	}
+	if len(gone) != 1 || len(come) != 1 {
+		return pairs
+	}
+	old, now := maps.Clone(gone[0].old), maps.Clone(come[0].now)
+	delete(old, "name")
+	delete(now, "name")
+	if len(old) == 0 || !reflect.DeepEqual(old, now) {
+		return pairs
+	}
+	c.add("member-renamed", place{gone[0].place(p).old, come[0].place(p).now}, "the %s %s is now %s", what, gone[0].name, come[0].name)
+	return both
 }
 
 func (c *comparison) member(what string, o, n map[string]any, p place) {

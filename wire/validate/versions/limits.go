@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"rpcx/wire/schema"
 )
 
 // A limit is a keyword that bounds something from below or above.
@@ -37,7 +39,7 @@ type bound struct {
 // limits compares bounds of numbers, lengths and sizes.
 func (c *comparison) limits(x node) {
 	for _, l := range limits {
-		a, b := l.of(x.old), l.of(x.now)
+		a, b := l.of(x.old).whole(l, x.old), l.of(x.now).whole(l, x.now)
 		at := place{x.place.at(l.keywordOf(a)).old, x.place.at(l.keywordOf(b)).now}
 		switch order := l.compare(a, b); {
 		case order < 0:
@@ -93,6 +95,26 @@ func (l limit) of(m map[string]any) bound {
 	if e := boundOf(l.exclusive, m[l.exclusive], true); l.compare(b, e) > 0 {
 		return e
 	}
+	return b
+}
+
+// whole returns the bound of whole numbers that b is where m allows only those: what
+// is greater than 0 is at least 1.
+func (b bound) whole(l limit, m map[string]any) bound {
+	if l.exclusive == "" || b.value == nil || typesOf(m) != schema.TypeNamed("integer") || b.value.IsInt() && !b.exclusive {
+		return b
+	}
+	n := new(big.Int).Div(b.value.Num(), b.value.Denom()) // rounded down
+	switch {
+	case l.lower:
+		n.Add(n, big.NewInt(1))
+	case b.value.IsInt():
+		n.Sub(n, big.NewInt(1))
+	}
+	if b.exclusive {
+		b.text = b.String()
+	}
+	b.value, b.exclusive = new(big.Rat).SetInt(n), false
 	return b
 }
 

@@ -70,15 +70,18 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 }
 
 // renamedProperties reports properties that are gone and have a successor with
-// a similar name and the same schema. It returns both names of each.
+// a similar name and the same schema, or that is the only new one and has the same
+// schema. It returns both names of each.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
+	gones, comes := only(o, n), only(n, o)
+	sole := len(gones) == 1 && len(comes) == 1 && required(x.old, gones[0]) == required(x.now, comes[0]) && !isAnything(asObject(o[gones[0]]))
 	for _, gone := range union(o, nil) {
 		if _, stays := n[gone]; stays {
 			continue
 		}
 		for _, come := range union(n, nil) {
-			if _, was := o[come]; was || done[come] || catalog.Nearest(gone, []string{come}) == "" || !reflect.DeepEqual(o[gone], n[come]) {
+			if _, was := o[come]; was || done[come] || !sole && catalog.Nearest(gone, []string{come}) == "" || !reflect.DeepEqual(o[gone], n[come]) {
 				continue
 			}
 			at := place{x.at("properties", gone).old, x.at("properties", come).now}
@@ -88,6 +91,16 @@ func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]b
 		}
 	}
 	return done
+}
+
+// only returns the names of a that b does not have.
+func only(a, b map[string]any) (names []string) {
+	for _, name := range union(a, nil) {
+		if _, ok := b[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }

@@ -60,8 +60,28 @@ func enumOf(m map[string]any) ([]any, bool) {
 	if v, ok := m["const"]; ok {
 		return []any{v}, true
 	}
-	v, ok := m["enum"].([]any)
-	return v, ok
+	if v, ok := m["enum"].([]any); ok {
+		return v, true
+	}
+	return constantsOf(m)
+}
+
+// constantsOf returns the values of a schema that is a choice between constants.
+func constantsOf(m map[string]any) (values []any, ok bool) {
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		forms := list(m, keyword)
+		for _, form := range forms {
+			one, is := enumOf(asObject(form))
+			if !is {
+				return nil, false
+			}
+			values = append(values, one...)
+		}
+		if len(forms) > 0 {
+			return values, true
+		}
+	}
+	return nil, false
 }
 
 func (c *comparison) enums(x node) {
@@ -136,11 +156,11 @@ func (c *comparison) conditions(x node) {
 		}
 		switch at := x.at(keyword); {
 		case a == nil:
-			c.differ("condition-added", x.dir, at, "it must fit %s, which is new", keyword)
+			c.differ("condition-added", x.dir, at, "the condition %q is new", keyword)
 		case b == nil:
-			c.differ("condition-removed", x.dir, at, "it need no longer fit %s", keyword)
+			c.differ("condition-removed", x.dir, at, "the condition %q is gone", keyword)
 		default:
-			c.differ("condition-changed", x.dir, at, "%s is another", keyword)
+			c.differ("condition-changed", x.dir, at, "the condition %q has changed", keyword)
 		}
 	}
 }

@@ -51,6 +51,7 @@ func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	}
 	c := &comparison{old: a, now: b, seen: map[visit]bool{}, reported: map[reported]bool{}}
 	c.catalogs()
+	c.positions(before, now)
 	slices.SortStableFunc(c.found, func(x, y validate.Problem) int {
 		return cmp.Compare(slices.Index(Classes, x.Level), slices.Index(Classes, y.Level))
 	})

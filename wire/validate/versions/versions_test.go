@@ -54,6 +54,26 @@ var ofCatalogs = []struct{ name, before, now, want string }{
 		"a new name", `"methods":[{"name":"getOrder","params":{"type":"object"}}]`, `"methods":[{"name":"getOrders","params":{"type":"object"}}]`,
 		"breaking method-renamed /methods/0\n",
 	},
+	{
+		"parameters in another order", `"methods":[{"name":"a","params":{"type":["object","array"],"properties":{"x":{"type":"string"},"y":{"type":"string"}},"prefixItems":[{"type":"string"},{"type":"string"}]}}]`,
+		`"methods":[{"name":"a","params":{"type":["object","array"],"properties":{"y":{"type":"string"},"x":{"type":"string"}},"prefixItems":[{"type":"string"},{"type":"string"}]}}]`,
+		"breaking element-moved /methods/0/params/prefixItems/0\nbreaking element-moved /methods/0/params/prefixItems/1\n",
+	},
+	{
+		"an enum that is a choice of constants", `"methods":[{"name":"a","params":{"enum":["x","y"]},"result":{"type":"string","enum":["x","y"]}}]`,
+		`"methods":[{"name":"a","params":{"anyOf":[{"const":"x"},{"const":"y"}]},"result":{"type":"string","oneOf":[{"const":"y","title":"Y"},{"const":"x"}]}}]`, "",
+	},
+	{
+		"the same bound of whole numbers", `"methods":[{"name":"a","params":{"type":"integer","minimum":1,"exclusiveMaximum":10}},{"name":"b","params":{"type":"number","minimum":1}}]`,
+		`"methods":[{"name":"a","params":{"type":"integer","exclusiveMinimum":0,"maximum":9.5}},{"name":"b","params":{"type":"number","exclusiveMinimum":0}}]`,
+		"compatible range-widened /methods/1/params/exclusiveMinimum\n",
+	},
+	{
+		"a property and a member of another name",
+		`"methods":[{"name":"a","params":{"type":"object","properties":{"customer":{"type":"string"},"z":{"type":"string"}},"required":["customer"]}}],"classes":[{"name":"A","properties":[{"name":"colour","schema":{"type":"string"}}]}]`,
+		`"methods":[{"name":"a","params":{"type":"object","properties":{"buyer":{"type":"string"},"z":{"type":"string"}},"required":["buyer"]}}],"classes":[{"name":"A","properties":[{"name":"hue","schema":{"type":"string"}}]}]`,
+		"breaking property-renamed /methods/0/params/properties/buyer\nbreaking member-renamed /classes/0/properties/0\n",
+	},
 	{"a call that is a stream", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a","kind":"stream"}]`, "breaking kind-changed /methods/0/kind\n"},
 	{
 		"effects", `"methods":[{"name":"a","effects":["read","creates"]}]`, `"methods":[{"name":"a","effects":["deletes"]}]`,
