@@ -66,22 +66,22 @@ func callCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const callDescription = `Makes one call: its data goes to stdout, one JSON value a line, and the command ends with
-the call, whatever else arrives meanwhile. --on and --hooks answer what the peer asks of
-us; what nothing answers gets -32601. Use subscribe for a method that streams: call prints
-the first answer, often only the subscription's id. In introspect every method streams:
-call prints the whole stream, and METHOD --help what the method takes. A HotRepl host has
-one client at a time: call without a session evicts the client that was connected.
+const callDescription = `Makes one call and prints its result on stdout, one JSON value per line. Hooks (--on,
+--hooks) answer requests of the peer; rpcx answers -32601 to requests without a hook. For
+a method that streams, use subscribe: call prints the first response, often only the
+subscription's id. In introspect every method streams: call prints the whole stream, and
+METHOD --help prints the method's parameters. A HotRepl host has one client at a time:
+call without a session evicts the client that was connected.
 
-In scomp, values can hold functions. One that the peer hands out comes as {"$fn":"ID"},
-and METHOD ref:ID calls it, on the same connection: use a session. key@on=NAME hands out
-one of ours, which --on NAME=ANSWER answers as long as the command runs. Functions end
-with their connection; those of the peer are released before rpcx leaves.`
+In scomp, values can hold functions. A function of the peer is {"$fn":"ID"}, and METHOD
+ref:ID calls it on the same connection, so use a session. key@on=NAME passes a function
+that --on NAME=ANSWER answers while the command runs. Functions end with their connection;
+rpcx releases those of the peer at the end.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (its text), key:@=FILE (its JSON), where a.b
 nests and a[] appends; or JSON: one object or array is the whole params, several values
-are positional; - reads the whole params from stdin. Quote words with spaces, quotes, $ or
-[] for the shell.`
+are positional; - reads the whole params from stdin. Quote spaces, quotes, $ and [] for
+the shell.`
 
 func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if run.Line.WantsHelp {

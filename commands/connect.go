@@ -48,19 +48,18 @@ func connectCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on stdout.
-A line with "method" gets "jsonrpc" if the dialect needs it and it is missing; an id is
-never invented. If a hook matches a request of the peer, the hook answers it and it is not
-printed; any other is printed, and is to be answered on stdin. At the end of stdin,
-requests that nobody answered get -32603, rpcx waits for the answers that the peer still
-owes, and the conversation ends; with --count, --until, --for or --idle it goes on until
-their limit is reached. With --reconnect it goes on over the next connection: answers owed
-on the lost one are lost, and if the peer owed one, the status is 7 in the end.
+const connectDescription = `Each line of stdin is one message; each message of the peer is one compact line on
+stdout. A line with "method" gets "jsonrpc" if the dialect needs it and it is missing;
+rpcx never invents an id. If a hook matches a request of the peer, the hook answers it and
+rpcx does not print it; answer other requests on stdin. At the end of stdin, unanswered
+requests get -32603, rpcx waits for pending responses, and closes the connection; with
+--count, --until, --for or --idle it continues until their limit is reached. With
+--reconnect it continues over the next connection; responses that were pending are lost,
+and the status is then 7.
 
-If stdin and stdout are a terminal there is a prompt: METHOD key=value is a call, with the
-PARAMS of rpcx call, and a message in JSON is sent as it stands. Messages that come in are
-printed above the line. Ctrl-C cancels the latest call, Ctrl-D leaves (see
-rpcx-prompt(7)).`
+On a terminal there is a prompt: METHOD key=value is a call, with the PARAMS of rpcx call,
+and a message in JSON is sent unchanged. Incoming messages appear above the line. Ctrl-C
+cancels the latest call, Ctrl-D closes the connection (see rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(run.Line); keep || err != nil {

@@ -41,7 +41,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name:        "describe",
-		Usage:       "show what a peer offers",
+		Usage:       "print the catalog: a peer's methods and their schemas",
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
@@ -55,19 +55,19 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const describeDescription = `Prints a table on a terminal, else the catalog as JSON: the file that rpcx serve --catalog
-reads. JSON-RPC servers are asked for their OpenRPC document (rpc.discover), servers of
-introspect for their modules; their answers are kept below $XDG_CACHE_HOME. Servers of ro
-are asked with rpc.describe; those of scomp describe themselves in the handshake. If no
-dialect is named and the server does not answer rpc.discover, rpcx looks at what the
-server sends first, requests lists that servers are known for, and tries the framing
-header. It prints the endpoint to use on stderr. Without an endpoint, --dialect NAME
-prints the file of that dialect.
+const describeDescription = `Prints a table on a terminal, otherwise the catalog as JSON, which rpcx serve --catalog
+reads. JSON-RPC servers provide their OpenRPC document (rpc.discover), servers of
+introspect their modules, servers of ro rpc.describe; scomp has the catalog in the
+handshake. Catalogs of introspect are cached below $XDG_CACHE_HOME. If no dialect is named
+and the server does not answer rpc.discover, rpcx reads what the server sends first,
+requests lists that servers are known for, and tries the framing header. It prints the
+endpoint to use on stderr. Without an endpoint, --dialect NAME prints the file of that
+dialect.
 
 --probe tries everything, whatever the endpoint names: it listens, then tries each framing
-that the transport can have, and in each what the dialects send first (also those of your
-dialect files), the least intrusive first. A command is started six times at most. stderr
-shows what was tried and what came back; JSON output has it in the member probe, with the
+that the transport can have, and in each the first messages of all dialects (also of your
+dialect files), the least intrusive first. It starts a command at most six times. stderr
+has what was tried and what came back; JSON output has it in the member probe, with the
 endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {

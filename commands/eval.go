@@ -50,14 +50,15 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `Sends CODE to the peer's runtime, in whatever language that has, and prints its value.
-While it runs it may call us: --on and --hooks answer, any number of calls at once. Hooks
-with exact names are declared to the peer in the handshake. CODE comes from the argument,
-from -f FILE, or from stdin with -. State lives in the peer's session, which in scomp may
-outlive the connection: --resume ID continues it, where ID is what rpcx describe prints as
-.info.extra.sessionId on a connection of that session. If the code fails, the status is 1
-and its stack is shown on stderr. A HotRepl host itself keeps what code has set. It has
-one client at a time: eval without a session evicts the client that was connected.`
+const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE comes from the argument, from
+-f FILE, or from stdin with -. While it runs, the peer may make calls: hooks (--on,
+--hooks) answer them, and hooks with exact names are declared in the handshake. If the
+code fails, the status is 1 and its stack is on stderr.
+
+State lives in the peer's session, which in scomp may outlive the connection: --resume ID
+continues it, where ID is .info.extra.sessionId of rpcx describe on a connection of that
+session. A HotRepl host keeps what code has set. It has one client at a time: eval without
+a session evicts the client that was connected.`
 
 func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

@@ -33,12 +33,12 @@ var jobVerbs = []jobVerb{
 		[]cmdline.Example{{Says: "Save the files of a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
-		"start", "start a job and say which it is", argsMethod,
+		"start", "start a job and print its name", argsMethod,
 		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
 		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print its name alone, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
 	},
 	{
-		"status", "say how a job stands", argsJob,
+		"status", "print the state of a job", argsJob,
 		"", dialect.JobStatus,
 		[]cmdline.Example{{Says: "Print the state of a job of the session work", Command: "rpcx job status @work job-1"}, {Says: "Print the state alone", Command: `rpcx job status @work job-1 -r -q .status`}},
 	},
@@ -48,12 +48,12 @@ var jobVerbs = []jobVerb{
 		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of it", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
-		"cancel", "give up a job", argsJob,
+		"cancel", "cancel a job", argsJob,
 		"", dialect.JobCancel,
 		[]cmdline.Example{{Says: "Cancel a job of the session host", Command: `rpcx job cancel @host "$job"`}, {Says: "Start a job in a session and cancel it", Command: "rpcx connect demo:hotrepl --session host\nrpcx job cancel @host \"$(rpcx job start @host archive.export -r -q .job)\""}},
 	},
 	{
-		"list", "list the jobs that are known", "ENDPOINT",
+		"list", "list jobs", "ENDPOINT",
 		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
 		[]cmdline.Example{{Says: "List the jobs of a session", Command: "rpcx job list @work"}, {Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
 	},
@@ -67,7 +67,7 @@ const (
 func jobCommand(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "job",
-		Usage:       "run and follow long work whose result comes later",
+		Usage:       "run long work and wait for its result",
 		ArgsUsage:   "run|start|status|wait|cancel|list ...",
 		Description: jobDescription,
 	}
@@ -77,8 +77,8 @@ func jobCommand(run *env.Env) *cmdline.Command {
 	return c
 }
 
-const jobDescription = `A job is a call whose result comes later than its answer. run does everything; start
-returns while the job goes on, and status, wait and cancel refer to it by its name. In ro,
+const jobDescription = `A job is a call whose result arrives later than its response. run does everything; start
+returns while the job continues, and status, wait and cancel take its name. In ro,
 hotrepl and mcp, jobs belong to their connection, so only run works without a session (see
 connect). A HotRepl host has one client at a time: a command without a session evicts the
 client that was connected. job list prints the host's journal.`

@@ -15,7 +15,7 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	o := &server.RecordOptions{}
 	return &cmdline.Command{
 		Name:        "record",
-		Usage:       "stand between two peers, and record their messages on a tape",
+		Usage:       "record the messages between two peers on a tape",
 		ArgsUsage:   "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
 		Description: recordDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
@@ -28,16 +28,15 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const recordDescription = `Whoever connects to LISTEN talks to ENDPOINT, over any two transports and framings; the
-bytes of the messages are unchanged in both directions. FILE gets a line for each message,
-opening and close, in the order in which they passed; what was not JSON is recorded, too.
-Secrets are left out: members named like a password, a token and the like, and what
---redact selects.
+const recordDescription = `Clients that connect to LISTEN reach ENDPOINT, over any two transports and framings; the
+bytes of messages are unchanged in both directions. FILE gets a line for each message,
+opening and close, in the order in which they passed, also for what is not JSON. Secrets
+are masked: members with names such as password or token, and what --redact selects.
 
-One line on stdout says where it listens: {"listening":"ws://127.0.0.1:41233/"}. With --
-COMMAND, COMMAND runs with RPCX_ENDPOINT set to the bound endpoint, and rpcx ends when it
-does. With stdio: rpcx is started by the other program, and ends with the status of
-ENDPOINT's child. The format is in rpcx-tape(5); rpcx replay plays a tape.`
+One line on stdout has the address: {"listening":"ws://127.0.0.1:41233/"}. With --
+COMMAND, COMMAND runs with RPCX_ENDPOINT set to that endpoint, and rpcx ends with it. With
+stdio: another program starts rpcx, and rpcx ends with the status of ENDPOINT's child. The
+format is in rpcx-tape(5); rpcx replay plays a tape.`
 
 func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error {
 	switch {

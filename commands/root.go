@@ -162,7 +162,7 @@ var commandTable = []command{
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
-		Usage:       "call, stream and answer JSON-RPC that talks back",
+		Usage:       "call methods, print streams and answer calls of any JSON-RPC peer",
 		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "What the embedded server offers", Command: "rpcx describe demo:orders"},
@@ -182,15 +182,15 @@ func tree(run *env.Env, words ...string) *cmdline.Command {
 	return root
 }
 
-const rootDescription = `rpcx makes a shell script a full peer of any bidirectional JSON-RPC system. It
-calls, it streams, and it answers the calls that come back, through hooks.
+const rootDescription = `rpcx makes a shell script a full JSON-RPC peer: it calls methods, prints
+streams, and answers calls from the other side through hooks.
 
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
-unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server to try things on,
+unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server,
 demo:NAME (%s).
 A dialect (see --dialect) and a framing (%s) may stand
 before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
-or a profile of config.toml, @ alone $RPCX_ENDPOINT.`
+or a profile of config.toml, @ alone is $RPCX_ENDPOINT.`
 
 // Tree returns the command tree as data, for the manual and the completions.
 func Tree() cmdline.Doc {

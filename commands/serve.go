@@ -15,7 +15,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	o := &server.Options{}
 	return &cmdline.Command{
 		Name:        "serve",
-		Usage:       "answer calls: a server in any dialect, made of hooks",
+		Usage:       "serve hooks as methods, in any dialect",
 		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
@@ -28,16 +28,17 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const serveDescription = `When the listener is bound, one line on stdout says where:
-{"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT
-set to the bound endpoint; when it ends, the server does, with its status.
+const serveDescription = `When the listener is bound, one line on stdout has the address:
+{"listening":"ws://127.0.0.1:41233/"}. With -- COMMAND, COMMAND runs with RPCX_ENDPOINT set
+to that endpoint; when it ends, the server ends with its status (128+N if signal N killed
+COMMAND).
 
 LISTEN is an endpoint, where port 0 means any free port: ws://127.0.0.1:0/,
 http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0, unix:PATH, wss, https and tls (with --cert
 and --key), or stdio: if rpcx is the child. With dial+ before a transport, rpcx connects
-instead, and serves until that connection ends. With --to ENDPOINT it also offers what
-that peer offers, in the dialect of LISTEN (see rpcx-endpoints(7), A bridge). Flags go
-before --.`
+instead, and serves until that connection ends. --to ENDPOINT is a bridge: it offers that
+peer in the dialect of LISTEN, takes every flag of a client of ENDPOINT, and connects
+again after a lost connection (see rpcx-endpoints(7), BRIDGES). Flags go before --.`
 
 func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

@@ -60,13 +60,13 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const subscribeDescription = `Prints events to stdout, one JSON value a line, until the stream ends, a limit is reached
-or a signal comes; the peer is told before rpcx ends, if that is possible (--unsubscribe).
-METHOD may be left out with --method, --select or --since: then nothing is sent. With
---reconnect a lost connection is made again, with pauses of up to 30 s; the subscription
-is sent again, and a gap event says that items may be missing. On a HotRepl host METHOD is
-code, evaluated every few frames (--every); the host has one client at a time: subscribe
-without a session evicts the client that was connected.`
+const subscribeDescription = `Prints events on stdout, one JSON value per line, until the stream ends, a limit is
+reached or a signal arrives; then rpcx unsubscribes (--unsubscribe). METHOD is optional
+with --method, --select or --since: then nothing is sent. With --reconnect rpcx connects
+again after a lost connection, with pauses of up to 30 s; it subscribes again, and a gap
+event says that items may be missing. On a HotRepl host METHOD is code, evaluated every
+few frames (--every); the host has one client at a time: subscribe without a session
+evicts the client that was connected.`
 
 func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error {
 	if run.Line.WantsHelp {

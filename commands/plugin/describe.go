@@ -29,7 +29,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 		cmdline.Bool("", "as-catalog", "", "print the catalog, as rpcx describe does", &o.catalog),
 	}
 	return &cmdline.Command{
-		Name: "describe", Usage: "show what a plugin offers", ArgsUsage: "ENDPOINT",
+		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",
 		Description: `The library, its functions (with their source where the plugin gives it), classes,
 properties and constants: tables on a terminal, JSON elsewhere.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{

@@ -53,7 +53,7 @@ func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",
-		Usage:       "drive a Scriptling plugin, or be one",
+		Usage:       "use a Scriptling plugin, or be one",
 		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",
 		Description: description,
 		Commands: append(verbCommands(run),

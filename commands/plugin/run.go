@@ -21,7 +21,7 @@ func runCommand(run *env.Env) *cmdline.Command {
 	o := &runOptions{}
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
 	return &cmdline.Command{
-		Name: "run", Usage: "perform several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
+		Name: "run", Usage: "run several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
 		Description: `STEPS holds a JSON object for each step. Its call, new, method, get or set is the name of the
 function, class, method or property; its destroy is the name of the step that made the object.
 For method, get and set, on is that step (or the object's reference). args and kwargs are the

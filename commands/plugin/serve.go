@@ -39,7 +39,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		flags = append(flags, group...)
 	}
 	return &cmdline.Command{
-		Name: "serve", Usage: "be a plugin, made of hooks", ArgsUsage: "[-- COMMAND ARGS...]",
+		Name: "serve", Usage: "serve hooks as a plugin", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},

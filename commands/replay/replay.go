@@ -50,7 +50,7 @@ func Command(run *env.Env) *cmdline.Command {
 	o := &replayOptions{}
 	return &cmdline.Command{
 		Name:        "replay",
-		Usage:       "play a tape as a server or as a client, compare it, or look at it",
+		Usage:       "play a tape as server or client, compare it, or show it",
 		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE | --show | --format html|har",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
