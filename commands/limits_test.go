@@ -80,6 +80,10 @@ var limitTests = map[string]string{
 	"jobs that a connection remembers (ro)":                                           "wire/dialect/ro TestJobsAreForgotten",
 	"calls in a session's inbox":                                                      "wire/session/daemon/inbox TestInboxIsBounded",
 	"what a session keeps of what came unasked":                                       "wire/session/daemon TestRingKeepsTheNewest",
+	"schemas that one schema consists of, those that it refers to included":           "wire/schema TestLargeSchemasAreRefused",
+	"the check of a value by a schema":                                                "wire/schema TestStepsAreCounted",
+	"a jq program of a dialect file, for one message":                                 "wire/dialect/page/program TestBounds",
+	"a jq program of a tape, for one message":                                         "tape-programs",
 	"lines of a child that are no messages":                                           "frame-line",
 	"different warnings about one peer":                                               "commands/options TestWarningsAboutAPeerAreBounded",
 }

@@ -111,6 +111,7 @@ func execute(run *env.Env, words []string) (err error) {
 	defer run.BoundOutput(ctx)()
 	ctx, run.Fail = context.WithCancelCause(ctx)
 	run.Signal = ctx
+	defer run.EndInTime(ctx, run.Fail, timeoutOf(run))()
 	err = cmdline.Execute(ctx, run.Line)
 	for _, end := range run.AtEnd {
 		err = errors.Join(err, end())
@@ -120,6 +121,15 @@ func execute(run *env.Env, words []string) (err error) {
 		err = errors.Join(err, cause)
 	}
 	return err
+}
+
+// timeoutOf returns the value of --timeout; 0: it has none, or it is not about this process, which holds a session.
+func timeoutOf(run *env.Env) time.Duration {
+	if run.Parent != nil {
+		return 0
+	}
+	d, _ := run.Line.Value("timeout").(time.Duration)
+	return d
 }
 
 // libraryLog receives what libraries log and shows it with -v: it is not a

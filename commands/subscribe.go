@@ -30,6 +30,7 @@ type subscribeOptions struct {
 	unsubscribe string
 	beside      string // names the watch of --method or --select to the request that triggers it; "": there is none
 	since       int64
+	lossy       bool
 	grace       cmdline.Duration
 	watch       dialects.Watch
 }
@@ -41,6 +42,7 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 		cmdline.Text("", "select", "", "print the received messages for which the jq program `EXPR` is true", &o.choose),
 		cmdline.List("", "method", "", "print the notifications of the method `NAME` (tick* is a pattern)", &o.method),
 		cmdline.Number("", "since", "print the events of the session @NAME after number `SEQ`, then new ones; takes no METHOD", 0, &o.since),
+		cmdline.Bool("", "lossy", "", "do not fail (status 7) if the session @NAME has lost events", &o.lossy),
 		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; default: x_unsubscribe for x_subscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
 	), slices.Concat(o.watch.Flags(), o.params.Flags())...)
@@ -103,12 +105,20 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	return r.Do(ctx)
 }
 
-// check returns an error for a subscription to nothing, and for one that cannot be made.
-func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
+// checkKept returns an error for flags about the events that a session keeps, if there is none.
+func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
 		f := l.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
 		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
 		return f
+	}
+	return nil
+}
+
+// check returns an error for a subscription to nothing, and for one that cannot be made.
+func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
+	if err := o.checkKept(l, e, rest); err != nil {
+		return err
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
 		f := l.Usage("a method is missing")

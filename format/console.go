@@ -22,14 +22,13 @@ type ConsoleOptions struct {
 // to stderr, each on a line of its own. It is safe for concurrent use. Errors
 // of the writer are ignored.
 type Console struct {
-	mu     sync.Mutex
-	hidden *strings.Replacer // of texts that must not be shown; nil: there are none
-	w      io.Writer
-	o      ConsoleOptions
-	bar    bool // the last line is a progress bar
-	last   time.Time
-	rows   bool // another program wrote the last line, so progress is printed as lines
-	from   int  // the lowest level of log lines that are shown, as an index of LogLevels
+	mu   sync.Mutex
+	w    io.Writer
+	o    ConsoleOptions
+	bar  bool // the last line is a progress bar
+	last time.Time
+	rows bool // another program wrote the last line, so progress is printed as lines
+	from int  // the lowest level of log lines that are shown, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
@@ -201,6 +200,20 @@ func (c *Console) Child(from string, line []byte) {
 	_, _ = c.w.Write(append(b, '\n'))
 }
 
+// Pass prints lines that another process of rpcx wrote for stderr.
+func (c *Console) Pass(lines []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	if c.o.Terminal {
+		lines = []byte(Clean(string(lines)))
+	}
+	c.write(string(lines))
+}
+
+// widestLine bounds the characters of a line for people.
+const widestLine = 16_000
+
 // line prints a line: label in colour, and text.
 func (c *Console) line(color, label, text string) {
 	c.mu.Lock()
@@ -210,26 +223,9 @@ func (c *Console) line(color, label, text string) {
 	if c.o.Color && color != "" {
 		label = color + label + colorOff
 	}
-	c.write(label + CleanLine(text) + "\n")
+	c.write(label + Cut(CleanLine(text), widestLine) + "\n")
 }
 
 func (c *Console) write(s string) {
-	if c.hidden != nil {
-		s = c.hidden.Replace(s)
-	}
-	_, _ = io.WriteString(c.w, s)
-}
-
-// Hide replaces each of the texts by "…" in everything that is written from now on, except the output of a child.
-func (c *Console) Hide(texts []string) {
-	var pairs []string
-	for _, text := range texts {
-		quoted := string(scan.JSON(text))
-		pairs = append(pairs, text, redact.Mark, quoted[1:len(quoted)-1], redact.Mark)
-	}
-	if pairs != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.hidden = strings.NewReplacer(pairs...)
-	}
+	_, _ = io.WriteString(c.w, redact.Known(s))
 }

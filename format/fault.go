@@ -42,7 +42,7 @@ func (c *Console) text(f *wire.Fault) {
 // which method, where in the peer's code, what to do instead, and a command
 // that would work.
 func FaultText(f *wire.Fault) string {
-	text := message(f)
+	text := shortened(message(f))
 	if f.Method != "" && !strings.Contains(text, f.Method) {
 		text = f.Method + ": " + text
 	}
@@ -50,12 +50,23 @@ func FaultText(f *wire.Fault) string {
 		text += ": " + excerpt(scan.Compact(nil, e.Data))
 	}
 	if len(f.Trace) > 0 {
-		text += ": " + strings.Join(f.Trace, "; ")
+		text += ": " + shortened(strings.Join(f.Trace, "; "))
 	}
 	if f.Hint != "" {
-		text += ": " + f.Hint
+		text += ": " + shortened(f.Hint)
 	}
 	return CleanLine(withFix(text, f.Fix))
+}
+
+// longestMessage bounds the bytes of a failure's message that people see.
+const longestMessage = 4000
+
+// shortened returns text, or its beginning with the number of its bytes.
+func shortened(text string) string {
+	if len(text) <= longestMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestMessage], "") + "… (" + strconv.Itoa(len(text)) + " bytes)"
 }
 
 // withFix returns text with a command that would work, quoted for sh, if there

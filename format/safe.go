@@ -2,6 +2,7 @@ package format
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"rpcx/wire"
@@ -10,11 +11,30 @@ import (
 const hexDigits = "0123456789abcdef"
 
 // isControl reports whether a terminal could take r for a command, or reorder the
-// text around it: C0 and C1 controls, DEL, and the bidirectional embeddings,
-// overrides and isolates.
+// text around it: C0 and C1 controls, DEL, and all bidirectional marks.
 func isControl(r rune) bool {
-	return r < 0x20 || 0x7f <= r && r <= 0x9f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+	return r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)
 }
+
+// VisibleJSON returns JSON whose strings show, when they are read, what a terminal or a browser could obey of the characters
+// in b.
+func VisibleJSON(b []byte) []byte {
+	if safeRunes(string(b)) {
+		return b
+	}
+	out := make([]byte, 0, len(b)+16)
+	for _, r := range string(b) {
+		if r >= 0x7f && isControl(r) {
+			out = appendVisible(append(out, '\\'), r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
+}
+
+// Safe reports whether s has no characters that Clean would change, and no line break or tab.
+func Safe(s string) bool { return safe(s) && !strings.ContainsAny(s, "\n\t") }
 
 // appendVisible appends r as \uXXXX.
 func appendVisible(b []byte, r rune) []byte {

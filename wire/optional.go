@@ -40,3 +40,10 @@ type Flusher interface {
 type IdleCloser interface {
 	CloseIdleConnections()
 }
+
+// Holder is a Conn whose Send takes messages that it writes later.
+type Holder interface {
+	// OnHold has hold called with the bytes that wait to be written, and with their negative when they are. It is called
+	// before the first Send.
+	OnHold(hold func(bytes int))
+}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
@@ -89,10 +90,11 @@ func (s *Saver) most() int64 {
 	return s.MaxSize
 }
 
-// isFileName reports whether a peer may name a file so.
+// isFileName reports whether a peer may name a file so: not hidden, not taken for a flag, and with nothing in its name that
+// a terminal obeys.
 func isFileName(name string) bool {
 	const longest = 200
-	return name != "" && !strings.ContainsAny(name, "/\\\x00") && name[0] != '.' && len(name) <= longest
+	return name != "" && !strings.ContainsAny(name, `/\`) && format.Safe(name) && name[0] != '.' && name[0] != '-' && len(name) <= longest
 }
 
 // create makes a file that is not there yet.

@@ -187,3 +187,15 @@ func TestRemote(t *testing.T) {
 		t.Errorf("asked for %v", asked)
 	}
 }
+
+// A peer names no file that a terminal obeys, that is hidden, or that a program takes for a flag.
+func TestFileNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"log.txt": true, "über uns.txt": true, "": false, ".x": false, "-rf": false, "a/b": false, `a\b`: false, "a\x00": false, "a\x1b[2J": false,
+		"a\nb": false, "a\tb": false, "a\u009b": false, "a\u202etxt.exe": false, "a\u2066": false, "a\x7f": false, "a\xff": false,
+	} {
+		if got := isFileName(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

@@ -57,6 +57,10 @@ func Limits() []Limit {
 		{"jobs that a connection remembers (ro)", "256", "", "the oldest is forgotten"},
 		{"calls in a session's inbox", "1,024", "", "the peer gets -32000, busy"},
 		{"what a session keeps of what came unasked", "65,536 messages or 8 MiB", "", "the oldest are lost, with a gap event"},
+		{"schemas that one schema consists of, those that it refers to included", "5,000", "", "it is not checked, with a warning; in validate status 2"},
+		{"the check of a value by a schema", "5,000,000 steps, about 1s", "", "what is not known by then is not checked"},
+		{"a jq program of a dialect file, for one message", "0.1s, 20,000,000 steps, 256 MiB; 64 MiB in one step", "", "it fails: a client ends with status 8, a server answers -32603"},
+		{"a jq program of a tape, for one message", "1s, 20,000,000 steps, 256 MiB; 64 MiB in one step", "", "it is false"},
 		{"lines of a child that are no messages", "100", "noise", "status 5"},
 		{"different warnings about one peer", "200", "", "no more are shown without -v"},
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -44,7 +43,8 @@ const (
 func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "rpcx: this is for rpcx connect --session alone")
+		run.Detect(nil)
+		run.Console.Note("this is for rpcx connect --session alone")
 		return cmdline.StatusOf(wire.Usage).Code
 	}
 	args := append([]string{"rpcx"}, b.words...)

@@ -12,6 +12,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 )
@@ -26,7 +27,7 @@ func TestStartupTells(t *testing.T) {
 	b := &startup{out: out}
 	_, _ = b.Write([]byte("before\n"))
 	b.Ready()
-	if live, err := awaitReady(in); !live || err != nil {
+	if live, err := awaitReady(in, format.NewConsole(io.Discard, format.ConsoleOptions{})); !live || err != nil {
 		t.Errorf("ready: %t, %v", live, err)
 	}
 	for i := range logLines + 5 {

@@ -15,6 +15,7 @@ import (
 
 	"rpcx/commands/env"
 	"rpcx/commands/request"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
@@ -133,7 +134,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 		time.AfterFunc(env.FarewellTimeout, func() { _ = newsIn.Close() })
 	})
 	defer stop()
-	live, err := awaitReady(newsIn)
+	live, err := awaitReady(newsIn, run.Console)
 	if live {
 		_ = cmd.Process.Release()
 		return nil
@@ -151,7 +152,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 
 // awaitReady copies what the process says to stderr until it reports ready or a
 // failure, or ends.
-func awaitReady(from io.Reader) (live bool, err error) {
+func awaitReady(from io.Reader, console *format.Console) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {
 		line, rerr := in.ReadBytes('\n')
@@ -165,6 +166,6 @@ func awaitReady(from io.Reader) (live bool, err error) {
 		case n.Fault != nil:
 			return false, relay.FaultFrom(n.Fault)
 		}
-		_, _ = os.Stderr.Write(n.Stderr)
+		console.Pass(n.Stderr)
 	}
 }

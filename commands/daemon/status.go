@@ -73,6 +73,9 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
+	for _, line := range daemon.Killed() {
+		run.Console.Note(line)
+	}
 	profiles := profileLines(run)
 	if o.out.ForPeople(run) && !o.out.Pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}

@@ -73,8 +73,8 @@ func brokenStdout(err error) bool {
 // OwnFault returns the Fault for a panic of our own code, whose value is what. With -v it
 // prints the stack.
 func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
-	if run.Common.Verbose {
-		_, _ = os.Stderr.Write(stack)
+	if run.Common.Verbose && run.Console != nil {
+		run.Console.Pass(stack)
 	}
 	return wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", what), nil)
 }

@@ -2,6 +2,7 @@ package env
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -117,6 +118,55 @@ func signalFault(s os.Signal) *wire.Fault {
 		return wire.NewFault(wire.HungUp, "hung up", nil)
 	}
 	return wire.NewFault(wire.Terminated, "terminated", nil)
+}
+
+// The last moments of a command that does not end by itself after its deadline or a signal: then its context ends, and
+// later its process.
+const (
+	lateCancel = 1500 * time.Millisecond
+	lateExit   = 2800 * time.Millisecond
+)
+
+// EndInTime ends the process lateExit after ctx has ended, or after the timeout (0: there is none), if stop was not called
+// until then, whatever it is doing. lateCancel after the timeout it calls cancel.
+func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, timeout time.Duration) (stop func()) {
+	var ended atomic.Bool
+	exit := func() {
+		if f := wire.AsFault(context.Cause(ctx)); f != nil && ended.CompareAndSwap(false, true) {
+			run.exitLate(f)
+		}
+	}
+	undo := []func() bool{context.AfterFunc(ctx, func() { time.AfterFunc(lateExit, exit) })}
+	if timeout > 0 {
+		over := wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", timeout), nil)
+		undo = append(undo, time.AfterFunc(timeout+lateCancel, func() { cancel(over) }).Stop,
+			time.AfterFunc(timeout+lateExit, exit).Stop)
+	}
+	return func() {
+		ended.Store(true)
+		for _, f := range undo {
+			f()
+		}
+	}
+}
+
+// exitLate ends the process for f.
+func (run *Env) exitLate(f *wire.Fault) {
+	code := cmdline.StatusOf(f.Kind).Code
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		run.Out.Abandon(f)
+		run.Console.Clear()
+		run.Console.Error(f, code)
+	}()
+	select {
+	case <-said:
+	case <-time.After(hurriedGoodbye): // stderr is blocked
+	}
+	run.Out.Restore()
+	ExitBySignal(f)
+	os.Exit(code)
 }
 
 // BoundOutput gives up writes to stdout and stderr that are still blocked a

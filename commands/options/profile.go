@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
+	"rpcx/wire/redact"
 )
 
 // ApplyProfile sets the flags that p has values for, if they apply in s. Flags on the command line win, except hooks, of
@@ -16,7 +17,7 @@ import (
 // no flag are ignored; keys that do not apply are traced, since profiles are shared by commands.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
-	run.Console.Hide(p.Secrets())
+	redact.Sent(p.Secrets()...)
 	return apply(run, run.Profile, nil)
 }
 

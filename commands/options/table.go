@@ -38,6 +38,9 @@ var table = []row{
 	},
 	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
 
+	// what only a session has
+	{flags: []string{"lossy"}, needs: inSession},
+
 	// how the peer is reached
 	{flags: []string{"cacert", "cert", "key"}, needs: encrypted},
 	{flags: []string{"insecure"}, needs: dialled(encrypted)},
@@ -116,6 +119,9 @@ var (
 		says:  func() string { return "--catalog FILE, or a dialect that checks: " + list(dialectsWith(checks)) },
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
 	}
+
+	// inSession holds for @NAME.
+	inSession = having("a session (@NAME)", func(e endpoint.Endpoint) bool { return e.Socket != "" || e.Session != "" })
 
 	// newConnection holds if the command opens a connection: a session has one already.
 	newConnection = having("a connection of its own", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })

@@ -228,27 +228,31 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	if !utf8.ValidString(arg) {
 		return nil, fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
 	}
-	better := p.mended()
-	hint := unclear(arg)
-	switch fixed, ok := repaired(arg); {
-	case ok:
-		hint = "did you mean " + wire.Quote(fixed) + "?"
-	case looksStructured(arg), rejoined(p.args) != nil:
-		hint = oneWord
-	case hint == "":
-		hint = "write " + wire.Quote(string(scan.AppendQuoted(nil, arg))) + " for text"
+	quoted := string(scan.AppendQuoted(nil, arg))
+	hint := "write " + wire.Quote(quoted) + " for text"
+	if better, ok := repaired(arg); ok {
+		hint = "did you mean " + wire.Quote(better) + "?"
+	} else if looksStructured(arg) {
+		hint = ""
+	}
+	if name, ok := strayKey(arg); ok {
+		hint += fmt.Sprintf(", or %s if %s is a key", wire.Quote(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
 	}
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
-	f.Err = &ArgError{Arg: arg, Args: better, Err: err}
+	f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
 	return nil, f
 }
 
-// mended returns the words with those joined that the shell has taken apart, else with every text that was expected to be
-// JSON quoted, and what else they need to be accepted; nil where it is not clear what was meant.
+// strayKey returns the name in a word that was perhaps meant as key=value, but
+// whose key is not allowed.
+func strayKey(arg string) (string, bool) {
+	name, _, ok := strings.Cut(arg, "=")
+	return name, ok && name != "" && wire.Quote(name) == name
+}
+
+// mended returns the words with every text that was expected to be JSON quoted, and
+// what else they need to be accepted; nil where that is not known.
 func (p *parser) mended() []string {
-	if args := rejoined(p.args); args != nil {
-		return p.accepted(args)
-	}
 	args := slices.Clone(p.args)
 	for i, arg := range args {
 		key, op, value := splitKey(arg)
@@ -263,16 +267,15 @@ func (p *parser) mended() []string {
 			continue
 		}
 		better, ok := repaired(text)
-		if !ok {
-			better, ok = meantBy(op, text)
-		}
 		switch {
-		case !ok:
-			return nil // it is not clear what was meant
-		case op == ":=" && better[0] == '"':
-			args[i] = key + "=" + value
-		case op == "" || op == ":=":
+		case ok:
 			args[i] = key + op + better
+		case looksStructured(text):
+			return nil // what was meant is not to be told
+		case op == ":=":
+			args[i] = key + "=" + value
+		case op == "" && arg != "-":
+			args[i] = string(scan.AppendQuoted(nil, arg))
 		}
 	}
 	if slices.Equal(args, p.args) {

@@ -14,7 +14,7 @@ var slips = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // repaired returns text, which begins an object or an array and is no JSON, with its
-// slips mended; false where that is no JSON either. Numbers and constants stay
+// slips mended; false where that is no JSON either. Numbers, true, false and null stay
 // what they are.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
@@ -28,9 +28,6 @@ func repaired(text string) (string, bool) {
 			return `"` + word[1:len(word)-1] + `"`
 		case word[0] == ',':
 			return word[len(word)-1:]
-		}
-		if constant := constants[word]; constant != "" {
-			return constant
 		}
 		if _, err := oneValue([]byte(word)); err == nil {
 			return word

@@ -69,6 +69,7 @@ func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	}
 	c.keep(&c.ReadOptions, m, ev)
 	c.show(c.env, c.Method, c.Catalog, ev)
+	c.count(ev)
 	last := m.Final || ev.Final
 	if last {
 		if err := c.finishNotifications(); err != nil {

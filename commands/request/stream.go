@@ -9,7 +9,6 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
-	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -21,9 +20,26 @@ func (c *ResponsePrinter) doStream(op dialect.Op) error {
 	defer done()
 	go c.warnWaiting(waiting)
 	if c.Watch != nil {
-		return c.doWatching(op)
+		return c.complete(c.doWatching(op))
 	}
-	return c.endStream(c.do(op))
+	return c.complete(c.endStream(c.do(op)))
+}
+
+// count notes that ev says that events were lost.
+func (c *ResponsePrinter) count(ev *wire.Event) {
+	if ev.Kind == wire.Gap && ev.Missed > 0 && c.state == nothingWrong {
+		c.state = incomplete
+	}
+}
+
+// complete returns err; if that is nil, a Fault for a stream of which events were lost.
+func (c *ResponsePrinter) complete(err error) error {
+	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
+		return err
+	}
+	f := wire.NewFault(wire.Closed, "events were lost because they were not read in time", nil)
+	f.Hint = "--lossy accepts that"
+	return f
 }
 
 // endStream returns nil for the ends that were asked for or are regular: --for,
@@ -42,7 +58,7 @@ func (c *ResponsePrinter) endStream(err error) error {
 	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
 		return c.warnUnhandled(nil) // a peer may end a subscription, if it closes without an error
 	case f.Kind == wire.RPCError:
-		suggest.Call(c.env, f, nil)
+		Suggest(c.env, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
 		return c.warnUnhandled(err)
 	}
@@ -125,7 +141,7 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 		return err
 	}
 	if failed.Kind == wire.RPCError {
-		suggest.Call(c.env, failed, nil)
+		Suggest(c.env, failed, nil)
 	}
 	return failed
 }

@@ -13,7 +13,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
+
+	"rpcx/format"
 )
 
 // A Suite is a group of cases that belong together, such as the tapes of one
@@ -35,6 +38,8 @@ type Case struct {
 	Error    string   // why the check could not be made, such as that the peer cannot be reached; "": it was made
 	Skipped  string   // why the check was left out; "": it was not
 	Stdout   string   // what was printed during the check, which some systems show
+
+	clean bool // its failures are for people
 }
 
 // A Failure is one problem.
@@ -61,6 +66,13 @@ func (c Case) failures() int {
 // all returns them.
 func (c Case) all() iter.Seq[Failure] {
 	return func(yield func(Failure) bool) {
+		if c.clean {
+			use := yield
+			yield = func(f Failure) bool {
+				f.Kind, f.Message, f.Detail = format.CleanLine(f.Kind), format.CleanLine(f.Message), format.Clean(f.Detail)
+				return use(f)
+			}
+		}
 		for _, f := range c.Failures {
 			if !yield(f) {
 				return
@@ -154,7 +166,26 @@ func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
 // Write writes suites to w in the given form. It returns only w's errors.
 func Write(w io.Writer, form Form, suites []Suite) error {
+	if form == JUnit { // XML has no escapes for what a terminal obeys
+		suites = cleaned(suites)
+	}
 	return writers[form](w, suites)
+}
+
+// cleaned returns suites with what a terminal could obey made visible in all texts.
+func cleaned(suites []Suite) []Suite {
+	suites = slices.Clone(suites)
+	for i := range suites {
+		s := &suites[i]
+		s.Name, s.Cases = format.CleanLine(s.Name), slices.Clone(s.Cases)
+		for j := range s.Cases {
+			c := &s.Cases[j]
+			c.Name, c.Class = format.CleanLine(c.Name), format.CleanLine(c.Class)
+			c.Error, c.Skipped, c.Stdout = format.Clean(c.Error), format.Clean(c.Skipped), format.Clean(c.Stdout)
+			c.clean = true
+		}
+	}
+	return suites
 }
 
 // writers holds the writer of each form.

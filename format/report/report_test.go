@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"flag"
@@ -161,7 +162,7 @@ func TestJUnitSaysWhatHappened(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	f := first.Cases[1].Failure
-	if want := "line 3: /result/total: \"5\" in place of 6 \ufffd[31m (and 1 more)"; f.Message != want || f.Type != "result" {
+	if want := "line 3: /result/total: \"5\" in place of 6 \\u001b[31m (and 1 more)"; f.Message != want || f.Type != "result" {
 		t.Errorf("got %q of type %q, want %q", f.Message, f.Type, want)
 	}
 	if !strings.Contains(f.Text, "first <b>\n]]>second & third\nline 9 is missing\n") {
@@ -261,5 +262,26 @@ func TestWhole(t *testing.T) {
 		if want, err := os.ReadFile(file); err != nil || got != string(want) {
 			t.Errorf("%s, %v: %s", form, err, got)
 		}
+	}
+}
+
+// No text in a report that people read is obeyed by their terminal.
+func TestNothingIsObeyed(t *testing.T) {
+	bad := "\x1b]0;x\a\x7f\u0085\u009b\u200f\u202e\u2066"
+	suites := []Suite{{Name: bad, Cases: []Case{
+		{Name: bad, Class: bad, Stdout: bad, Failures: []Failure{{Kind: bad, Message: bad, Detail: bad + "\n" + bad}}, Many: crowd{n: 2}},
+		{Name: "e", Error: bad}, {Name: "s", Skipped: bad},
+	}}}
+	for _, form := range []Form{TAP, JUnit} {
+		var out bytes.Buffer
+		if err := Write(&out, form, suites); err != nil {
+			t.Fatal(err)
+		}
+		if i := strings.IndexAny(out.String(), "\x1b\a\x7f\u0085\u009b\u200f\u202e\u2066"); i >= 0 {
+			t.Errorf("%s: %.40q", form, out.String()[i:])
+		}
+	}
+	if suites[0].Name != bad || suites[0].Cases[0].Failures[0].Message != bad {
+		t.Error("the report's own texts were changed")
 	}
 }

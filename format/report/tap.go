@@ -122,5 +122,5 @@ func oneLine(text string) string {
 // separators that YAML takes for line breaks escaped.
 func quoted(text string) string {
 	b, _ := json.Marshal(text) // a string can always be written
-	return strings.NewReplacer("\u0085", `\u0085`, "\u007f", `\u007f`, "\ufeff", `\ufeff`).Replace(string(b))
+	return strings.ReplaceAll(format.Clean(string(b)), "\ufeff", `\ufeff`)
 }

@@ -96,6 +96,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 		head.Started = h.Started.UTC().Format(http.TimeFormat)
 	}
 	b, _ := json.Marshal(head) // strings can always be written
+	b = format.VisibleJSON(b)
 	_, _ = w.Write(b[:len(b)-1])
 	if len(b) > len("{}") {
 		_ = w.WriteByte(',')
@@ -131,7 +132,7 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFil
 			return err
 		}
 		_, _ = w.WriteString(separator)
-		if _, err := w.Write(b); err != nil {
+		if _, err := w.Write(format.VisibleJSON(b)); err != nil {
 			return format.StdoutFault(err)
 		}
 		separator = ",\n"

@@ -37,6 +37,9 @@ type Options struct {
 	// Env lets the program read the environment by $ENV and env; without it
 	// both are empty.
 	Env bool
+	// Foreign marks a program that the user did not write, as it is on a tape or in a dialect file. It has to be run by
+	// Bounded; steps that could need much memory fail.
+	Foreign bool
 	// Stderr receives what debug and stderr print. If it is nil these only pass
 	// their input on.
 	Stderr io.Writer
@@ -65,9 +68,12 @@ type Program struct {
 	need need       // what code looks at of its input
 	asIs bool       // an output of code may be its input
 	plan *plan      // what the program does, without code; nil: there is none
-	pure bool       // nobody sees when it runs
-	runs *sync.Map  // handle → context of a Run under way, for Funcs; nil without any
-	next *atomic.Int64
+
+	foreign bool      // it is bounded
+	sudden  bool      // one step of it may take long by itself
+	pure    bool      // nobody sees when it runs
+	runs    *sync.Map // handle → context of a Run under way, for Funcs; nil without any
+	next    *atomic.Int64
 
 	full func() (*gojq.Code, error) // the whole program, for what path cannot do
 }
@@ -79,7 +85,7 @@ func Compile(src string, o Options) (*Program, error) {
 	if err != nil {
 		return nil, parseFault(src, err)
 	}
-	p := &Program{vars: used(src, o.Declared), pure: isPure(src) && len(o.Funcs) == 0}
+	p := &Program{vars: used(src, o.Declared), pure: isPure(src) && len(o.Funcs) == 0, foreign: o.Foreign, sudden: longSteps().MatchString(src)}
 	opts, err := p.options(o)
 	if err != nil {
 		return nil, err
@@ -95,11 +101,12 @@ func Compile(src string, o Options) (*Program, error) {
 	if len(p.vars) == 0 {
 		p.plan = planOf(query, o.Vars)
 	}
-	p.full = sync.OnceValues(func() (*gojq.Code, error) { return gojq.Compile(query, opts...) })
+	compile := func(q *gojq.Query) (*gojq.Code, error) { return p.compile(q, opts) }
+	p.full = sync.OnceValues(func() (*gojq.Code, error) { return compile(query) })
 	switch {
 	case rest != nil:
 		p.need, p.asIs = neededOf(rest)
-		p.code, err = gojq.Compile(rest, opts...)
+		p.code, err = compile(rest)
 	case len(query.FuncDefs) > 0: // unused, yet they may be wrong
 		_, err = p.full()
 	}
@@ -107,6 +114,18 @@ func Compile(src string, o Options) (*Program, error) {
 		return nil, compileFault(src, err)
 	}
 	return p, nil
+}
+
+// compile compiles a query, with guards if p is foreign.
+func (p *Program) compile(q *gojq.Query, opts []gojq.CompilerOption) (*gojq.Code, error) {
+	if !p.foreign {
+		return gojq.Compile(q, opts...)
+	}
+	q, err := guard(q)
+	if err != nil {
+		return nil, err
+	}
+	return gojq.Compile(q, append(opts[:len(opts):len(opts)], withGuard())...)
 }
 
 // options returns gojq's options for o and sets the variables' values.
@@ -263,6 +282,11 @@ func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *runState, 
 		}
 		if err, ok := v.(error); ok {
 			return runFault(ctx, err)
+		}
+		if p.foreign {
+			if err := within(v, maxStep); err != nil { // it may be printed
+				return runFault(ctx, err)
+			}
 		}
 		if more, err := yield(v); !more || err != nil {
 			return err

@@ -19,7 +19,7 @@ type Budget struct {
 	mu   sync.Mutex
 	held int
 	high bool          // the last call of told was with true
-	free chan struct{} // closed when held is within the bound again; nil: no waiter
+	free chan struct{} // closed when handlers may begin again; nil: no waiter
 }
 
 // NewBudget returns a Budget of that many bytes.
@@ -32,8 +32,8 @@ func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	return b
 }
 
-// hold counts n more bytes as held; a negative n releases bytes.
-func (b *Budget) hold(n int) {
+// Hold counts n more bytes as held; a negative n releases bytes.
+func (b *Budget) Hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held += n
@@ -41,23 +41,33 @@ func (b *Budget) hold(n int) {
 		b.high = high
 		b.told(high)
 	}
-	if b.free != nil && b.held <= b.most {
+	if b.free != nil && b.held <= b.begun() {
 		close(b.free)
 		b.free = nil
 	}
 }
 
-// spent returns nil while the held bytes are within the bound; else a channel that is closed when they are again.
+// begun returns the bytes up to which handlers begin. The rest is for the answers of handlers that run already.
+func (b *Budget) begun() int { return b.most / 8 * 3 }
+
+// spent returns nil while handlers may begin; else a channel that is closed when they may again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.most <= 0 || b.held <= b.most {
+	if b.most <= 0 || b.held <= b.begun() {
 		return nil
 	}
 	if b.free == nil {
 		b.free = make(chan struct{})
 	}
 	return b.free
+}
+
+// share returns the bytes that the answers to one array may have: a fourth of what is left.
+func (b *Budget) share() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return (b.begun() - b.held) / 4
 }
 
 // While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers begin
@@ -167,8 +177,8 @@ func (r flowControl) Free() bool {
 func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
 // overlong reports whether the answers to the array that in came in, which are sent
-// together, are already longer than a message may be, or than the exceeded Budget allows.
+// together, are already longer than a message may be, or than their share of the Budget.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
-	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.spent() != nil
+	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()
 }

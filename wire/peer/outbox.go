@@ -48,7 +48,7 @@ func (b *outbox) hold(n int) {
 	b.held += n
 	b.mostHeld = max(b.mostHeld, b.held)
 	if b.budget != nil {
-		b.budget.hold(n)
+		b.budget.Hold(n)
 	}
 }
 

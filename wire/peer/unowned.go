@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -141,8 +142,27 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	case m.Err != nil && noID(m.ID):
 		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer says: " + m.Err.Error(), Err: m.Err.Clone()})
 	default:
-		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: "a response to no call of ours was dropped: " + excerpt(m.Raw)})
+		text := "a response to no call of ours was dropped: "
+		if id := p.calls.spelled(m.ID); id != "" {
+			text = fmt.Sprintf("a response was dropped because its id, %s, is not spelled like that of the call, %s: ", excerpt(m.ID), id)
+		}
+		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: text + excerpt(m.Raw)})
 	}
+}
+
+// spelled returns the id of the call that waits for a response with the same number as id; "": there is none.
+func (c *calls) spelled(id wire.ID) string {
+	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
+	if err != nil {
+		return ""
+	}
+	plain := strconv.FormatFloat(number, 'f', -1, 64)
+	for _, id := range []string{plain, `"` + plain + `"`} {
+		if s := c.byID[id]; s != nil && s.waiting || c.pipeline.slot(wire.ID(id)) != nil {
+			return id
+		}
+	}
+	return ""
 }
 
 // invalidLocked handles a malformed message. One of a client is answered with an error; one of a server only if it has a method

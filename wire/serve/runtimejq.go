@@ -7,12 +7,16 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 )
+
+// maxEval bounds the time of an evaluation that nothing else ends.
+const maxEval = time.Hour
 
 // jqRuntime evaluates jq programs in this process. A binding is a function of one argument; invoke(NAME; INPUT) calls
 // bindings with names that jq cannot have, and function values as "ref:ID". $state is the session's last setState(V), null
@@ -50,15 +54,17 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	r.mu.Unlock()
 	run := &jqRun{r: r, e: e}
 	prog, err := jq.Compile(e.Code, jq.Options{
-		Vars: map[string]json.RawMessage{"state": scan.OrNull(state)}, Funcs: run.functions(), Stderr: e.Printed,
+		Vars: map[string]json.RawMessage{"state": scan.OrNull(state)}, Funcs: run.functions(), Stderr: e.Printed, Foreign: true,
 	})
 	if err != nil {
 		return nil, &dialect.EvalError{Message: err.Error(), Compile: true}
 	}
-	var value json.RawMessage // nil: the program had no output
-	err = prog.Run(ctx, json.RawMessage("null"), func(out json.RawMessage) (bool, error) {
-		value = out
-		return true, nil
+	value, err := jq.Bounded(ctx, prog, maxEval, json.RawMessage("null"), func(ctx context.Context, in json.RawMessage) (last json.RawMessage, err error) {
+		err = prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
+			last = out // nil: the program had no output
+			return true, nil
+		})
+		return last, err
 	})
 	var failed *dialect.EvalError
 	switch {

@@ -19,22 +19,20 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// heldBytes bounds the unread answers to all clients together, in bytes. Each client may have a
-// small share beyond it.
-const heldBytes = 256 << 20
-
-// muchHeld is the size, in bytes, from which the memory of a client's unread answers is given back
-// to the system as soon as the client goes.
-const muchHeld = 32 << 20
-
-// collectPercent is the percentage of the garbage collector (GOGC) while more than muchHeld bytes
-// of answers wait to be read: garbage is then at most a fourth of them, and not as much again.
-const collectPercent = 25
+// Bounds of the answers that clients do not read.
+const (
+	heldBytes      = 256 << 20         // of all clients together; each may have a small share beyond it
+	muchHeld       = 32 << 20          // from which on memory is given back to the system as soon as a client goes
+	collectFrom    = 8 << 20           // from which on garbage is collected often
+	collectPercent = 10                // of the garbage collector (GOGC) meanwhile: garbage is a small part of the answers
+	collectBytes   = heldBytes / 4 * 3 // of memory in use (GOMEMLIMIT), beyond which it is collected without a pause
+)
 
 var frequentGC struct {
 	mu    sync.Mutex
 	often int // servers that want it
 	usual int // the percentage without them
+	limit int64
 }
 
 // setFrequentGC begins or ends a period with that percentage, for one server; the last that ends it
@@ -47,8 +45,12 @@ func setFrequentGC(begin bool) {
 		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
 			debug.SetGCPercent(frequentGC.usual) // somebody has said otherwise
 		}
+		if frequentGC.limit = debug.SetMemoryLimit(-1); frequentGC.limit > collectBytes {
+			debug.SetMemoryLimit(collectBytes)
+		}
 	case !begin && frequentGC.often == 1:
 		debug.SetGCPercent(frequentGC.usual)
+		debug.SetMemoryLimit(frequentGC.limit)
 	}
 	if begin {
 		frequentGC.often++
@@ -83,7 +85,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(muchHeld, setFrequentGC), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).WhenMuch(collectFrom, setFrequentGC), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
@@ -143,6 +145,9 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
 		MaxInbound: s.options.Inflight, Budget: s.budget, Exchanges: s.exchanges,
+	}
+	if h, ok := conn.(wire.Holder); ok {
+		h.OnHold(s.budget.Hold)
 	}
 	client = s.clientName(conn)
 	if !s.alone {

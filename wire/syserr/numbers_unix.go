@@ -9,6 +9,7 @@ var (
 	reset      = []error{syscall.ECONNRESET}
 	crowded    = []error{syscall.EAGAIN}
 	brokenPipe = []error{syscall.EPIPE}
+	busy       = []error{syscall.EADDRINUSE}
 	denied     = []error{syscall.EACCES}
 	noStream   = []error{syscall.ENOTSOCK, syscall.EPROTOTYPE}
 	noSockets  = []error{syscall.EAFNOSUPPORT}

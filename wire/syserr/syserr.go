@@ -12,6 +12,9 @@ func Reset(err error) bool { return is(err, reset) }
 // Crowded reports whether a socket's queue of connections is full.
 func Crowded(err error) bool { return is(err, crowded) }
 
+// Busy reports whether another process listens at an address.
+func Busy(err error) bool { return is(err, busy) }
+
 // BrokenPipe reports whether the reader of a pipe or socket has closed it.
 func BrokenPipe(err error) bool { return is(err, brokenPipe) }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
 
@@ -199,7 +200,7 @@ func (t *Writer) Add(l Line) {
 	if t.err == nil {
 		l.Time = max(t.Elapsed(), t.at)
 		t.at = l.Time
-		t.buf = l.Append(t.buf)
+		t.buf = append(t.buf, redact.KnownBytes(l.Append(nil))...)
 		t.added(l.Time)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 )
 
 // MaxErrorBody bounds how much is shown of a response body that is not a message.
@@ -22,6 +23,7 @@ func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		kind = wire.Auth
 	}
+	body = redact.KnownBytes(body)
 	body = body[:min(len(body), MaxErrorBody)]
 	msg := fmt.Sprintf("%s: %d %s", what, status, http.StatusText(status))
 	if line := FirstLine(body); line != "" {

@@ -38,7 +38,9 @@ func (a *Array) Send() (replies [][]byte, ok bool) {
 		return nil, false
 	}
 	a.sent = true
-	return slices.DeleteFunc(a.replies, func(r []byte) bool { return r == nil }), true
+	replies = slices.DeleteFunc(a.replies, func(r []byte) bool { return r == nil })
+	a.replies = nil
+	return replies, true
 }
 
 // Waiting reports whether answers wait in a.

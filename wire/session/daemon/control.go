@@ -46,14 +46,14 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 
 // Live waits until the session is live; where that fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
+	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
 	return c.answered(ctx, bound, c.r.Greet(bound, endpoint.Endpoint{Session: c.name}))
 }
 
 // ask sends a request that the session can answer at once.
 func (c *Control) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
+	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
 	out, err := c.r.Call(bound, method, params)
 	return out, c.answered(ctx, bound, err)
@@ -112,7 +112,7 @@ func (c *Control) End(ctx context.Context) error {
 	for name := range scan.Elements(running) {
 		c.jobs = append(c.jobs, scan.String(name))
 	}
-	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
+	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
 	select {
 	case <-c.r.Done():
@@ -182,6 +182,14 @@ func List(ctx context.Context) ([]Status, error) {
 	wg.Wait()
 	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// Killed returns a line for each session of this user that was killed lately and not opened again.
+func Killed() []string {
+	if dir, err := rundir.Existing(); err == nil && dir != "" {
+		return rundir.Killed(dir)
+	}
+	return nil
 }
 
 // statusAt returns the status of the session at path; nil if it has ended meanwhile.

@@ -19,17 +19,19 @@ import (
 
 // Dial connects to the conversation behind e.Socket, and exchanges Hello.
 func Dial(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
-	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
-	defer cancel()
+	bound, cancel := rundir.AnswerContext(ctx, 0)
 	r, err := Connect(bound, e)
 	pid := 0
 	if err == nil {
+		cancel()
 		pid = r.pid
+		bound, cancel = rundir.AnswerContext(ctx, pid)
 		if err = r.Greet(bound, e); err != nil {
 			_ = r.Close()
 			r = nil
 		}
 	}
+	defer cancel()
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()

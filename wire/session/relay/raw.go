@@ -140,7 +140,7 @@ func (r *Client) Raw() (RawPipe, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	bound, cancel := context.WithTimeout(ctx, rundir.AnswerTimeout)
+	bound, cancel := rundir.AnswerContext(ctx, r.pid)
 	defer cancel()
 	m, err := st.Stream.Next(bound)
 	if err == nil && m.Err != nil {

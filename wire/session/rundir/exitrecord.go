@@ -75,6 +75,23 @@ func writeExit(socket, why string) {
 	})
 }
 
+// killed is why a session ended that has left its socket.
+const killed = "its process was killed"
+
+// Killed says of each session in dir that was killed, and not opened again, when that was.
+func Killed(dir string) (lines []string) {
+	for _, e := range readExitRecords(cache.Read(xdg.StateFile("ended"))) {
+		name, ok := strings.CutPrefix(filepath.Base(e.Socket), PrefixSession)
+		if ok && e.Why == killed && filepath.Dir(e.Socket) == dir {
+			lines = append(lines, fmt.Sprintf("session %s ended %v ago: %s", name, age(e), e.Why))
+		}
+	}
+	return lines
+}
+
+// age returns how long ago a session ended.
+func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(time.Second) }
+
 // exitAt returns how the last session at socket ended; nil: nothing is known.
 func exitAt(socket string) *exitRecord {
 	file := xdg.StateFile("ended")
@@ -98,8 +115,7 @@ func ExitFault(name string, cause error) *wire.Fault {
 	if e == nil {
 		return nil
 	}
-	ago := max(time.Since(e.At), 0).Truncate(time.Second)
-	f := Absent(fmt.Sprintf("session %s ended %v ago: %s", name, ago, e.Why), cause)
+	f := Absent(fmt.Sprintf("session %s ended %v ago: %s", name, age(*e), e.Why), cause)
 	f.Hint = "rpcx connect ENDPOINT --session " + name + " opens it again"
 	return f
 }

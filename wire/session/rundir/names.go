@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -121,9 +122,30 @@ func Ended(name string, cause error) error {
 // a session sends when it is connected.
 const AnswerTimeout = 30 * time.Second
 
+// stoppedTimeout bounds the wait for an answer of a process that is stopped (SIGSTOP).
+const stoppedTimeout = 2 * time.Second
+
+// AnswerContext returns a context that ends when the process pid (0: not known) has taken too long for an answer.
+func AnswerContext(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
+	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	look := time.AfterFunc(stoppedTimeout, func() {
+		if stopped(pid) {
+			cancel()
+		}
+	})
+	return bound, func() {
+		look.Stop()
+		cancel()
+	}
+}
+
 // Silent returns the Fault for a session whose process (pid, if known) lives and does not respond.
 func Silent(name string, pid int, cause error) error {
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer within %v: its process is stopped, or hangs", name, AnswerTimeout), cause)
+	why := "its process hangs"
+	if stopped(pid) {
+		why = "its process is stopped (kill -CONT lets it go on)"
+	}
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer: %s", name, why), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
 	if pid > 0 {
 		f.Hint = fmt.Sprintf("kill -9 %d ends it, if it is no use any more", pid)

@@ -1,7 +1,10 @@
 package rundir
 
 import (
+	"bytes"
+	"fmt"
 	"net"
+	"os"
 	"syscall"
 )
 
@@ -21,4 +24,11 @@ func PeerPID(nc net.Conn) (pid int) {
 		}
 	})
 	return pid
+}
+
+// stopped reports whether the process pid is stopped by a signal or a debugger.
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	state := bytes.LastIndex(stat, []byte(") ")) + 2 // behind the name, which may hold anything
+	return err == nil && state < len(stat) && (stat[state] == 'T' || stat[state] == 't')
 }

@@ -133,8 +133,8 @@ func dead(path string) bool {
 // Sweep removes the sockets of killed processes. The caller holds the lock.
 func Sweep(dir string) {
 	for _, path := range Sockets(dir, PrefixHooks, PrefixSession, PrefixHashed) {
-		if dead(path) {
-			_ = os.Remove(path)
+		if dead(path) && os.Remove(path) == nil && strings.HasPrefix(filepath.Base(path), PrefixSession) {
+			RecordExit(path, killed)
 		}
 	}
 }

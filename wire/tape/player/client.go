@@ -26,6 +26,7 @@ func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wi
 // comes with the tape, and closes c. It returns the differences, in the order of the tape.
 // The error says why it could not go on.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
+	o.ctx = ctx
 	if o.AnswerTimeout <= 0 {
 		o.AnswerTimeout = defaultAnswerTimeout
 	}

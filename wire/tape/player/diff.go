@@ -61,7 +61,7 @@ func newDiffer(a, b *transcript.Track, o Options) *differ {
 	values := &match.Values{IsStream: a.IsStream}
 	for dir := range d.sides {
 		ours := wire.Direction(1 - dir)
-		p := newPlay(a, ours, newIndex(a, ours), o.Set)
+		p := newPlay(a, ours, newIndex(a, ours), o)
 		p.values = values
 		k := newPairing(p)
 		k.known, k.idOf = true, d.answerID

@@ -90,7 +90,7 @@ func indexesOf(t *transcript.Transcript, side wire.Direction) []*index {
 // play returns the play of a track.
 func (e *engine) play(track int) *play {
 	if e.plays[track] == nil {
-		e.plays[track] = newPlay(e.t.Tracks[track], e.side, e.indexes[track], e.o.Set)
+		e.plays[track] = newPlay(e.t.Tracks[track], e.side, e.indexes[track], e.o)
 	}
 	return e.plays[track]
 }

@@ -38,7 +38,7 @@ func (p *play) wanted(i int32) []byte {
 // false: it cannot be compared with that.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
 	if line := p.track.HandwrittenLine(int(i)); line != nil && line.Match != "" {
-		if !truth(line.Match, msg, p.vars) {
+		if !p.truth(line.Match, msg) {
 			found = p.at(i, match.Difference{Got: jsonOf(msg), Text: "it does not make this true: " + line.Match})
 		}
 		return found, true

@@ -1,7 +1,7 @@
 package player
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +54,7 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 		return errors.New(`a line without "msg" cannot be sent`)
 	}
 	if line.Match != "" {
-		if _, err := jq.Compile(line.Match, jq.Options{Vars: known}); err != nil {
+		if _, err := jq.Compile(line.Match, jq.Options{Vars: known, Foreign: true}); err != nil {
 			return fmt.Errorf(`"match": %w`, err)
 		}
 	}
@@ -66,7 +66,7 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 		}
 	}
 	for _, b := range line.Bind {
-		if _, err := jq.Compile(b.Value, jq.Options{Vars: known}); err != nil {
+		if _, err := jq.Compile(b.Value, jq.Options{Vars: known, Foreign: true}); err != nil {
 			return fmt.Errorf(`"bind": %q: %w`, b.Name, err)
 		}
 	}
@@ -116,31 +116,27 @@ func memberOf(path []string) string {
 }
 
 // truth reports whether program is true for msg.
-func truth(program string, msg []byte, vars map[string]json.RawMessage) bool {
-	p, err := jq.Compile(program, jq.Options{Vars: vars})
+func (p *play) truth(program string, msg []byte) bool {
+	prog, err := jq.Compile(program, jq.Options{Vars: p.vars, Foreign: true})
 	if err != nil {
 		return false // it uses a name that is not bound yet; check has excluded other errors
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), programTime)
-	defer cancel()
-	ok, err := p.Truth(ctx, msg)
+	ok, err := jq.Bounded(p.ctx, prog, programTime, msg, prog.Truth)
 	return err == nil && ok
 }
 
 // bind stores the values of msg that line names.
-func bind(line *tape.Line, msg []byte, vars map[string]json.RawMessage) {
+func (p *play) bind(line *tape.Line, msg []byte) {
 	for _, b := range line.Bind {
-		vars[b.Name] = json.RawMessage("null")
-		p, err := jq.Compile(b.Value, jq.Options{Vars: vars})
+		p.vars[b.Name] = json.RawMessage("null")
+		prog, err := jq.Compile(b.Value, jq.Options{Vars: p.vars, Foreign: true})
 		if err != nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), programTime)
-		_ = p.Run(ctx, msg, func(out json.RawMessage) (bool, error) {
-			vars[b.Name] = append(json.RawMessage(nil), out...)
-			return false, nil
-		})
-		cancel()
+		value, _ := jq.Bounded(p.ctx, prog, programTime, msg, prog.First)
+		if value != nil {
+			p.vars[b.Name] = bytes.Clone(value)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 package player
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -28,4 +29,6 @@ type Options struct {
 	// conversation. May be nil.
 	Found func(match.Difference)
 	Tap   wire.Tap // sees each live message; may be nil
+
+	ctx context.Context // ends the tape's programs, too; nil: nothing does
 }

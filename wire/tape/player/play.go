@@ -1,6 +1,7 @@
 package player
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -23,6 +24,7 @@ type play struct {
 	once     bool                       // each block is sent once: nothing is asked again
 	greeted  bool                       // what is said before all was begun, where it is said once
 	vars     map[string]json.RawMessage // bound values, and Options.Set
+	ctx      context.Context            // bounds the tape's programs
 	marks    ints                       // of each entry: see seen and begin
 	owed     map[int32][]request        // by recorded request, the live ones that wait for its answer
 	latest   map[int32]request          // by recorded request, the latest live one
@@ -44,11 +46,14 @@ type request struct {
 	batch *batch // the batch that it came in; nil: none
 }
 
-func newPlay(t *transcript.Track, side wire.Direction, x *index, set map[string]json.RawMessage) *play {
+func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
-		vars: maps.Clone(set), owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
+		vars: maps.Clone(o.Set), ctx: o.ctx, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
 		streams: map[string]string{},
+	}
+	if p.ctx == nil {
+		p.ctx = context.Background()
 	}
 	if p.vars == nil {
 		p.vars = map[string]json.RawMessage{}
@@ -179,7 +184,7 @@ func (p *play) accept(i int32, msg []byte) {
 	p.see(i)
 	p.furthest = max(p.furthest, i)
 	if line := p.track.HandwrittenLine(int(i)); line != nil {
-		bind(line, msg, p.vars)
+		p.bind(line, msg)
 		if line.Match != "" {
 			return
 		}
@@ -218,7 +223,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	}
 	if line != nil {
 		msg = p.versioned(msg)
-		bind(line, msg, p.vars)
+		p.bind(line, msg)
 	}
 	return msg, nil
 }

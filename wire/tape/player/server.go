@@ -45,7 +45,7 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	if _, ok := c.(wire.OneShot); ok {
 		return s.post(ctx, c)
 	}
-	e := s.engine()
+	e := s.engine(ctx)
 	s.mu.Lock()
 	e.primary = min(s.next, max(len(s.t.Tracks)-1, 0))
 	s.next++
@@ -57,9 +57,11 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	return err
 }
 
-func (s *Server) engine() *engine {
-	e := newEngine(s.t, wire.Recv, s.indexes, s.o)
-	e.policy = &serving{e: e, o: s.o}
+func (s *Server) engine(ctx context.Context) *engine {
+	o := s.o
+	o.ctx = ctx
+	e := newEngine(s.t, wire.Recv, s.indexes, o)
+	e.policy = &serving{e: e, o: o}
 	return e
 }
 
@@ -81,7 +83,7 @@ func (s *Server) end(e *engine, c wire.Conn) error {
 func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	s.mu.Lock()
 	if s.shared == nil {
-		s.shared = s.engine()
+		s.shared = s.engine(ctx)
 		go func() { _ = s.shared.run(ctx) }()
 	}
 	e := s.shared

@@ -51,6 +51,11 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	if len(r.paths) > 0 && is != tape.Unknown {
 		msg, is = r.chosen(msg), tape.JSON
 	}
+	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) {
+		if msg, is = known, min(is, tape.JSON); scan.Valid(msg, wire.DefaultMaxDepth) != nil { // a number was one
+			is = tape.Unknown
+		}
+	}
 	return append(dst, msg...), is
 }
 

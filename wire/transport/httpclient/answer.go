@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpbody"
 )
@@ -107,6 +108,7 @@ func isMischunked(err error) bool {
 }
 
 func (h *httpConn) notJSON(status int, media string, body []byte) error {
+	body = redact.KnownBytes(body)
 	msg := fmt.Sprintf("%s sent invalid JSON as %s", h.Where, cmp.Or(media, "something"))
 	if line := transport.FirstLine(body); line != "" {
 		msg += ": " + line

@@ -51,6 +51,14 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	if a.User != nil && d.Header.Get("Authorization") == "" {
 		d.Header.Set("Authorization", transport.BasicAuth(a.User))
 	}
+	if a.User != nil {
+		password, _ := a.User.Password()
+		redact.Sent(password)
+	}
+	redact.SentHeader(d.Header)
+	if _, query, ok := strings.Cut(a.URLPath, "?"); ok {
+		redact.SentQuery(query)
+	}
 	if _, ok := d.Header["User-Agent"]; !ok {
 		d.Header.Set("User-Agent", "rpcx")
 	}
@@ -74,6 +82,7 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 		TLSClientConfig:        d.tls,
 		TLSHandshakeTimeout:    d.c.ConnectTimeout,
 		MaxIdleConnsPerHost:    128,
+		MaxConnsPerHost:        maxConnections(),
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,

@@ -35,9 +35,11 @@ type postConn struct {
 	limit  time.Duration
 	from   string // its address
 	taken  int    // the status of a response without a body
+	hold   func(bytes int)
 
 	mu       sync.Mutex
 	first    []byte // the first message, not sent yet; nil: none
+	held     int    // its bytes, until they are written
 	out      []byte
 	timer    *time.Timer
 	err      error // nothing can be written any more
@@ -56,8 +58,15 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 	return &postConn{
 		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, gone: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
-		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken,
+		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken, hold: func(int) {},
 	}
+}
+
+// OnHold is that of wire.Holder.
+func (p *postConn) OnHold(hold func(bytes int)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = hold
 }
 
 // OneShot is the mark of wire.OneShot.
@@ -123,10 +132,10 @@ func (p *postConn) SendBuffered(msg []byte) error {
 		if p.first != nil || scan.Get(msg, "method") != nil {
 			return ErrNoStream
 		}
-		p.first = bytes.Clone(msg)
+		p.keep(msg)
 		return nil
 	case p.plain && p.first == nil:
-		p.first = bytes.Clone(msg)
+		p.keep(msg)
 		p.timer = time.AfterFunc(settle, p.late)
 		return nil
 	default:
@@ -137,6 +146,18 @@ func (p *postConn) SendBuffered(msg []byte) error {
 		return p.flush()
 	}
 	return p.err
+}
+
+// keep stores the first message, which counts as held until it is written.
+func (p *postConn) keep(msg []byte) {
+	p.first, p.held = bytes.Clone(msg), len(msg)
+	p.hold(p.held)
+}
+
+// release counts the first message as written.
+func (p *postConn) release() {
+	p.hold(-p.held)
+	p.held = 0
 }
 
 // late turns the response into an event stream, because there are more messages, or because it takes long.
@@ -170,6 +191,7 @@ func (p *postConn) Flush() error {
 func (p *postConn) flush() error {
 	if p.err == nil && len(p.out) > 0 {
 		p.err = p.write(p.out)
+		p.release()
 	}
 	p.out = p.out[:0]
 	if p.err != nil {
@@ -213,6 +235,7 @@ func (p *postConn) abandon() {
 func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
+	defer p.release()
 	if p.err == nil { // else there may be a deadline that has cut it off
 		p.patience(len(p.first) + len(p.out))
 	}

@@ -179,5 +179,6 @@ func (a *answerer) write(events []loggedEvent) bool {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
 	a.s.wrote(a.at)
+	a.c.count()
 	return true
 }

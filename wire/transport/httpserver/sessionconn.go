@@ -36,16 +36,25 @@ type sessionConn struct {
 	streams   []*eventLog // that can be asked for, in the order in which they began; the first is the standing one
 	last      int         // number of the last
 	exchanges int         // under way
+	held      int         // bytes that wait to be written, as hold was told
+	hold      func(bytes int)
 	idle      *time.Timer // runs while there are none
 	quiet     chan struct{}
 	tell      func(transport.Exchange)
 }
 
 func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
-	c := &sessionConn{id: id, from: from, in: in, primes: primes, posted: make(chan []byte), over: make(chan struct{}), quiet: make(chan struct{}, 1)}
+	c := &sessionConn{id: id, from: from, in: in, primes: primes, posted: make(chan []byte), over: make(chan struct{}), quiet: make(chan struct{}, 1), hold: func(int) {}}
 	c.streams = []*eventLog{newEventLog(0, nil, true)}
 	c.idle = time.AfterFunc(in.idle, func() { c.end(errSessionIdle) })
 	return c
+}
+
+// OnHold is that of wire.Holder.
+func (c *sessionConn) OnHold(hold func(bytes int)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold = hold
 }
 
 // Remote returns the address of the peer; "" if it has none.
@@ -176,6 +185,9 @@ func (c *sessionConn) end(why error) {
 		c.in.forget(c)
 		c.idle.Stop()
 		close(c.over)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.hold(-c.held)
 	})
 }
 

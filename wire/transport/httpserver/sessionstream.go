@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"rpcx/wire/transport"
 )
 
 const (
@@ -121,6 +123,19 @@ func (c *sessionConn) trim() {
 	}
 	clear(c.streams[len(kept):])
 	c.streams = kept
+	c.count()
+}
+
+// count has hold told how many bytes wait to be written. The session's lock is held.
+func (c *sessionConn) count() {
+	held := 0
+	for _, s := range c.streams {
+		held += s.unsent
+	}
+	if !transport.IsClosed(c.over) {
+		c.hold(held - c.held)
+		c.held = held
+	}
 }
 
 // keepLess drops what is more than may be kept now.

@@ -192,7 +192,7 @@ func TestListenFaults(t *testing.T) {
 		"no certificate":      {"wss://127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--cert", "--key"}},
 		"no such key":         {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
 		"another's key":       {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
-		"the port is taken":   {taken.Endpoint(), transport.Config{}, wire.Unreachable, []string{"address already in use"}},
+		"the port is taken":   {taken.Endpoint(), transport.Config{}, wire.Conflict, []string{"address already in use"}},
 		"no such name":        {"ws://no-such-host.invalid:0/", transport.Config{}, wire.Unreachable, []string{"no-such-host.invalid"}},
 		"a password":          {"ws://u:p@127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--token"}},
 		"a query":             {"ws://127.0.0.1:0/?a=b", transport.Config{}, wire.Usage, []string{"query"}},

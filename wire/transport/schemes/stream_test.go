@@ -303,7 +303,7 @@ func TestStreamListenersRefuse(t *testing.T) {
 	}
 	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
 	_, err := Listen(t.Context(), mustParse(t, l.Endpoint()), transport.Config{Framing: framing.Line})
-	wantFault(t, err, wire.Unreachable, "in use")
+	wantFault(t, err, wire.Conflict, "in use")
 }
 
 func TestListenerClose(t *testing.T) {

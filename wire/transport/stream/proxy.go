@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/proxy"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/transport"
 )
 
@@ -112,13 +113,14 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {"rpcx"}}}
 	if u := p.User; u != nil {
 		req.Header.Set("Proxy-Authorization", transport.BasicAuth(u))
+		redact.SentHeader(req.Header)
 	}
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
 		// Byte by byte, because the bytes after the head belong to the peer.
 		var resp *http.Response
-		if resp, err = http.ReadResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
+		if resp, err = finalResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))
 			if resp.StatusCode/100 == 2 {
 				return conn, nil
@@ -131,6 +133,16 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 		err = viaProxy(err)
 	}
 	return nil, err
+}
+
+// finalResponse reads a response that is not an interim one, such as 100 Continue.
+func finalResponse(in *bufio.Reader, req *http.Request) (*http.Response, error) {
+	for {
+		resp, err := http.ReadResponse(in, req)
+		if err != nil || resp.StatusCode/100 != 1 {
+			return resp, err
+		}
+	}
 }
 
 // proxyRefused returns the Fault for a proxy's response to CONNECT.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/syserr"
 	"rpcx/wire/transport"
 )
 
@@ -32,11 +33,7 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 	}
 	l, err = new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
 	if err != nil {
-		why := err
-		if op, ok := err.(*net.OpError); ok {
-			why = op.Err
-		}
-		return nil, "", wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", a, why), err)
+		return nil, "", listenFault(a, err)
 	}
 	_, port, _ = net.SplitHostPort(l.Addr().String())
 	switch {
@@ -57,4 +54,16 @@ func openly(scheme string) string {
 		return "require client certificates (--cacert FILE), or add --public"
 	}
 	return "require a token (--token @FILE) or client certificates (--cacert FILE), or add --public"
+}
+
+// listenFault returns the failure of listening on a: a Conflict if another process does.
+func listenFault(a transport.Address, err error) error {
+	kind, why := wire.Unreachable, err
+	if syserr.Busy(err) {
+		kind = wire.Conflict
+	}
+	if op, ok := err.(*net.OpError); ok {
+		why = op.Err
+	}
+	return wire.NewFault(kind, fmt.Sprintf("cannot listen on %s: %v", a, why), err)
 }

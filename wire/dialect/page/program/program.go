@@ -34,8 +34,11 @@ const Limit = 100 * time.Millisecond
 // tries is how often a program is run that took longer than Limit.
 const tries = 4
 
-// maxOutputs bounds the outputs that All reads.
-const maxOutputs = 100_000
+// Bounds of what All reads.
+const (
+	maxOutputs = 100_000
+	maxList    = jq.MaxMemory // bytes of all outputs
+)
 
 // Variables lists the variables that programs may use, each with its
 // description. One that has no value in a program's place is null.
@@ -76,7 +79,6 @@ type Program struct {
 	member   string          // of the dialect file where it stands, with the dialect file's file; "": not known
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
-	sudden   func() bool // one step of it may take long by itself
 }
 
 // New returns the program with that text. It is compiled when it is first used;
@@ -85,9 +87,8 @@ func New(text string) *Program {
 	p := &Program{
 		text: text,
 		compile: sync.OnceValues(func() (*jq.Program, error) {
-			return jq.Compile(text, jq.Options{Declared: slices.Sorted(maps.Keys(values()))})
+			return jq.Compile(text, jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true})
 		}),
-		sudden: sync.OnceValue(func() bool { return longSteps().MatchString(text) }),
 	}
 	if !strings.Contains(text, `\`) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil {
 		p.constant = scan.Compact(nil, []byte(text))
@@ -125,14 +126,13 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	case p.constant != nil:
 		return p.constant, nil
 	}
-	got, err := p.within(in, vals, func(ctx context.Context, prog *jq.Program, in json.RawMessage, vals jq.Values) (got result, err error) {
+	return within(p, in, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (got json.RawMessage, err error) {
 		err = prog.RunWith(ctx, in, vals, func(v json.RawMessage) (bool, error) {
-			got.out = v
+			got = v
 			return false, tooLong(v)
 		})
 		return got, err
 	})
-	return got.out, err
 }
 
 // All returns the outputs for the input in, as First does the first.
@@ -147,14 +147,19 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ListLimit)
-	defer cancel()
-	err = prog.RunWith(ctx, scan.OrNull(in), vals, func(v json.RawMessage) (bool, error) {
-		if len(outs) == maxOutputs {
-			return false, fmt.Errorf("more than %d outputs", maxOutputs)
-		}
-		outs = append(outs, v)
-		return true, tooLong(v)
+	outs, err = jq.Bounded(context.Background(), prog, ListLimit, scan.OrNull(in), func(ctx context.Context, in json.RawMessage) (outs []json.RawMessage, err error) {
+		total := 0
+		err = prog.RunWith(ctx, in, vals, func(v json.RawMessage) (bool, error) {
+			if len(outs) == maxOutputs {
+				return false, fmt.Errorf("more than %d outputs", maxOutputs)
+			}
+			if total += len(v); total > maxList {
+				return false, fmt.Errorf("outputs of more than %d bytes", maxList)
+			}
+			outs = append(outs, v)
+			return true, tooLong(v)
+		})
+		return outs, err
 	})
 	return outs, p.failed(err, ListLimit)
 }
@@ -165,35 +170,31 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil
 	}
-	got, err := p.within(in, vals, func(ctx context.Context, prog *jq.Program, in json.RawMessage, vals jq.Values) (got result, err error) {
-		got.holds, err = prog.TruthWith(ctx, in, vals)
-		return got, err
+	return within(p, in, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (bool, error) {
+		return prog.TruthWith(ctx, in, vals)
 	})
-	return got.holds, err
 }
 
 // within calls run to run the program, for at most Limit. If that was not
 // enough it tries again, in case this process had to wait for a processor.
 // A program that is only a path runs without a limit: it takes no longer than
 // its input is long.
-func (p *Program) within(in json.RawMessage, vals jq.Values, run runs) (got result, err error) {
+func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
 	prog, err := p.compile()
 	if err != nil {
 		return got, err
 	}
 	in = scan.OrNull(in)
-	switch {
-	case prog.IsPath():
-		got, err = run(context.Background(), prog, in, vals)
-		return got, p.failed(err, Limit)
-	case p.sudden():
-		got, err = runDetached(prog, in, vals, run)
+	if prog.IsPath() {
+		got, err = run(context.Background(), prog, in)
 		return got, p.failed(err, Limit)
 	}
+	limit, tries := Limit, tries
+	if prog.Sudden() { // what is left behind goes on
+		limit, tries = 2*Limit, 1
+	}
 	for range tries {
-		d := takeDeadline()
-		got, err = run(d, prog, in, vals)
-		d.giveBack()
+		got, err = jq.Bounded(context.Background(), prog, limit, in, func(ctx context.Context, in json.RawMessage) (T, error) { return run(ctx, prog, in) })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			break
 		}

@@ -1,0 +1,109 @@
+package commands
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// programFiles returns the files of the program, without tests, by their paths from its root.
+func programFiles(t *testing.T) (files []string) {
+	for _, dir := range []string{"commands", "format", "wire"} {
+		err := filepath.WalkDir("../"+dir, func(path string, d fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				files = append(files, filepath.ToSlash(strings.TrimPrefix(path, "../")))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// runners says who may run jq programs that the user wrote, with no bounds but those of the command. Everyone else marks
+// programs as foreign and runs them by jq.Bounded.
+var runners = map[string]string{
+	"format/options.go":                    "--jq, --select, --until and --expect",
+	"commands/replay/view.go":              "--jq of replay",
+	"wire/hook/hook.go":                    "jq: hooks, which end with --hook-timeout",
+	"wire/serve/runtimejq.go":              "",
+	"wire/validate/rules/program.go":       "rules of dialects, which rpcx brings along",
+	"wire/validate/rules/rules.go":         "they are only compiled",
+	"wire/validate/probes/probes.go":       "probes of dialects, which rpcx brings along",
+	"wire/dialect/page/program/program.go": "",
+	"wire/tape/player/handwritten.go":      "",
+}
+
+// Foreign programs have one runner.
+func TestForeignPrograms(t *testing.T) {
+	for _, file := range programFiles(t) {
+		text := read(t, "../"+file)
+		says, listed := runners[file]
+		compiles := strings.Count(text, "jq.Compile(")
+		switch {
+		case strings.HasPrefix(file, "wire/jq/"):
+		case compiles > 0 && !listed:
+			t.Errorf("%s compiles jq programs: if they are foreign, jq.Bounded runs them", file)
+		case compiles == 0 && listed:
+			t.Errorf("%s compiles no jq programs", file)
+		case listed && says == "" && compiles != strings.Count(text, "Foreign: true"):
+			t.Errorf("%s compiles a foreign program that is not marked so", file)
+		}
+	}
+}
+
+// writers says who else than the console may name stderr, and escapers who else may look for control characters.
+var (
+	writers = map[string]string{
+		"commands/env/env.go":           "finds out whether it is a terminal",
+		"commands/env/output/output.go": "the file that the console writes to",
+		"commands/server/serve.go":      "COMMAND of serve has it",
+	}
+	escapers = map[string]string{
+		"format/safe.go":                        "the escapes",
+		"format/pretty.go":                      "ASCII is copied as it is",
+		"format/fault.go":                       "where a body that is not text begins",
+		"format/keyboard/cells.go":              "marks take no column",
+		"wire/dialect/page/codec/greet.go":      "headers hold none",
+		"wire/scan/decoder.go":                  "JSON",
+		"wire/scan/token.go":                    "JSON",
+		"format/keyboard/keys.go":               "reads keys",
+		"wire/framing/header.go":                "which names headers can have",
+		"wire/dialect/introspect/introspect.go": "which ids are valid",
+		"wire/scan/text.go":                     "JSON",
+		"wire/jq/source.go":                     "JSON as gojq prints it",
+		"wire/jq/evaluate.go":                   "JSON as gojq prints it",
+		"wire/transport/httpfault.go":           "the first line of a body is for messages",
+		"wire/transport/ws/frames.go":           "the length of a frame",
+		"commands/options/auth.go":              "a token with them is refused",
+	}
+)
+
+// One place writes to stderr, and one escapes what is shown.
+func TestOneWriterToPeople(t *testing.T) {
+	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
+	for _, file := range programFiles(t) {
+		text := read(t, "../"+file)
+		if strings.Contains(text, "os.Stderr") && writers[file] == "" {
+			t.Errorf("%s writes to stderr: the console does (run.Console)", file)
+		}
+		if line := escape.FindString(text); line != "" && escapers[file] == "" {
+			t.Errorf("%s looks for control characters (%s): format.Clean makes them visible", file, line)
+		}
+	}
+}
+
+// One package checks values by schemas: it counts steps, whoever asks.
+func TestOneSchemaLibrary(t *testing.T) {
+	for _, file := range programFiles(t) {
+		if text := read(t, "../"+file); strings.Contains(text, "santhosh-tekuri") && !strings.HasPrefix(file, "wire/schema/") {
+			t.Errorf("%s calls the schema library", file)
+		} else if strings.HasPrefix(file, "wire/schema/") && strings.Contains(strings.ReplaceAll(text, "f.Validate(string(", ""), ".Validate(") {
+			t.Errorf("%s lets the library validate, whose steps are not counted", file)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package commands
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Clients that ask for much and read nothing cost a server less than 400 MB together, on each transport: 40 of them ask
+// for 200 answers of 1 MB each.
+func TestUnreadAnswersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes memory")
+	}
+	const clients, answers, most = 40, 200, 400_000_000
+	for name, listen := range map[string]string{
+		"http": "http://127.0.0.1:0/", "ws": "ws://127.0.0.1:0/", "tcp": "tcp://127.0.0.1:0", "unix": "unix:" + filepath.Join(t.TempDir(), "s"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, peak := serveBig(t, listen)
+			for range clients {
+				sendUnread(t, name, address, answers)
+			}
+			since, last := time.Now(), peak()
+			for time.Since(since) < 3*time.Second { // until it grows no more
+				time.Sleep(50 * time.Millisecond)
+				if now := peak(); now > last+1<<20 {
+					since, last = time.Now(), now
+				}
+			}
+			if last < 100<<20 || last > most {
+				t.Errorf("the server had %d MB", last/1_000_000)
+			}
+		})
+	}
+}
+
+// serveBig starts a server whose method big answers 1 MB. peak returns the most memory that it has had.
+func serveBig(t *testing.T, listen string) (address string, peak func() int64) {
+	cmd := exec.Command("rpcx", "serve", listen, "--on", `big=jq:"x" * 1000000`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = regexp.MustCompile(`[^/:"]*:[0-9]+|/[^"]*s"`).FindString(line)
+	return strings.Trim(address, `"`), func() int64 {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(b)
+		n, _ := strconv.ParseInt(string(m[1]), 10, 64)
+		return n << 10
+	}
+}
+
+// sendUnread connects and asks for that many answers: in an array over HTTP, else in messages of their own.
+func sendUnread(t *testing.T, transport, address string, answers int) {
+	network := "tcp"
+	if transport == "unix" {
+		network = "unix"
+	}
+	c, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	var all []string
+	for i := range answers {
+		all = append(all, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"big"}`, i))
+	}
+	switch transport {
+	case "http":
+		body := "[" + strings.Join(all, ",") + "]"
+		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", address, len(body), body)
+	case "ws":
+		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
+			address, base64.StdEncoding.EncodeToString(make([]byte, 16)))
+		in := bufio.NewReaderSize(c, 16)
+		for line := ""; line != "\r\n"; {
+			if line, err = in.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, msg := range all { // masked with zeros
+			_, _ = c.Write(append([]byte{0x81, byte(0x80 | len(msg)), 0, 0, 0, 0}, msg...))
+		}
+	default:
+		for _, msg := range all {
+			_, _ = io.WriteString(c, msg+"\n")
+		}
+	}
+}

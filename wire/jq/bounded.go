@@ -1,0 +1,183 @@
+package jq
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+)
+
+// Limits of a run of a foreign program beside its time.
+const (
+	MaxSteps  = 20_000_000
+	MaxMemory = 256 << 20
+)
+
+// Errors of foreign programs that need more.
+var (
+	ErrSteps  = errors.New("it took more than 20 million steps")
+	ErrMemory = errors.New("it needs more than 256 MiB")
+)
+
+// A bounded is the context of one run of a foreign program. gojq asks for Done before each step, so that steps are counted
+// there. Contexts that have not ended are used again: a new one for each message would cost more than most programs.
+type bounded struct {
+	context.Context
+	done   chan struct{}
+	timer  *time.Timer
+	steps  int
+	memory int64 // of the process when the run began; 0: not known yet
+	err    error // why done was closed; nil: time
+	once   *sync.Once
+}
+
+var contexts = sync.Pool{New: func() any {
+	b := &bounded{done: make(chan struct{}), once: new(sync.Once)}
+	b.timer = time.AfterFunc(time.Hour, b.end)
+	b.timer.Stop()
+	return b
+}}
+
+// take returns a context that ends after limit, or with ctx.
+func take(ctx context.Context, limit time.Duration) *bounded {
+	b := contexts.Get().(*bounded)
+	b.Context, b.steps, b.memory = ctx, 0, 0
+	b.timer.Reset(limit)
+	return b
+}
+
+// giveBack ends the use of b. It is reused if it has not ended.
+func (b *bounded) giveBack() {
+	if b.timer.Stop() && b.err == nil {
+		b.Context = nil
+		contexts.Put(b)
+	}
+}
+
+func (b *bounded) end() { b.once.Do(func() { close(b.done) }) }
+
+// sampleEvery is how many steps are between two looks at the memory and at the outer context.
+const sampleEvery = 64
+
+// Done counts a step.
+func (b *bounded) Done() <-chan struct{} {
+	if b.steps++; b.steps%sampleEvery == 0 && b.err == nil {
+		switch {
+		case b.steps > MaxSteps:
+			b.err = ErrSteps
+		case b.Context.Err() != nil:
+			b.err = b.Context.Err()
+		case b.usesMuch():
+			b.err = ErrMemory
+		}
+		if b.err != nil {
+			b.end()
+		}
+	}
+	return b.done
+}
+
+// Err returns why the run has to end, or nil.
+func (b *bounded) Err() error {
+	if b.err != nil {
+		return b.err
+	}
+	select {
+	case <-b.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// usesMuch reports whether the memory in use has grown by more than MaxMemory since the run began. What others use counts,
+// too, but no garbage.
+func (b *bounded) usesMuch() bool {
+	now := inUse()
+	if b.memory == 0 || now < b.memory {
+		b.memory = now
+		return false
+	}
+	if now-b.memory < MaxMemory {
+		return false
+	}
+	runtime.GC()
+	return inUse()-b.memory > MaxMemory
+}
+
+// inUse returns the bytes of the heap that are in use, or are garbage.
+func inUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// longSteps finds the functions of jq whose time grows faster than their input: gojq looks at the clock between two steps
+// only, and each of these is one. A text that is repeated is another.
+var longSteps = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
+})
+
+// maxDetachedRuns bounds the runs that were left behind and have not ended.
+const maxDetachedRuns = 4
+
+// detachedRuns counts them.
+var detachedRuns atomic.Int64
+
+// Sudden reports whether one step of p may take long by itself.
+func (p *Program) Sudden() bool { return p.sudden }
+
+// Bounded calls run, which runs p with the context and the input that it is given, for at most limit, and no longer than
+// ctx. A program with a step that could take long by itself runs in a goroutine of its own, which is left behind where limit
+// was not enough.
+func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
+	if p.sudden {
+		return detached(ctx, limit, bytes.Clone(in), run) // the message may be gone while it is still read
+	}
+	b := take(ctx, limit)
+	defer b.giveBack()
+	return run(b, in)
+}
+
+func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (none T, _ error) {
+	if detachedRuns.Load() >= maxDetachedRuns {
+		return none, errors.New("others of its kind that took too long are still running")
+	}
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
+	var late atomic.Bool
+	go func() {
+		defer wire.Guard()
+		b := take(ctx, limit)
+		got, err := run(b, in)
+		b.giveBack()
+		if done <- (outcome{got, err}); !late.CompareAndSwap(false, true) {
+			detachedRuns.Add(-1)
+		}
+	}()
+	timer := time.NewTimer(limit + limit/10)
+	defer timer.Stop()
+	err := context.DeadlineExceeded
+	select {
+	case o := <-done: // it has seen the clock itself
+		return o.result, o.err
+	case <-timer.C:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if detachedRuns.Add(1); !late.CompareAndSwap(false, true) { // it has just ended
+		detachedRuns.Add(-1)
+	}
+	return none, err
+}

@@ -1,0 +1,112 @@
+package redact
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"rpcx/wire/scan"
+)
+
+// Bounds of the secrets that are known by their values: a shorter one may be any word, and a server may set any number.
+const (
+	shortestSecret = 4
+	maxSecrets     = 1000
+)
+
+// sent holds the secrets that this process has sent, by their values.
+var sent struct {
+	mu   sync.Mutex
+	all  map[string]bool
+	mask atomic.Pointer[strings.Replacer] // nil: there are none
+}
+
+// Sent has Known mask the values from here on, wherever a peer may repeat them.
+func Sent(values ...string) {
+	sent.mu.Lock()
+	defer sent.mu.Unlock()
+	all := maps.Clone(sent.all)
+	if all == nil {
+		all = map[string]bool{}
+	}
+	for _, v := range values {
+		quoted := string(scan.JSON(v))
+		for _, spelled := range []string{v, quoted[1 : len(quoted)-1], url.QueryEscape(v), url.PathEscape(v)} {
+			if len(v) >= shortestSecret && len(all) < maxSecrets {
+				all[spelled] = true
+			}
+		}
+	}
+	if len(all) == len(sent.all) {
+		return
+	}
+	sent.all = all
+	longest := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, v := range longest {
+		pairs = append(pairs, v, Mark)
+	}
+	sent.mask.Store(strings.NewReplacer(pairs...))
+}
+
+// SentHeader is Sent for the secrets in the lines of a header: credentials, cookies, and what has the name of a secret.
+func SentHeader(h http.Header) {
+	for name, lines := range h {
+		if !SecretName(name) {
+			continue
+		}
+		for _, line := range lines {
+			switch scheme, rest, ok := strings.Cut(line, " "); {
+			case strings.Contains(strings.ToLower(name), "cookie"):
+				for pair := range strings.SplitSeq(line, ";") {
+					_, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+					Sent(value)
+				}
+			case ok && strings.HasSuffix(strings.ToLower(name), "authorization"):
+				Sent(rest)
+				if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
+					_, password, _ := strings.Cut(string(pair), ":")
+					Sent(password)
+				}
+			default:
+				Sent(line)
+			}
+		}
+	}
+}
+
+// SentQuery is Sent for the values in a URL's query whose names are those of keys or of other secrets.
+func SentQuery(query string) {
+	values, _ := url.ParseQuery(query)
+	for name, all := range values {
+		if plain := plainName(name); SecretName(name) || strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code" {
+			Sent(all...)
+		}
+	}
+}
+
+// Known returns text with the secrets masked that were sent.
+func Known(text string) string {
+	if mask := sent.mask.Load(); mask != nil {
+		return mask.Replace(text)
+	}
+	return text
+}
+
+// KnownBytes is Known for bytes, which it does not change.
+func KnownBytes(b []byte) []byte {
+	mask := sent.mask.Load()
+	if mask == nil {
+		return b
+	}
+	text := string(b)
+	if masked := mask.Replace(text); masked != text {
+		return []byte(masked)
+	}
+	return b
+}

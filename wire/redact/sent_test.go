@@ -1,0 +1,32 @@
+package redact
+
+import (
+	"net/http"
+	"testing"
+)
+
+// What was sent as a secret is masked wherever it comes back, however it is spelled there; what is too short to be one is not.
+func TestSent(t *testing.T) {
+	if got := Known("nothing was sent: t0k3n-one"); got != "nothing was sent: t0k3n-one" {
+		t.Error(got)
+	}
+	SentHeader(http.Header{
+		"Authorization": {"Bearer t0k3n-one"}, "Proxy-Authorization": {"Basic YWRhOmh1bnRlci0y"}, "Cookie": {`sid=c00kie-1; x="y"`},
+		"X-Api-Key": {`k3y"two`}, "Accept": {"application/json"},
+	})
+	SentQuery("key=a%2Fb+c%2Fd&q=weather&sig=s1gnature&n=1")
+	for in, want := range map[string]string{
+		"GET /?key=a%2Fb+c%2Fd&q=weather HTTP/1.1": "GET /?key=…&q=weather HTTP/1.1",
+		"Authorization: Bearer t0k3n-one":          "Authorization: Bearer …",
+		`{"you sent":"k3y\"two","or":"hunter-2"}`:  `{"you sent":"…","or":"…"}`,
+		"sid=c00kie-1; YWRhOmh1bnRlci0y a/b c/d":   "sid=…; … …",
+		"application/json 1 y s1gnature":           "application/json 1 y …",
+	} {
+		if got := Known(in); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+		if got := string(KnownBytes([]byte(in))); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
