@@ -46,7 +46,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 		end = d.Add(limit - limit*3/4)
 	}
 	c := r.Catalog
-	if r.Endpoint == nil || r.Weak && c == nil {
+	if r.Endpoint == nil && r.Fault == nil || r.Weak && c == nil {
 		c = s.askDialectFiles(cl.Ctx, r, end)
 	}
 	if r.Endpoint == nil {

@@ -21,6 +21,9 @@ type verdict struct {
 	framing string // in which the peer answers; "": its transport has none
 	weak    bool   // no dialect of its own was recognised
 	catalog *catalog.Catalog
+
+	listedBy  string // the method of the listing that catalog is from
+	described bool   // rpc.discover was answered with an object
 }
 
 // An attempt exchanges messages over one connection after another, in one framing.
@@ -35,16 +38,11 @@ type attempt struct {
 	listened func() // called once, when the peer has had its time to speak first; nil: the attempt does not wait for that
 	framed   func() // called once, when the peer has answered in the framing of the attempt
 
-	conn      wire.Conn
-	events    chan heard
-	over      chan struct{} // closed when the attempt has no more use for conn
+	unreached bool // the first connection failed, before listened was called
+	link      link
 	sent      []*step
-	heard     []byte // what came on this connection
-	seen      int    // how many messages in that have been judged
 	family    family
 	weak      *verdict
-	listedBy  string
-	described bool // rpc.discover was answered with an object
 	foreign   bool // the peer answered in another framing
 }
 
@@ -76,7 +74,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 			return v
 		}
 	}
-	if a.conn != nil && a.weak == nil { // what was asked before the peer was ready may be answered yet
+	if a.link.conn != nil && a.weak == nil { // what was asked before the peer was ready may be answered yet
 		if v := a.await(ctx, nil, a.paces.first); v != nil {
 			return v
 		}
@@ -120,9 +118,9 @@ func (a *attempt) skips(s *step) bool {
 	case s.weak:
 		return a.weak != nil
 	case s.listing != nil && s.listing.of != "":
-		return a.listedBy != s.listing.of || a.weak.catalog.Method(a.p.Method) == nil
+		return a.weak == nil || a.weak.listedBy != s.listing.of || a.weak.catalog.Method(a.p.Method) == nil
 	case s.listing != nil:
-		return a.weak == nil || a.described || a.weak.catalog != nil
+		return a.weak == nil || a.weak.described || a.weak.catalog != nil
 	}
 	return a.family != anyFamily && familyOf(s.msg) != a.family
 }
@@ -131,13 +129,13 @@ func (a *attempt) skips(s *step) bool {
 func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdict {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
-	for a.conn != nil {
+	for a.link.conn != nil {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
 			return nil
-		case h := <-a.events:
+		case h := <-a.link.events:
 			if v, over := a.hear(h, s); v != nil || over {
 				return v
 			}
@@ -172,11 +170,16 @@ func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "res
 
 // ended keeps how a connection ended.
 func (a *attempt) ended(err error) {
-	if f := wire.AsFault(err); f != nil {
-		a.try.fault = f
+	a.try.Outcome = "the peer closed the connection"
+	f := wire.AsFault(err)
+	switch {
+	case f != nil && f.Kind != wire.Closed:
+		a.try.fault, a.try.Outcome = f, f.Message
+	case err != io.EOF && len(a.at.Address.Command) > 0:
+		a.try.fault, a.try.Outcome = f, "the command ended: "+err.Error()
 	}
-	if a.try.Outcome = "the peer closed the connection"; err != io.EOF && len(a.at.Address.Command) > 0 {
-		a.try.Outcome = "the command ended: " + err.Error()
+	if f != nil && f.Kind == wire.Auth {
+		a.dials = 0 // nothing else will be let in
 	}
 }
 
@@ -186,10 +189,10 @@ func (a *attempt) take(b []byte) [][]byte {
 	if !a.at.IsBytes() {
 		return [][]byte{b}
 	}
-	a.heard = append(a.heard, b[:min(len(b), max(maxHeard-len(a.heard), 0))]...)
-	_, msgs := unframed(a.heard, a.p.Transport.NoiseLimit)
-	fresh := msgs[min(a.seen, len(msgs)):]
-	a.seen = len(msgs)
+	a.link.heard = append(a.link.heard, b[:min(len(b), max(maxHeard-len(a.link.heard), 0))]...)
+	_, msgs := unframed(a.link.heard, a.p.Transport.NoiseLimit)
+	fresh := msgs[min(a.link.seen, len(msgs)):]
+	a.link.seen = len(msgs)
 	return fresh
 }
 
@@ -223,7 +226,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 // notice stores which messages the peer sends, and returns the framing in which they are.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
-		framing, _ = unframed(a.heard, a.p.Transport.NoiseLimit)
+		framing, _ = unframed(a.link.heard, a.p.Transport.NoiseLimit)
 		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
 	}
 	if f := familyOf(msg); f != anyFamily {
@@ -245,9 +248,9 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 		}
 	case answers.listing != nil:
 		a.weak.catalog = answers.listing.reads(bytes.Clone(result))
-		a.listedBy = answers.listing.method
+		a.weak.listedBy = answers.listing.method
 	case answers.weak && scan.Type(result) == 'o':
-		a.described = true
+		a.weak.described = true
 	}
 	return nil
 }

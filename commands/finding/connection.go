@@ -9,9 +9,18 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
+// A link is the connection of an attempt.
+type link struct {
+	conn   wire.Conn // nil: there is none
+	events chan heard
+	over   chan struct{} // closed when the attempt has no more use for conn
+	heard  []byte        // what came
+	seen   int           // how many messages in that have been judged
+}
+
 // connect makes a connection, if there is none; false if that is not possible.
 func (a *attempt) connect(ctx context.Context) bool {
-	if a.conn != nil {
+	if a.link.conn != nil {
 		return true
 	}
 	if a.dials == 0 || ctx.Err() != nil {
@@ -26,14 +35,17 @@ func (a *attempt) connect(ctx context.Context) bool {
 		return false
 	}
 	if err != nil {
+		if len(a.sent) == 0 && a.listened != nil {
+			a.unreached = true
+		}
 		a.try.fault = wire.AsFault(err)
 		a.try.Outcome = err.Error()
 		a.dials = 0
 		return false
 	}
-	a.heard, a.seen = nil, 0
-	a.conn, a.events, a.over = conn, make(chan heard, 16), make(chan struct{})
-	go receive(conn, a.events, a.over)
+	a.link.heard, a.link.seen = nil, 0
+	a.link.conn, a.link.events, a.link.over = conn, make(chan heard, 16), make(chan struct{})
+	go receive(conn, a.link.events, a.link.over)
 	return true
 }
 
@@ -57,10 +69,10 @@ func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
 
 // closeConn ends the connection.
 func (a *attempt) closeConn() {
-	if a.conn != nil {
-		close(a.over)
-		_ = a.conn.Close()
-		a.conn = nil
+	if a.link.conn != nil {
+		close(a.link.over)
+		_ = a.link.conn.Close()
+		a.link.conn = nil
 	}
 }
 
@@ -75,7 +87,7 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 	if a.at.IsBytes() {
 		out = framed(a.at.Framing, s.msg, a.p.Transport.Head)
 	}
-	events, over := a.events, a.over
+	events, over := a.link.events, a.link.over
 	tell := func(h heard) {
 		select {
 		case events <- h:
@@ -92,6 +104,6 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 		}
 		err := ex.Exchange(ctx, out, func(msg []byte) { tell(heard{b: bytes.Clone(msg)}) })
 		tell(heard{err: err, done: s})
-	}(a.conn)
+	}(a.link.conn)
 	return true
 }

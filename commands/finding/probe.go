@@ -50,7 +50,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 		p.Typed, e = typed, other
 	}
 	r := p.report
-	r.Tried = slices.DeleteFunc(r.Tried, func(t *Try) bool { return len(t.Sent) == 0 && len(t.heard) == 0 && r.Fault == nil })
+	r.Tried = slices.DeleteFunc(r.Tried, (*Try).unused)
 	return r
 }
 
@@ -165,7 +165,7 @@ func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 func faultOf(tried []*Try) (f *wire.Fault) {
 	for _, t := range tried {
 		switch {
-		case t.got:
+		case t.got || t.unused():
 		case t.fault == nil || len(t.heard) > 0:
 			return nil
 		case f == nil || t.fault.Kind == wire.Auth:

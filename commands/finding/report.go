@@ -41,6 +41,9 @@ type Try struct {
 	fault *wire.Fault // of the transport; nil: none
 }
 
+// unused reports whether the attempt was stopped before anything was sent.
+func (t *Try) unused() bool { return len(t.Sent) == 0 && len(t.heard) == 0 && t.fault == nil }
+
 // maxShown bounds the first bytes that a report shows.
 const maxShown = 160
 

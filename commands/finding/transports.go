@@ -29,7 +29,7 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		if p.settle(e, v) || ctx.Err() != nil || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
-		if other, _ := unframed(a.heard, p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
+		if other, _ := unframed(a.link.heard, p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // which it has shown
 			names = append(names[:i+1:i+1], other)
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	listened := make(chan struct{})
 	attempts[0].listened = func() { close(listened) }
 	best := sideBySide(ctx, attempts, listened)
-	if best == nil && ctx.Err() == nil {
+	if best == nil && ctx.Err() == nil && faultOf(p.report.Tried) == nil {
 		best = p.oneByOne(ctx, e, names[1:])
 	}
 	p.settle(e, best)
@@ -79,6 +79,9 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 				case <-within[i].Done():
 				}
 			}
+			if attempts[0].unreached {
+				stops[i]()
+			}
 			results <- a.run(within[i])
 		}()
 	}
@@ -86,8 +89,8 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 		if v := <-results; better(v, best) {
 			best = v
 		}
-		if best != nil && !best.weak {
-			for _, stop := range stops {
+		for _, stop := range stops {
+			if best != nil && !best.weak {
 				stop()
 			}
 		}
