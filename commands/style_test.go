@@ -101,6 +101,35 @@ func TestStyle(t *testing.T) {
 	}
 }
 
+// TestReadme checks that README is short, and that it names its audience and its first commands in the first lines.
+func TestReadme(t *testing.T) {
+	readme := read(t, "../README.md")
+	if n := strings.Count(readme, "\n"); n > 200 {
+		t.Errorf("README.md has %d lines, at most 200 are wanted", n)
+	}
+	first := strings.SplitAfterN(readme, "\n", 15)
+	if head := strings.Join(first[:14], ""); !strings.Contains(head, "\ngo run . call demo:") || !strings.Contains(head, "\nscripts/check\n") {
+		t.Error("README.md does not begin with the two commands that a fresh machine can run")
+	}
+}
+
+// TestGlossary checks that CONTRIBUTING has a glossary of about 40 words, each with one meaning.
+func TestGlossary(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "../CONTRIBUTING.md"), "| word | meaning | replaces |\n| --- | --- | --- |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	seen := map[string]bool{}
+	for row := range strings.Lines(table + "\n") {
+		word, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		if seen[word] {
+			t.Errorf("the glossary explains %q twice", word)
+		}
+		seen[word] = true
+	}
+	if len(seen) < 35 || len(seen) > 55 {
+		t.Errorf("the glossary has %d words", len(seen))
+	}
+}
+
 // checkLines checks each paragraph of a text, since a phrase can go on in the next line.
 func checkLines(check func(place, text string), name, text string) {
 	line := 1

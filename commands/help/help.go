@@ -21,7 +21,7 @@ var computed = []struct {
 	text       func() string
 }{
 	{"statuses", "what the exit statuses mean", statuses},
-	{"limits", "what a peer could prolong or fill, and its bounds", limits},
+	{"limits", "the bounds on time and memory, and what happens beyond them", limits},
 }
 
 // NewCommand returns the command help; tree describes all commands.

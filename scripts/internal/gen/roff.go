@@ -154,7 +154,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 		p.text(literal(s.Meaning))
 	}
 	p.line(".SH LIMITS")
-	p.text(inline("What a peer could prolong or fill, its bound, and what happens beyond it. `--timeout` and signals end everything within a second."))
+	p.text(inline("Bounds on the time and memory that a peer can make rpcx use, and what happens beyond them. `--timeout` and signals end everything within a second."))
 	for _, l := range cmdline.Limits() {
 		bound := literal(l.Bound)
 		if l.Flag != "" {
