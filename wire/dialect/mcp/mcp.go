@@ -11,13 +11,18 @@ import (
 	"rpcx/wire/dialect/page/codec"
 )
 
-//go:embed mcp.toml
-var text string
+var (
+	//go:embed mcp.toml
+	text string
+	//go:embed rules.toml
+	rules string
+)
 
 // Flow returns the flow that dialect files name with flow = "mcp", and its embedded dialect file.
 func Flow() page.Flow {
 	return page.Flow{
 		Page:         text,
+		Rules:        rules,
 		Notification: taskStatus,
 		Client:       func(c *codec.Codec) codec.Flow { return &client{c: c} },
 		Server:       newServer,

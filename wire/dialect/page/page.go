@@ -20,17 +20,30 @@ import (
 	"rpcx/wire/xdg"
 )
 
-//go:embed pages/*.toml
+//go:embed pages/*.toml rules/*.toml
 var embedded embed.FS
 
 // A Flow is what pages name in flow: the part of a protocol that is written in Go.
 type Flow struct {
 	Page         string // the protocol's own page, which rpcx brings along under the name of the flow
+	Rules        string // what rpcx validate compares conversations with; "": what the page says
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
 	Server       func(c server.Conn) server.Flow
 	Jobs         *dialect.Jobs
 	Files        *dialect.Files
+}
+
+// rules returns what rpcx validate compares conversations of a page with. The rules of the
+// pages that rpcx brings along are texts beside them, which only validate reads.
+func (l *Library) rules(p *load.Page) string {
+	if own := l.Flows[p.Flow].Rules; own != "" && p.Flow == p.Name {
+		return own
+	}
+	if text, err := embedded.ReadFile("rules/" + p.Name + ".toml"); err == nil && p.Rules == nil {
+		return string(text)
+	}
+	return rules(p)
 }
 
 // A Library finds dialect files. It is used by one table of dialects.

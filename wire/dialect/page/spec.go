@@ -36,7 +36,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 			HTTPName:     wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
 		},
 		Params:     dialect.Params{Typed: p.Typed, Settings: settings(p)},
-		Validation: dialect.Validation{Rules: rules(p), Probes: probes(p)},
+		Validation: dialect.Validation{Rules: l.rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
 		Handshake:  dialect.Handshake{Introduces: true},
 		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},

@@ -17,7 +17,11 @@ func folder(dialect string) string {
 	if dialect == "jsonrpc1" {
 		return filepath.Join("..", "..", "dialect", "jsonrpc", "testdata", "rules1")
 	}
-	return filepath.Join("..", "..", "dialect", dialect, "testdata", "rules")
+	own := filepath.Join("..", "..", "dialect", dialect, "testdata", "rules")
+	if _, err := os.Stat(own); err != nil { // of a page
+		return filepath.Join("..", "..", "dialect", "page", "testdata", "rules", dialect)
+	}
+	return own
 }
 
 // Each rule has a tape that breaks it and no other rule, and each dialect a tape that
