@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -12,6 +13,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
@@ -89,7 +91,11 @@ func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
 	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command was started twice
 		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
-		g.Fix = s.run.Line.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, s.run.Line.Args[1:]...))
+		better := *s.run.Line
+		if f.Endpoint.Dialect == all.Default() { // the framing alone is known
+			better.Flags = append(slices.Clone(better.Flags), "--probe")
+		}
+		g.Fix = better.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, better.Args[1:]...))
 		return nil, g
 	}
 	if f.Catalog == nil {

@@ -54,7 +54,7 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 			}
 			return nil, &wire.Fault{
 				Kind: wire.RPCError, Message: "the peer does not describe itself (" + missing + ")",
-				Hint: "write a catalog by hand and give it with --catalog",
+				Hint: "describe --probe may find another dialect; or write a catalog by hand and give it with --catalog",
 			}
 		}
 		if rpc, ok := errors.AsType[*wire.Error](err); ok {
