@@ -20,63 +20,75 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runFix is the command `runfix STATUS PROGRAM ARGS…` of scripts: the program must fail
-// with that status and propose a command, as one line of JSON on stderr. That command is
-// run and must succeed; what it printed is what stdout and stderr are then matched
-// against.
+// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts: the program must fail
+// with the first status and propose a command, as one line of JSON on stderr. That command is
+// run and must succeed, or fail with the second status for another reason; what it printed is what stdout and stderr are
+// then matched against.
 func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: runfix STATUS PROGRAM ARGS...")
+		ts.Fatalf("usage: runfix STATUS[/STATUS] PROGRAM ARGS...")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
+	run := func(want string, command []string) {
+		status := 0
+		var exit *exec.ExitError
+		if err := ts.Exec(command[0], command[1:]...); errors.As(err, &exit) {
+			status = shellStatus(exit.ProcessState)
+		} else {
+			ts.Check(err)
+		}
+		if got := strconv.Itoa(status); got != want {
+			ts.Fatalf("status %s, want %s", got, want)
+		}
+	}
+	first, then, fails := strings.Cut(args[0], "/")
 	ts.Setenv("RPCX_ERRORS", "json")
-	err = ts.Exec(args[1], args[2:]...)
+	run(first, args[1:])
 	ts.Setenv("RPCX_ERRORS", "")
-	got := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		got = shellStatus(exit.ProcessState)
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("status %d, want %d", got, want)
-	}
 	lines := bytes.Split(bytes.TrimSpace([]byte(ts.ReadFile("stderr"))), []byte("\n"))
 	var said struct {
 		Error struct {
-			Fix []string `json:"fix"`
+			Message string   `json:"message"`
+			Fix     []string `json:"fix"`
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(lines[len(lines)-1], &said); err != nil || len(said.Error.Fix) == 0 {
 		ts.Fatalf("no command is proposed: %s", lines[len(lines)-1])
 	}
 	ts.Logf("fix: %q", said.Error.Fix)
-	ts.Check(ts.Exec(said.Error.Fix[0], said.Error.Fix[1:]...))
+	if !fails {
+		then = "0"
+	}
+	run(then, said.Error.Fix)
+	if fails && strings.Contains(ts.ReadFile("stderr"), said.Error.Message) {
+		ts.Fatalf("the fix fails for the same reason: %s", said.Error.Message)
+	}
 }
 
 // fixes names, for each function that proposes a command, a script and a line of it that
 // runs one which that function has made.
 var fixes = map[string]struct{ script, line string }{
-	"commands catalogOf":               {"net-find", "runfix 1 rpcx describe"},
-	"commands showMethod":              {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
-	"commands/dialects advise":         {"introspect-guidance", "runfix 1 rpcx call demo:introspect storage_tree_destory"},
-	"commands/dialects Explain":        {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},
-	"commands/env withAlternative":     {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
-	"commands/help answer":             {"out-fixes-run", "runfix 2 rpcx help cal"},
-	"commands check":                   {"out-fixes-run", "runfix 2 rpcx job start"},
-	"commands/options compares":        {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id=o_001 --expect "},
-	"commands/plugin suggest":          {"out-fixes-run", "runfix 1 rpcx plugin call"},
-	"commands/plugin noSession":        {"out-fixes-run", "runfix 2 rpcx plugin method"},
-	"commands/request SameVersion":     {"session-faults", "runfix 9 rpcx call @old"},
-	"commands/request suggestEndpoint": {"messages", "runfix 2 rpcx call getOrder demo:orders"},
-	"commands/request suggestValues":   {"messages", "runfix 1 rpcx call tcp://$AT list limit=1"},
-	"commands/cmdline unknown":         {"messages", "runfix 2 rpcx call demo:orders getOrder --id o_001"},
-	"commands/request suggestExact":    {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
-	"commands/request suggestJob":      {"page-mcp-tasks", "runfix 1 rpcx call"},
-	"commands/request suggestParams":   {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
-	"commands/request warnUnhandled":   {"cli-untaken", "runfix 7 rpcx subscribe"},
+	"commands catalogOf":              {"net-find", "runfix 1 rpcx describe"},
+	"commands showMethod":             {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
+	"commands/dialects advise":        {"introspect-guidance", "runfix 1/1 rpcx call demo:introspect storage_tree_destory"},
+	"commands/dialects Explain":       {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},
+	"commands/env withAlternative":    {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
+	"commands/help answer":            {"out-fixes-run", "runfix 2 rpcx help cal"},
+	"commands check":                  {"out-fixes-run", "runfix 2 rpcx job start"},
+	"commands/options compares":       {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id=o_001 --expect "},
+	"commands/plugin suggest":         {"out-fixes-run", "runfix 1 rpcx plugin call"},
+	"commands/plugin noSession":       {"out-fixes-run", "runfix 2 rpcx plugin method"},
+	"commands/request SameVersion":    {"session-faults", "runfix 9 rpcx call @old"},
+	"commands/suggest Endpoint":       {"messages", "runfix 2 rpcx call getOrder demo:orders"},
+	"commands/suggest values":         {"messages", "runfix 1 rpcx call tcp://$AT list limit=1"},
+	"commands/cmdline unknown":        {"messages", "runfix 2 rpcx call demo:orders getOrder --id o_001"},
+	"commands/suggest exact":          {"out-fixes-run", "runfix 1 rpcx call demo:orders getOrdr"},
+	"commands/suggest Job":            {"page-mcp-tasks", "runfix 1 rpcx call"},
+	"commands/cmdline unknownCommand": {"out-fixes-run", "runfix 2 rpcx demo:orders getOrder"},
+	"commands/options suggestHook":    {"out-fixes-run", "runfix 2 rpcx call demo:orders approveOrder id=o_003 --on"},
+	"commands/suggest CheckMethod":    {"out-fixes-run", "runfix 2 rpcx call demo:orders '{"},
+	"commands/suggest methodWord":     {"out-fixes-run", "runfix 1 rpcx call demo:orders 'getOrder id=o_001'"},
+	"commands/suggest Params":         {"out-fixes-run", "runfix 2 rpcx call demo:orders getOrder id:=o_001"},
+	"commands/request warnUnhandled":  {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
 // TestFixesAreRun: each place in the code that proposes a command has a script that runs

@@ -13,6 +13,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/session"
 )
 
 // A CommandLine is a parsed command line. The library's own parser stops at an
@@ -32,6 +33,7 @@ type CommandLine struct {
 	WantsVersion bool
 	VersionJSON  bool // --json follows --version
 
+	typed  []string        // the line as WithArgs writes it, before anything has changed it
 	common []Flag          // flags that may precede the command
 	all    func() *Command // returns the whole tree
 }
@@ -68,13 +70,14 @@ func Parse(root *Command, words []string, common []Flag, all func() *Command) (*
 			}
 			i += n
 		case len(l.Cmd.Commands) > 0:
-			if err := l.descend(word); err != nil {
+			if err := l.descend(word, words[i:]); err != nil {
 				return l, err
 			}
 		default:
 			l.Args = append(l.Args, word)
 		}
 	}
+	l.typed = l.line(l.Args)
 	return l, nil
 }
 
@@ -83,8 +86,8 @@ func isFlag(word string) bool {
 	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
 
-// descend goes to the subcommand that word names.
-func (l *CommandLine) descend(word string) error {
+// descend goes to the subcommand that word names; rest follows it.
+func (l *CommandLine) descend(word string, rest []string) error {
 	var names []string
 	for _, sub := range l.Cmd.Commands {
 		if sub.Name == word {
@@ -93,12 +96,7 @@ func (l *CommandLine) descend(word string) error {
 		}
 		names = append(names, sub.Name)
 	}
-	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command %q", word), nil)
-	f.Hint = strings.Join(append(append([]string{"see", "rpcx"}, l.Path...), "--help"), " ")
-	if near := catalog.Nearest(word, names); near != "" {
-		f.Hint = "did you mean " + near + "?"
-	}
-	return f
+	return l.unknownCommand(word, rest, names)
 }
 
 // flag reads one word of flags and returns how many of the following words it
@@ -168,7 +166,7 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 		}
 		f := l.Lookup(name)
 		if f == nil {
-			return 0, l.unknown("-"+letters, "", false, nil)
+			return 0, l.unknown("-"+letters, "", false, rest)
 		}
 		if !takesValue(f) {
 			l.add(f.Names()[0], "", false)
@@ -208,24 +206,49 @@ func (l *CommandLine) Lookup(name string) Flag {
 // unknown returns the failure that a flag is no flag of the command. value, if given, and rest are what follows it.
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
-	var names []string
+	names := []string{"help", "version"}
 	for _, known := range l.Cmd.Flags {
 		names = append(names, LongFirst(known.Names())[0])
 	}
+	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	switch near, has := catalog.Nearest(name, names), ownerOf(l.all(), "rpcx", name); {
+	instead := func(flag string) []string { // the line with another flag, and the value of this one
+		if given {
+			flag += "=" + value
+		}
+		return l.Reparsed(l.Words[:at], []string{flag}, rest)
+	}
+	near := catalog.Nearest(name, names)
+	if habit := habitOf(word); habit != nil && (word != "--json" || len(l.Args) > 0) {
+		f.Hint, f.Fix = habit.hint, habit.fix(l, at, value, given)
+		return f
+	}
+	switch has := ownerOf(l.all(), "rpcx", name); {
+	case len(l.Args) > 0 && isCommand(l.Args[0]):
+		f.Hint = "quote an endpoint that is a command: " + wire.Quote(l.Args[0]+" "+word+" …")
 	case len(name) < 2:
+	case l.Lookup(name) != nil && !strings.HasPrefix(word, "--"):
+		f.Hint, f.Fix = "did you mean --"+name+"?", l.Reparsed(l.Words[:at], []string{"-" + word}, rest)
 	case has != "":
 		f.Message += " here"
 		f.Hint = has + " has it"
 	case near != "":
-		f.Hint = "did you mean --" + near + "?"
+		if f.Hint = "did you mean --" + near + "?"; catalog.IsSlip(name, near) {
+			f.Fix = instead("--" + near)
+		}
 	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):
 		param := strings.ReplaceAll(name, "-", "_")
 		f.Hint = "a parameter of a method has no dashes before it: " + wire.Quote(param+"=VALUE")
 		f.Fix = l.asParameter(param, value, given, rest)
 	}
 	return f
+}
+
+// isCommand reports whether an endpoint is one of exec: or ipc:, whose command has one word so far: the shell may have split
+// it.
+func isCommand(endpoint string) bool {
+	e, err := session.ParseEndpoint(endpoint, "")
+	return err == nil && len(e.Address.Command) == 1
 }
 
 // asParameter returns the line with a flag that is none as a parameter of the method; nil where it had no value, where no
@@ -238,11 +261,7 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	if !given || len(l.Args) < 2 {
 		return nil
 	}
-	better, err := Parse(l.all(), slices.Concat(before, []string{param + "=" + value}, rest), l.common, l.all)
-	if err != nil {
-		return nil
-	}
-	return better.WithArgs(better.Args)
+	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
 // ownerOf returns the first command below c that has a flag; path is c's name.

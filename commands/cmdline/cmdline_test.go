@@ -58,6 +58,7 @@ func TestParseRefuses(t *testing.T) {
 		text, hint string
 	}{
 		{[]string{"cal"}, `there is no command "cal"`, "did you mean call?"},
+		{[]string{"call", "-jq", ".a"}, "there is no flag -jq", "did you mean --jq?"},
 		{[]string{"call", "--quite"}, "there is no flag --quite", "did you mean --quiet?"},
 		{[]string{"--quiet"}, "there is no flag --quiet here", "rpcx call has it"},
 		{[]string{"call", "--quiet=no"}, "--quiet takes no value", "see rpcx call --help"},
@@ -83,6 +84,9 @@ func TestRewrite(t *testing.T) {
 	}
 	if got := l.WithArgs([]string{"ws://h/", "-x"}); !slices.Equal(got, []string{"rpcx", "call", "--jq=.a", "--", "ws://h/", "-x"}) {
 		t.Errorf("%q", got)
+	}
+	if got := l.WithArgs([]string{"ws://h/", "ad"}); got != nil {
+		t.Errorf("%q is the line that was typed", got)
 	}
 	if !l.Has("jq") || !l.Has("q") || l.Has("quiet") {
 		t.Error("Has does not know what was given")

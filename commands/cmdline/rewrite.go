@@ -50,14 +50,26 @@ func IsSafeName(name string) bool {
 	return name != ""
 }
 
-// WithArgs returns l with other arguments; nil if it would show a secret.
+// WithArgs returns l with other arguments; nil if it would show a secret, or is the line that was typed.
 func (l *CommandLine) WithArgs(args []string) []string {
 	if hasSecret(l.Flags, args) {
 		return nil
 	}
+	line := l.line(args)
+	if slices.Equal(line, l.typed) {
+		return nil
+	}
+	return line
+}
+
+// line returns l with other arguments.
+func (l *CommandLine) line(args []string) []string {
 	words, flags := slices.Concat([]string{"rpcx"}, l.Path), l.Flags
 	if l.WantsHelp {
 		flags = append(slices.Clone(flags), "--help")
+	}
+	if l.WantsVersion {
+		flags = append(slices.Clone(flags), "--version")
 	}
 	if slices.ContainsFunc(args, isFlag) {
 		return slices.Concat(words, flags, []string{"--"}, args)

@@ -161,20 +161,11 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params returns the words after the method: those that were given; with names that
-// are near to the method's own in their place, and with what the peer's example has
-// and they lack.
+// params returns the words after the method: those that were given, with names that are near to the method's own in their
+// place. The values of the peer's examples are not the user's: they are no part of it.
 func (g *guidance) params(wanted string) []string {
-	given, example := g.line.Args[2:], g.get("example_params")
-	if scan.Type(example) != 'o' || len(example) > 4096 {
-		example = nil
-	}
-	switch {
-	case len(given) == 0 && scan.Count(example) == 0:
-		return nil
-	case len(given) == 0:
-		return []string{string(scan.Compact(nil, example))}
-	case params.ReadsFiles(given):
+	given := g.line.Args[2:]
+	if len(given) == 0 || params.ReadsFiles(given) {
 		return given
 	}
 	typer, names := g.typer(wanted)
@@ -183,21 +174,10 @@ func (g *guidance) params(wanted string) []string {
 		return given
 	}
 	right := respelt(r.Params, names)
-	lacks := missing(right, example)
-	switch renamed := !bytes.Equal(right, r.Params); {
-	case !renamed && lacks == nil:
-		return given
-	case !renamed && !slices.ContainsFunc(given, func(arg string) bool { return !params.IsKeyOp(arg) }):
-		return slices.Concat([]string{string(lacks)}, given)
-	}
-	var whole scan.Object
-	whole.Members(right)
-	whole.Members(lacks)
-	all := whole.End()
-	if names != nil && !knows(names, all) { // the peer would refuse this, too
+	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would refuse this, too
 		return given
 	}
-	return []string{string(all)}
+	return []string{string(right)}
 }
 
 // knows reports whether all members of an object have one of the names.
@@ -240,15 +220,4 @@ func respelt(object json.RawMessage, names []string) json.RawMessage {
 		b.Add(key, val)
 	}
 	return b.End()
-}
-
-// missing returns the members of example that an object lacks, as one; nil: none.
-func missing(object, example json.RawMessage) json.RawMessage {
-	var b scan.Object
-	for key, val := range scan.Named(example) {
-		if scan.Get(object, key) == nil {
-			b.Compact(key, val)
-		}
-	}
-	return b.EndOrNil()
 }

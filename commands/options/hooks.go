@@ -1,10 +1,12 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
@@ -42,6 +44,22 @@ func (h *Hooks) opening() (*hook.Answer, error) {
 		return nil, nil
 	}
 	return hook.ParseOnOpen(h.onOpen)
+}
+
+// suggestHook adds to the failure to read --on the command line with the answer that can only be meant.
+func suggestHook(l *cmdline.CommandLine, err error) error {
+	var other hook.Meant
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &other) {
+		return err
+	}
+	g := *f
+	for _, flag := range l.Flags {
+		if before, ok := strings.CutSuffix(flag, "="+other.Given); ok && strings.HasPrefix(flag, "--on=") {
+			g.Fix = l.WithFlag(flag, before+"="+other.Better)
+		}
+	}
+	return &g
 }
 
 // entries returns the hooks of --on and then --hooks, in that order: the first that

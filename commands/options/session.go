@@ -19,7 +19,7 @@ import (
 func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.entries()
 	if err != nil {
-		return session.Options{}, err
+		return session.Options{}, suggestHook(run.Line, err)
 	}
 	for _, dir := range h.Files {
 		for _, name := range hook.Unready(dir) {

@@ -275,18 +275,12 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 }
 
 // mend applies what a Mismatch proposes to the node that it is about, and reports
-// whether it could.
+// whether it could. It makes up no value for a member that lacks.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {
 	case m.Given != "":
 		n.open()
 		return n.rename(m.Given, m.Property)
-	case m.Rule == "required" && m.Value != nil:
-		n.open()
-		if n.kind == 'o' && n.find(m.Property) < 0 {
-			n.add(m.Property, fromJSON(m.Value))
-			return true
-		}
 	case m.Property != "" && m.Nearest != "":
 		n.open()
 		return n.rename(m.Property, m.Nearest)

@@ -228,31 +228,27 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	if !utf8.ValidString(arg) {
 		return nil, fault("parameter "+clip(arg)+" is not UTF-8", arg, "")
 	}
-	quoted := string(scan.AppendQuoted(nil, arg))
-	hint := "write " + wire.Quote(quoted) + " for text"
-	if better, ok := repaired(arg); ok {
-		hint = "did you mean " + wire.Quote(better) + "?"
-	} else if looksStructured(arg) {
-		hint = ""
-	}
-	if name, ok := strayKey(arg); ok {
-		hint += fmt.Sprintf(", or %s if %s is a key", wire.Quote(`{`+string(scan.AppendQuoted(nil, name))+`:…}`), name)
+	better := p.mended()
+	hint := unclear(arg)
+	switch fixed, ok := repaired(arg); {
+	case ok:
+		hint = "did you mean " + wire.Quote(fixed) + "?"
+	case looksStructured(arg), rejoined(p.args) != nil:
+		hint = oneWord
+	case hint == "":
+		hint = "write " + wire.Quote(string(scan.AppendQuoted(nil, arg))) + " for text"
 	}
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
-	f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
+	f.Err = &ArgError{Arg: arg, Args: better, Err: err}
 	return nil, f
 }
 
-// strayKey returns the name in a word that was perhaps meant as key=value, but
-// whose key is not allowed.
-func strayKey(arg string) (string, bool) {
-	name, _, ok := strings.Cut(arg, "=")
-	return name, ok && name != "" && wire.Quote(name) == name
-}
-
-// mended returns the words with every text that was expected to be JSON quoted, and
-// what else they need to be accepted; nil where that is not known.
+// mended returns the words with those joined that the shell has taken apart, else with every text that was expected to be
+// JSON quoted, and what else they need to be accepted; nil where it is not clear what was meant.
 func (p *parser) mended() []string {
+	if args := rejoined(p.args); args != nil {
+		return p.accepted(args)
+	}
 	args := slices.Clone(p.args)
 	for i, arg := range args {
 		key, op, value := splitKey(arg)
@@ -267,15 +263,16 @@ func (p *parser) mended() []string {
 			continue
 		}
 		better, ok := repaired(text)
+		if !ok {
+			better, ok = meantBy(op, text)
+		}
 		switch {
-		case ok:
-			args[i] = key + op + better
-		case looksStructured(text):
-			return nil // what was meant is not to be told
-		case op == ":=":
+		case !ok:
+			return nil // it is not clear what was meant
+		case op == ":=" && better[0] == '"':
 			args[i] = key + "=" + value
-		case op == "" && arg != "-":
-			args[i] = string(scan.AppendQuoted(nil, arg))
+		case op == "" || op == ":=":
+			args[i] = key + op + better
 		}
 	}
 	if slices.Equal(args, p.args) {

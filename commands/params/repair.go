@@ -14,7 +14,7 @@ var slips = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // repaired returns text, which begins an object or an array and is no JSON, with its
-// slips mended; false where that is no JSON either. Numbers, true, false and null stay
+// slips mended; false where that is no JSON either. Numbers and constants stay
 // what they are.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
@@ -28,6 +28,9 @@ func repaired(text string) (string, bool) {
 			return `"` + word[1:len(word)-1] + `"`
 		case word[0] == ',':
 			return word[len(word)-1:]
+		}
+		if constant := constants[word]; constant != "" {
+			return constant
 		}
 		if _, err := oneValue([]byte(word)); err == nil {
 			return word

@@ -68,7 +68,7 @@ func TestTypedRefusals(t *testing.T) {
 		hint    string
 		better  string
 	}{
-		{nil, `params: lacks "id" (rule "required" of the schema)`, `id=o_001`, `{"id":"o_001"}`},
+		{nil, `params: lacks "id" (rule "required" of the schema)`, `id=o_001`, ``},
 		{[]string{`id=1`, `limit=many`}, `parameter "limit=many": /limit: got "many", want integer (rule "type"`, `--no-check`, ``},
 		{[]string{`id=1`, `to.zip=04`}, `/to/zip: got "04", want integer`, ``, ``},
 		{[]string{`id=1`, `limit=0`}, `params: /limit: 0 is less than 1 (rule "minimum"`, ``, ``},
@@ -234,10 +234,10 @@ func TestRefusalsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ args, message, hint, better string }{
-		{``, `params: lacks "a" (rule "required" of the schema)`, `for example a:=7`, `{"a":7}`},
-		{`a=1|in={}`, `params: /in: lacks "b c" (rule "required" of the schema)`, `for example '{"b c":"x"}'`, `{"a":1,"in":{"b c":"x"}}`},
-		{`a=1|deep={}`, `params: /deep: lacks "e" (rule "required" of the schema)`, `for example deep.e=y`, `{"a":1,"deep":{"e":"y"}}`},
-		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (rule "required" of the schema)`, `for example '{"d":true}'`, `{"a":1,"list":[{"d":true}]}`},
+		{``, `params: lacks "a" (rule "required" of the schema)`, `for example a:=7`, ``},
+		{`a=1|in={}`, `params: /in: lacks "b c" (rule "required" of the schema)`, `for example '{"b c":"x"}'`, ``},
+		{`a=1|deep={}`, `params: /deep: lacks "e" (rule "required" of the schema)`, `for example deep.e=y`, ``},
+		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (rule "required" of the schema)`, `for example '{"d":true}'`, ``},
 		{`a=1|one.kind=number|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"number","v":5}}`},
 		{`a=1|one.kind=text|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"text","v":"5"}}`},
 		{`a=x`, `parameter "a=x": /a: got "x", want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
@@ -290,9 +290,9 @@ func TestPositional(t *testing.T) {
 }
 
 // TestExamplesHaveBounds: a name of 60 characters and a value of 200 bytes are still shown as key=value, a value of 1000 at
-// all; what lacks is proposed for up to seven members.
+// all.
 func TestExamplesHaveBounds(t *testing.T) {
-	say := func(schema string) (hint, better string) {
+	say := func(schema string) (hint string) {
 		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}`))
 		if err != nil {
 			t.Fatal(err)
@@ -302,11 +302,11 @@ func TestExamplesHaveBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Parse(context.Background(), []string{"{}"}, Options{Typer: typer})
-		f, ae := wire.AsFault(err), &ArgError{}
-		if f == nil || !errors.As(err, &ae) {
+		f := wire.AsFault(err)
+		if f == nil {
 			t.Fatalf("%s: %v", schema, err)
 		}
-		return f.Hint, strings.Join(ae.Args, " ")
+		return f.Hint
 	}
 	one := func(name, value string) string {
 		return `{"type":"object","required":["` + name + `"],"properties":{"` + name + `":{"type":"string","examples":["` + value + `"]}}}`
@@ -320,16 +320,9 @@ func TestExamplesHaveBounds(t *testing.T) {
 		{"a", long(998), `for example '{"a":"` + long(998) + `"}'`},
 		{"a", long(999), "--no-check sends it all the same"},
 	} {
-		if got, _ := say(one(tt.name, tt.value)); got != tt.want {
+		if got := say(one(tt.name, tt.value)); got != tt.want {
 			t.Errorf("%d and %d: got %s\nwant %s", len(tt.name), len(tt.value), got, tt.want)
 		}
 	}
-	for n, want := range map[int]string{7: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`, 8: ""} {
-		names := strings.Split("a b c d e f g h", " ")[:n]
-		schema := `{"type":"object","required":["` + strings.Join(names, `","`) + `"],"properties":{"` +
-			strings.Join(names, `":{"examples":[1]},"`) + `":{"examples":[1]}}}`
-		if _, got := say(schema); got != want {
-			t.Errorf("%d members lack: %s, want %s", n, got, want)
-		}
-	}
+
 }

@@ -58,8 +58,16 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 		if err == nil {
 			return v, nil
 		}
-		f := fault(fmt.Sprintf("parameter %s is not JSON (%v)", clip(arg), err), arg,
-			"write "+wire.Quote(Shown(key+"="+value))+" for text")
+		hint := "write " + wire.Quote(Shown(key+"="+value)) + " for text"
+		switch constant := constants[value]; {
+		case constant != "":
+			hint = "JSON's constants are true, false and null"
+		case value == "":
+			hint = "a variable may not be set; " + hint
+		case rejoined(p.args) != nil:
+			hint = oneWord
+		}
+		f := fault(fmt.Sprintf("parameter %s is not JSON (%v)", clip(arg), err), arg, hint)
 		f.Err = &ArgError{Arg: arg, Args: p.mended(), Err: err}
 		return nil, f
 	case "@=", ":@=":

@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/params"
 	"rpcx/commands/request"
+	"rpcx/commands/suggest"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -109,7 +110,7 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 		p.Print.Idle()
 		p.Env.Console.Note(c.method + ": cancelled")
 	default:
-		request.Suggest(p.Env, f, cat)
+		suggest.Call(p.Env, f, cat)
 		p.failed(f)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/dialects"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/cache"
@@ -29,7 +30,7 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	if why != "" {
 		f.Kind, f.Message = wire.RPCError, fmt.Sprintf("%q is not listed, but may exist: %s", format.CleanLine(name), format.CleanLine(why))
 	}
-	SuggestName(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.CatalogModules().Names(c), c.Names()...))
+	suggest.Name(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.CatalogModules().Names(c), c.Names()...))
 	return f
 }
 

@@ -12,6 +12,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/suggest"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
@@ -35,7 +36,7 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	}
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err != nil {
-		return e, nil, suggestEndpoint(run.Line, err)
+		return e, nil, suggest.Endpoint(run.Line, err)
 	}
 	listening := listens(run.Line)
 	if !listening && e.Reversed == endpoint.Accept {

@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/params"
+	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -70,7 +71,7 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
 			run.Console.Warn(err.Error() + ": left unchecked")
 		case err != nil:
-			return params.Result{}, suggestMethod(run, err, method, cat)
+			return params.Result{}, suggest.Method(run, err, method, cat)
 		default:
 			po.Typer = typer
 		}
@@ -85,7 +86,7 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 	if err == nil && p.Style == "positional" {
 		r.Params = params.Positional(r.Params, po.Typer)
 	}
-	return r, suggestParams(run.Line, err)
+	return r, suggest.Params(run.Line, err)
 }
 
 // typos are the parameters of a call that its schema allows but does not describe.

@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/params"
+	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -66,10 +67,13 @@ func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options
 // with the right spelling if it is known. With --no-check it returns nil.
 func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := e.Spec().Names.Check
-	if check == nil || p.NoCheck {
+	if p.NoCheck {
 		return nil
 	}
-	return suggestSpelling(run, check(method, subscribe))
+	if err := suggest.CheckMethod(run, method); err != nil || check == nil {
+		return err
+	}
+	return suggest.Spelling(run, check(method, subscribe))
 }
 
 // fromPeer makes the operation of x.Args, typed by the peer's catalog. If the

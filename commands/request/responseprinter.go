@@ -1,9 +1,11 @@
 package request
 
 import (
+	"context"
 	"time"
 
 	"rpcx/commands/env"
+	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -129,9 +131,9 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 // and such a command is known.
 func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		if Suggest(c.env, f, c.Catalog); c.Catalog == nil {
+		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {
 			if cat := c.jobs(f); cat != nil {
-				suggestJob(c.env, f, cat.Method(f.Method))
+				suggest.Job(c.env, f, cat.Method(f.Method))
 			}
 		}
 	}
@@ -185,4 +187,19 @@ func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 		stop, err = c.message(&msgs[i])
 	}
 	return stop, err
+}
+
+// jobs returns what the peer says of a method whose call may have been refused because it is a
+// job; nil where jobs are no calls of their own.
+func (c *ResponsePrinter) jobs(f *wire.Fault) *catalog.Catalog {
+	if jobs := all.Named(c.conv.Dialect()).Jobs; !suggest.WantsJob(f) || jobs == nil || jobs.Call == nil {
+		return nil
+	}
+	ctx, done := context.WithTimeout(c.deadline.Ctx, descriptionTimeout)
+	defer done()
+	cat, err := c.conv.Typing(ctx, f.Method)
+	if err != nil {
+		return nil
+	}
+	return cat
 }

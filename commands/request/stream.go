@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -58,7 +59,7 @@ func (c *ResponsePrinter) endStream(err error) error {
 	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
 		return c.warnUnhandled(nil) // a peer may end a subscription, if it closes without an error
 	case f.Kind == wire.RPCError:
-		Suggest(c.env, f, nil)
+		suggest.Call(c.env, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
 		return c.warnUnhandled(err)
 	}
@@ -141,7 +142,7 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 		return err
 	}
 	if failed.Kind == wire.RPCError {
-		Suggest(c.env, failed, nil)
+		suggest.Call(c.env, failed, nil)
 	}
 	return failed
 }

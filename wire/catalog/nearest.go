@@ -21,6 +21,9 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
+// IsSlip reports whether a word differs from a name by one slip of the fingers, so that nothing else was meant.
+func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
+
 // Closest returns the name closest to an unknown one, among few of which one was probably meant; "" if all are very
 // different.
 func Closest(name string, names []string) string {

@@ -34,7 +34,7 @@ func TestRefused(t *testing.T) {
 		{"lps+exec:x", `usage: "lps" is not a dialect, framing or transport; did you mean lsp+exec:x?`},
 		{"zzzzz+exec:x", `usage: "zzzzz" is not a dialect, framing or transport; use one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
 		{"wss+exec:x", `usage: unknown transport "wss+exec"; use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio`},
-		{"tcq://h:1", `usage: unknown transport "tcq"; did you mean tcp?`},
+		{"tcq://h:1", `usage: unknown transport "tcq"; did you mean tcp://h:1?`},
 		{"zzzzz://h:1", `usage: unknown transport "zzzzz"; use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio`},
 		{"demo:nosuch", `usage: unknown demo "nosuch"; use hotrepl, introspect, orders, ro, scomp, scriptling`},
 		{"demo:order", `usage: unknown demo "order"; use hotrepl, introspect, orders, ro, scomp, scriptling; did you mean demo:orders?`},

@@ -129,6 +129,7 @@ func (e *Endpoint) demo(name string) error {
 		f := wire.Usagef("unknown demo %q; use %s", name, strings.Join(serve.DemoNames(), ", "))
 		if near := catalog.Nearest(name, serve.DemoNames()); near != "" {
 			f.Hint = "did you mean demo:" + near + "?"
+			f.Err = transport.Meant{Given: name, Better: near}
 		}
 		return f
 	}
@@ -147,29 +148,43 @@ func (e *Endpoint) demo(name string) error {
 // transport, or for an unknown prefix, such as in "lps+exec:", the nearest
 // dialect or framing.
 func badTransport(rest string, err error) error {
-	scheme, _, colon := strings.Cut(rest, ":")
+	scheme, after, colon := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
 	if last := scheme[strings.LastIndexByte(scheme, '+')+1:]; !colon && plus && slices.Contains(schemeNames(), last) {
-		return &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q has no colon after its transport", rest), Hint: "did you mean " + rest + ":?"}
+		return meant(rest, rest+":", fmt.Sprintf("%q has no colon after its transport", rest))
 	}
 	if !plus {
 		f, near := wire.AsFault(err), catalog.Nearest(scheme, schemeNames())
-		if near == "" || !strings.HasPrefix(f.Message, "unknown transport") {
+		switch {
+		case !strings.HasPrefix(f.Message, "unknown transport"):
+			return err
+		case slices.Contains(schemeNames(), strings.ToLower(scheme)):
+			return meant(rest, strings.ToLower(scheme)+":"+after, f.Message)
+		case slices.Contains(Prefixes(), scheme) && slices.ContainsFunc(schemeNames(), func(s string) bool { return strings.HasPrefix(after, s+":") }):
+			return meant(rest, scheme+"+"+after, fmt.Sprintf("%q is not a transport", scheme))
+		case slices.Contains(Prefixes(), scheme):
+			return &wire.Fault{Kind: f.Kind, Message: fmt.Sprintf("%q is not a transport", scheme), Hint: "it stands before one, as in " + scheme + "+tcp://HOST:PORT"}
+		case near == "":
 			return err
 		}
-		return &wire.Fault{Kind: f.Kind, Message: f.Message, Hint: "did you mean " + near + "?"}
+		return meant(rest, near+":"+after, f.Message)
 	}
 	if slices.Contains(schemeNames(), word) {
 		return err
 	}
 	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is not a dialect, framing or transport", word)}
-	words := Prefixes()
+	words := append(all.OwnNames(), Prefixes()...)
 	if near := catalog.Nearest(word, words); near != "" {
-		f.Hint = "did you mean " + near + "+" + rest[len(word)+1:] + "?"
+		return meant(rest, near+"+"+rest[len(word)+1:], f.Message)
 	} else {
 		f.Hint = "use one of " + strings.Join(words, ", ")
 	}
 	return f
+}
+
+// meant returns the usage Fault for the end of an endpoint that can only mean better.
+func meant(given, better, message string) *wire.Fault {
+	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: "did you mean " + better + "?", Err: transport.Meant{Given: given, Better: better}}
 }
 
 // aliases are prefixes that stand for a framing, unless a dialect has the name.

@@ -32,7 +32,7 @@ func TestAnswers(t *testing.T) {
 		{"=x", `usage: a hook is NAME=ANSWER: "=x"`},
 		{"a", `usage: a hook is NAME=ANSWER: "a"`},
 		{"", `usage: a hook is NAME=ANSWER: ""`},
-		{"a=jqq:.x", `usage: hook a: "jqq:.x": unknown kind of answer "jqq"; did you mean jq:? To run a command of that name, write sh:jqq:.x`},
+		{"a=jqq:.x", `usage: hook a: "jqq:.x": unknown kind of answer "jqq"; did you mean jq:.x? To run a command of that name, write sh:jqq:.x`},
 		{"a=https://h/", `usage: hook a: "https://h/": unknown kind of answer "https"; to run a command of that name, write sh:https://h/`},
 		{"a=.", `usage: hook a: "." is not a command; did you mean jq:.? To run a command of that name, write sh:.`},
 		{"a=.x", `usage: hook a: ".x" is not a command; did you mean jq:.x? To run a command of that name, write sh:.x`},

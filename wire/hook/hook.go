@@ -68,7 +68,7 @@ var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // looksLikeJQ matches a jq path that was given as a command, such as .a. It does not match a path
 // with a slash, which may be a command.
-var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*)?$`) })
+var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*( .*)?)?$`) })
 
 // ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
 // checked. Errors are usage Faults.
@@ -115,9 +115,9 @@ func checkCommand(s, text string) error {
 	case strings.TrimSpace(text) == "":
 		return usage("%q contains no command", s)
 	case text == s && looksLikeJQ().MatchString(text):
-		f := usage("%q is not a command", s)
-		f.Hint = "did you mean jq:" + text + "? To run a command of that name, write sh:" + s
-		return f
+		return meant(s, "jq:"+text, "%q is not a command", s)
+	case text == s && isConstant(text):
+		return meant(s, "json:"+text, "%q is not a command", s)
 	case strings.ContainsRune(text, 0):
 		return usage("a command cannot hold a NUL")
 	}
@@ -129,6 +129,26 @@ func checkCommand(s, text string) error {
 	return nil
 }
 
+// A Meant is the cause of a Fault for an ANSWER that can only mean another one.
+type Meant struct{ Given, Better string }
+
+func (Meant) Error() string { return "another answer is meant" }
+
+// meant returns the Fault for the ANSWER s, which was probably meant as better.
+func meant(s, better, format string, args ...any) error {
+	f := usage(format, args...)
+	f.Hint = "did you mean " + better + "? To run a command of that name, write sh:" + s
+	if _, err := ParseAnswer(better); err == nil {
+		f.Err = Meant{s, better}
+	}
+	return f
+}
+
+// isConstant reports whether a command is JSON that no shell runs: an object or an array.
+func isConstant(text string) bool {
+	return strings.ContainsRune("{[", rune(text[0])) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil
+}
+
 func unknownKind(s, kind string) error {
 	f := usage("%q: unknown kind of answer %q", s, kind)
 	words := []string{string(Inbox)}
@@ -136,7 +156,7 @@ func unknownKind(s, kind string) error {
 		words = append(words, string(k))
 	}
 	if near := catalog.Nearest(kind, words); near != "" {
-		f.Hint = fmt.Sprintf("did you mean %s:? To run a command of that name, write sh:%s", near, s)
+		return meant(s, near+strings.TrimPrefix(s, kind), "%s", f.Message)
 	} else {
 		f.Hint = "to run a command of that name, write sh:" + s
 	}

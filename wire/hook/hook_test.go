@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a=", `hook a: "" contains no command`, ""},
 		{"a=text: ", `hook a: "text: " contains no command`, ""},
 		{"a=co:", `hook a: "co:" contains no command`, ""},
-		{"a=tex:date", `hook a: "tex:date": unknown kind of answer "tex"`, "did you mean text:? To run a command of that name, write sh:tex:date"},
+		{"a=tex:date", `hook a: "tex:date": unknown kind of answer "tex"`, "did you mean text:date? To run a command of that name, write sh:tex:date"},
 		{"a=inbox:x", `hook a: "inbox:x": unknown kind of answer "inbox"`, "to run a command of that name, write sh:inbox:x"},
 		{"a=zzzzzzz:x", `hook a: "zzzzzzz:x": unknown kind of answer "zzzzzzz"`, "to run a command of that name, write sh:zzzzzzz:x"},
 		{"a=jq:.a |", `hook a: jq: unexpected EOF at offset 4 of: .a |`, ""},

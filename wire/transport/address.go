@@ -51,6 +51,19 @@ func UsageHint(hint, format string, args ...any) *wire.Fault {
 	return f
 }
 
+// A Meant is the cause of a Fault for an address that can only mean another one.
+type Meant struct{ Given, Better string }
+
+// Error implements error.
+func (Meant) Error() string { return "another address is meant" }
+
+// meant returns the Fault for the address given, which can only mean better.
+func meant(given, better, format string, args ...any) *wire.Fault {
+	f := UsageHint("did you mean "+better+"?", format, args...)
+	f.Err = Meant{given, better}
+	return f
+}
+
 // Parse parses an address such as "tcp://127.0.0.1:9000" or "exec:./plugin -v". It reads only the text. Its errors are
 // Faults of kind Usage with a correct spelling as their hint.
 func Parse(s string) (Address, error) {
@@ -76,7 +89,7 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 	case "ws", "wss", "http", "https":
 		return a.parseURL(s, rest)
 	case "tcp", "tls":
-		return a.parseHostPort(rest)
+		return a.parseHostPort(s, rest)
 	case "unix":
 		return a.parseSocket(rest)
 	case "ws+unix", "http+unix":
@@ -90,7 +103,7 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 		return a.parseCommand(rest)
 	case "stdio":
 		if rest != "" {
-			return UsageHint("stdio:", "stdio: nothing may follow the colon")
+			return UsageHint("stdio: is stdin and stdout of rpcx itself; exec:COMMAND starts a program", "stdio: nothing may follow the colon")
 		}
 		return nil
 	}
@@ -100,7 +113,7 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 // parseURL parses the text after "ws:" or "http:".
 func (a *Address) parseURL(s, rest string) *wire.Fault {
 	if !strings.HasPrefix(rest, "//") {
-		return UsageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host", a.Scheme)
+		return meant(s, a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host", a.Scheme)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -136,17 +149,20 @@ func urlPath(u *url.URL) string {
 }
 
 // parseHostPort parses the text after "tcp:" or "tls:".
-func (a *Address) parseHostPort(rest string) *wire.Fault {
+func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 	hp, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		return UsageHint(a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host:port", a.Scheme)
+		return meant(s, a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host:port", a.Scheme)
+	}
+	if bare := strings.TrimSuffix(hp, "/"); bare != hp && !strings.ContainsAny(bare, "/?#@ ") {
+		return meant(s, a.Scheme+"://"+bare, "%s: an address of %s has no path", a.Scheme, a.Scheme)
 	}
 	if i := strings.IndexAny(hp, "/?#@ \t\r\n"); i >= 0 {
 		return UsageHint(a.Scheme+"://host:port", "%s: %q does not belong in host:port", a.Scheme, hp[i])
 	}
 	host, port, err := net.SplitHostPort(hp)
 	if err != nil {
-		return badHostPort(a.Scheme, hp)
+		return badHostPort(s, a.Scheme, hp)
 	}
 	if f := checkPort(a.Scheme, port, false); f != nil {
 		return f
@@ -159,13 +175,13 @@ func (a *Address) parseHostPort(rest string) *wire.Fault {
 }
 
 // badHostPort returns the error for an hp that net.SplitHostPort rejects.
-func badHostPort(scheme, hp string) *wire.Fault {
+func badHostPort(s, scheme, hp string) *wire.Fault {
 	i := strings.LastIndexByte(hp, ':')
 	switch {
 	case hp == "":
 		return UsageHint(scheme+"://127.0.0.1:9000", "%s: host and port are missing", scheme)
 	case strings.Count(hp, ":") > 1 && !strings.Contains(hp, "["):
-		return UsageHint(fmt.Sprintf("%s://[%s]:%s", scheme, hp[:i], hp[i+1:]), "%s: an IPv6 address needs brackets", scheme)
+		return meant(s, fmt.Sprintf("%s://[%s]:%s", scheme, hp[:i], hp[i+1:]), "%s: an IPv6 address needs brackets", scheme)
 	case i < 0 || strings.HasSuffix(hp, "]"):
 		return UsageHint(scheme+"://"+hp+":9000", "%s: the port is missing after %s", scheme, hp)
 	}
@@ -260,7 +276,7 @@ func noScheme(s string) *wire.Fault {
 		if strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket") {
 			return UsageHint("unix:"+s, "%q does not begin with a transport", s)
 		}
-		return UsageHint("exec:"+s, "%q does not begin with a transport", s)
+		return UsageHint("exec:COMMAND starts a program, unix:PATH connects to a socket", "%q does not begin with a transport", s)
 	case colon && err == nil && port == rest:
 		return UsageHint(fmt.Sprintf("tcp://%[1]s, ws://%[1]s/ or http://%[1]s/", s), "%q does not begin with a transport", s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):

@@ -1,0 +1,243 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rpcx/wire/scan"
+)
+
+// TestMistakes types each command line of testdata/mistakes.txt, in this process, and compares the exit status, facts of the
+// message and the fix. A fix is run as well: it succeeds, or fails for another reason.
+//
+//	$ WORDS         the command line after rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
+//	< TEXT          a line for stdin ($'…' as in bash)
+//	STATUS TEXT…    the exit status, and what the failure contains, separated by " | "; !TEXT: what it does not contain
+//	try WORDS       the command that it proposes; without such a line it proposes none
+//	fails           that command fails, too, but for another reason: for example, since only the peer can tell what is missing
+func TestMistakes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/mistakes")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for name, value := range map[string]string{"HOME": dir, "XDG_RUNTIME_DIR": filepath.Join(dir, "run"), "RPCX_ERRORS": "json", "RPCX_ENDPOINT": "", "HTTP_PROXY": "", "http_proxy": ""} {
+		t.Setenv(name, value)
+	}
+	names := mistakenPeers(t, dir)
+	mistakes := readMistakes(t, names)
+	for _, m := range mistakes {
+		t.Run(m.line, func(t *testing.T) { m.check(t) })
+	}
+	if len(mistakes) < 160 {
+		t.Errorf("%d command lines, want 160", len(mistakes))
+	}
+}
+
+// A mistake is a row of testdata/mistakes.txt.
+type mistake struct {
+	line   string
+	words  []string
+	stdin  string
+	status int
+	says   []string
+	fix    []string
+	fails  bool
+}
+
+// readMistakes reads the table; names holds the values of $NAME.
+func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
+	b, err := os.ReadFile(filepath.Join(testdata, "mistakes.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m *mistake
+	for i, line := range strings.Split(string(b), "\n") {
+		kind, rest, _ := strings.Cut(line, " ")
+		switch kind {
+		case "", "#":
+		case "$":
+			m = &mistake{line: rest, words: shellWords(t, rest, names)}
+			list = append(list, m)
+		case "<":
+			m.stdin += shellWords(t, rest, names)[0] + "\n"
+		case "try":
+			m.fix = shellWords(t, rest, names)
+		case "fails":
+			m.fails = true
+		default:
+			if _, err := fmt.Sscan(kind, &m.status); err != nil {
+				t.Fatalf("mistakes.txt:%d: %q", i+1, line)
+			}
+			for _, fact := range strings.Split(rest, " | ") {
+				m.says = append(m.says, expand(fact, names))
+			}
+		}
+	}
+	return list
+}
+
+// testdata is the directory, which the test leaves.
+var testdata, _ = filepath.Abs("testdata")
+
+// expand replaces the names of peers in text by their addresses.
+func expand(text string, names map[string]string) string {
+	return os.Expand(text, func(name string) string {
+		if v, ok := names[name]; ok {
+			return v
+		}
+		return "$" + name
+	})
+}
+
+// shellWords splits a line as sh does: with quotes, backslashes, and $NAME of a peer.
+func shellWords(t *testing.T, line string, names map[string]string) (words []string) {
+	var word strings.Builder
+	begun := false
+	end := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	for rest := line; rest != ""; {
+		c := rest[0]
+		rest = rest[1:]
+		switch {
+		case c == ' ':
+			end()
+			continue
+		case c == '\\':
+			word.WriteByte(rest[0])
+			rest = rest[1:]
+		case c == '\'' || c == '"' || c == '$' && strings.HasPrefix(rest, "'"):
+			ansi := c == '$'
+			if ansi {
+				c, rest = '\'', rest[1:]
+			}
+			text, after, ok := strings.Cut(rest, string(c))
+			if !ok {
+				t.Fatalf("%s: an open quote", line)
+			}
+			rest = after
+			if ansi {
+				text = strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t", `\ufeff`, "\ufeff").Replace(text)
+			}
+			if c == '"' {
+				text = expand(text, names)
+			}
+			word.WriteString(text)
+		case c == '$':
+			n := 0
+			for n < len(rest) && (rest[n] >= 'A' && rest[n] <= 'Z' || rest[n] >= '0' && rest[n] <= '9') {
+				n++
+			}
+			value, known := names[rest[:n]]
+			if !known {
+				t.Fatalf("%s: no peer is named %q", line, rest[:n])
+			}
+			word.WriteString(value)
+			rest = rest[n:]
+		default:
+			word.WriteByte(c)
+		}
+		begun = true
+	}
+	end()
+	return words
+}
+
+// check types the line, and the command that it proposes.
+func (m *mistake) check(t *testing.T) {
+	got := typed(t, m.words, m.stdin)
+	said := got.text()
+	if got.status != m.status {
+		t.Errorf("status %d, want %d: %s", got.status, m.status, said)
+	}
+	for _, fact := range m.says {
+		if not, ok := strings.CutPrefix(fact, "!"); ok == strings.Contains(said, not) {
+			t.Errorf("%s\nwant %q", said, fact)
+		}
+	}
+	fix := got.fault.Fix
+	if len(fix) > 0 {
+		fix = fix[1:] // rpcx
+	}
+	if !slices.Equal(fix, m.fix) {
+		t.Errorf("%s\nfix %q\nwant %q", said, fix, m.fix)
+	}
+	if len(fix) == 0 {
+		return
+	}
+	again := typed(t, fix, m.stdin)
+	switch {
+	case slices.Equal(fix, m.words):
+		t.Errorf("the fix is the command that failed: %q", fix)
+	case !m.fails && again.status != 0:
+		t.Errorf("the fix %q fails: %s", fix, again.text())
+	case m.fails && (again.status == 0 || again.fault.Message == got.fault.Message):
+		t.Errorf("the fix %q: %d %s", fix, again.status, again.text())
+	}
+}
+
+// A typedLine is what came of a command line.
+type typedLine struct {
+	status int
+	fault  struct {
+		Message, Hint string
+		Fix           []string
+	}
+	other string // what else stderr has
+}
+
+// text returns the message and the hint.
+func (l *typedLine) text() string {
+	return strings.TrimSpace(l.other + l.fault.Message + ": " + l.fault.Hint)
+}
+
+// typed runs a command line in this process.
+func typed(t *testing.T, words []string, stdin string) *typedLine {
+	dir := t.TempDir()
+	open := func(name string) *os.File {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	in, out, errs := open("stdin"), open("stdout"), open("stderr")
+	_, _ = in.WriteString(stdin)
+	_, _ = in.Seek(0, io.SeekStart)
+	defer func(in, out, errs *os.File) { os.Stdin, os.Stdout, os.Stderr = in, out, errs }(os.Stdin, os.Stdout, os.Stderr)
+	os.Stdin, os.Stdout, os.Stderr = in, out, errs
+	got := &typedLine{status: Main(append([]string{"rpcx"}, words...)).Status}
+	b, err := os.ReadFile(errs.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var said struct{ Error *json.RawMessage }
+		if json.Unmarshal(line, &said) == nil && said.Error != nil {
+			if err := json.Unmarshal(*said.Error, &got.fault); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			continue
+		}
+		got.other += string(line)
+		if fix := scan.Get(line, "fix"); fix != nil && got.fault.Fix == nil {
+			_ = json.Unmarshal(fix, &got.fault.Fix)
+		}
+	}
+	for _, f := range []*os.File{in, out, errs} {
+		_ = f.Close()
+	}
+	return got
+}

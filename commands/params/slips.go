@@ -1,0 +1,125 @@
+package params
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// constants are the spellings of JSON's constants in other languages.
+var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
+
+// oneWord is the hint for words that rejoined joins.
+const oneWord = "KEY=VALUE is one word, and so is JSON: quote it for the shell"
+
+// rejoined returns args with the words joined that the shell has taken apart: JSON with blanks ("[1, 2]"), and a key and its
+// value ("id = x", "id= x", "id =x", "id: x"); nil if there are none. Such words are errors on their own.
+func rejoined(args []string) []string {
+	for i := range args {
+		if n, whole := joinedJSON(args[i:]); n > 1 {
+			return slices.Concat(args[:i], []string{whole}, args[i+n:])
+		}
+		if n, whole := joinedPair(args[i:]); n > 1 {
+			return slices.Concat(args[:i], []string{whole}, args[i+n:])
+		}
+	}
+	return nil
+}
+
+// joinedJSON returns how many of the words are one JSON object or array, and that in one word.
+func joinedJSON(words []string) (n int, whole string) {
+	key, op, value := splitKey(words[0])
+	if op == "" {
+		value = words[0]
+	}
+	if op != "" && op != ":=" || !looksStructured(value) {
+		return 0, ""
+	}
+	for n = 2; n <= len(words); n++ {
+		text := strings.Join(append([]string{value}, words[1:n]...), " ")
+		if _, err := oneValue([]byte(text)); err == nil {
+			return n, key + op + text
+		}
+		if better, ok := repaired(text); ok && n == len(words) {
+			return n, key + op + better
+		}
+	}
+	return 0, ""
+}
+
+// joinedPair returns how many of the words are a key, an operator and a value, and these in one word.
+func joinedPair(words []string) (n int, whole string) {
+	if len(words) < 2 {
+		return 0, ""
+	}
+	for _, end := range []string{"=", ":"} { // of the key
+		if key, ok := strings.CutSuffix(words[0], end); ok && isName(key) && isValue(words[1]) {
+			return 2, key + "=" + words[1]
+		}
+	}
+	value, ok := strings.CutPrefix(words[1], "=")
+	switch {
+	case !ok || !isName(words[0]):
+	case isValue(value):
+		return 2, words[0] + "=" + value
+	case value == "" && len(words) > 2 && isValue(words[2]):
+		return 3, words[0] + "=" + words[2]
+	}
+	return 0, ""
+}
+
+// isValue reports whether a word can be the value of a key that stands before it.
+func isValue(word string) bool {
+	return word != "" && !IsKeyOp(word) && word[0] != '=' && word[0] != '-' && !looksStructured(word)
+}
+
+// name matches what can be a key, apart from its path.
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w.\[\]-]*$`) })
+
+func isName(word string) bool { return name().MatchString(word) }
+
+// unclear returns what a bare word that is not JSON may mean, for people, if it may mean more than a string; "" if it can
+// only be a string.
+func unclear(word string) string {
+	text := wire.Quote(string(scan.AppendQuoted(nil, word)))
+	key, _, pair := strings.Cut(word, "=")
+	named, after, colon := strings.Cut(word, ":")
+	switch {
+	case word == "":
+		return "a variable may not be set; " + text + " is the empty string"
+	case word[0] == '@' && len(word) > 1 && !pair:
+		return "- reads the params from stdin (- < " + wire.Quote(word[1:]) + "); " + text + " is a string"
+	case pair && key != "":
+		return text + " is a string; " + wire.Quote("{"+string(scan.AppendQuoted(nil, key))+":…}") + " has it as a key"
+	case word[0] == '=' || word[0] == '.' && len(word) > 1:
+		return text + " is a string"
+	case colon && isName(named) && after != "" && !strings.HasPrefix(after, "//"):
+		return "did you mean " + wire.Quote(Shown(named+"="+strings.TrimSpace(after))) + "? " + text + " is a string"
+	}
+	return ""
+}
+
+// meantBy returns the JSON that a bare word, or a value after :=, was meant as: a constant or a string; false where that is
+// not clear.
+func meantBy(op, text string) (value string, ok bool) {
+	quoted := string(scan.AppendQuoted(nil, text))
+	switch {
+	case looksStructured(text):
+		return "", false
+	case op == ":=" && constants[text] != "":
+		return constants[text], true
+	case op == ":=":
+		return quoted, isText(text)
+	}
+	return quoted, op != "" || unclear(text) == ""
+}
+
+// isText reports whether a value that is not JSON can only be a string: it is not empty, as if a variable were not set, and
+// it does not begin as a number does.
+func isText(value string) bool {
+	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
+}

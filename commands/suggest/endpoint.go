@@ -1,0 +1,113 @@
+package suggest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
+)
+
+// Endpoint adds to the failure to read an endpoint the command line with the one that can only be meant, if there is one.
+func Endpoint(l *cmdline.CommandLine, err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
+		return err
+	}
+	g, typed := *f, l.Args[0]
+	instead := func(hint string, args ...string) error {
+		g.Hint, g.Fix = hint, l.WithArgs(args)
+		return &g
+	}
+	switch better, hint := meant(typed, f), ""; {
+	case better != "":
+		return instead(g.Hint, slices.Concat([]string{better}, l.Args[1:])...)
+	case len(l.Args) > 1 && all.Has(typed) && isEndpoint(l.Args[1]):
+		return instead("a dialect stands before the transport", slices.Concat([]string{typed + "+" + l.Args[1]}, l.Args[2:])...)
+	case len(l.Args) > 1 && !strings.Contains(typed, ":") && isEndpoint(l.Args[1]):
+		return instead("the endpoint stands before the method", slices.Concat([]string{l.Args[1], typed}, l.Args[2:])...)
+	default:
+		if better, hint = ofFile(typed); hint == "" {
+			return err
+		}
+		if better == "" {
+			g.Hint = hint
+			return &g
+		}
+		return instead(hint, slices.Concat([]string{better}, l.Args[1:])...)
+	}
+}
+
+// meant returns what typed can only mean, by the cause of its failure; "" where that is not known. It is an endpoint.
+func meant(typed string, f *wire.Fault) string {
+	var shell transport.NeedsShell
+	var other transport.Meant
+	switch {
+	case errors.As(f, &shell):
+		before, _ := strings.CutSuffix(typed, shell.Command)
+		return before + shell.Better
+	case errors.As(f, &other):
+		before, _ := strings.CutSuffix(typed, other.Given)
+		if better := before + other.Better; isEndpoint(better) {
+			return better
+		}
+	}
+	if scheme, rest, ok := strings.Cut(typed, "//"); ok && !strings.Contains(scheme, ":") && isEndpoint(scheme+"://"+rest) {
+		return scheme + "://" + rest
+	}
+	return ""
+}
+
+// ofFile returns what the name of a file was meant to be as an endpoint, and what kind of file it is, for people; "" where it
+// is not one.
+func ofFile(typed string) (better, hint string) {
+	before, file, isStdio := strings.Cut(typed, "stdio:")
+	if !isStdio {
+		before, file = "", typed
+	}
+	info, err := os.Stat(file)
+	if err != nil || strings.ContainsAny(file, "+@") {
+		return "", ""
+	}
+	quoted := wire.Quote(file)
+	switch mode := info.Mode(); {
+	case mode&os.ModeSocket != 0 && !isStdio:
+		return "unix:" + file, "it is a socket"
+	case !mode.IsRegular():
+	case mode&0o111 != 0:
+		if !strings.Contains(file, "/") {
+			quoted = "./" + quoted
+		}
+		return before + "exec:" + quoted, "it is a program"
+	case isTape(file):
+		return "tape:" + file, "it is a tape"
+	default:
+		return "", fmt.Sprintf("the file %s is not executable; a catalog is given with --catalog", quoted)
+	}
+	return "", ""
+}
+
+// isTape reports whether a file begins as a tape does.
+func isTape(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head, _ := io.ReadAll(io.LimitReader(f, 16))
+	return bytes.HasPrefix(head, []byte(`{"tape":`))
+}
+
+// isEndpoint reports whether word can be nothing but an endpoint that is well written.
+func isEndpoint(word string) bool {
+	_, err := session.ParseEndpoint(word, "")
+	return err == nil
+}

@@ -1,0 +1,200 @@
+// Package suggest adds to failures the commands that were meant, built from what was typed and what the peer lists, and says
+// what may help where that is not known.
+package suggest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/params"
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// Call adds to the failure of a call the command line with the right method,
+// where the peer or the catalog names one that is near, or with parameters that the peer
+// may take.
+func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
+	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
+		if cat != nil && len(cat.Methods) > 0 && cat.Method(f.Method) == nil {
+			Name(run, f, f.Method, cat.Names())
+			return
+		}
+		values(run, f)
+		return
+	}
+	if cat != nil {
+		Job(run, f, cat.Method(f.Method))
+	}
+	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
+		return
+	}
+	if cat != nil {
+		Name(run, f, f.Method, cat.Names())
+	}
+	if f.Hint == "" {
+		exact(run, f, nearestOf(f.RPC.Data))
+	}
+	if f.Hint == "" {
+		methodWord(run, f)
+	}
+}
+
+// WantsJob reports whether a call may have been refused because the method is a job: there is
+// no such call, or the words of the error are about that.
+func WantsJob(f *wire.Fault) bool {
+	return f.RPC != nil && f.Hint == "" && (string(f.RPC.Code) == "-32601" || strings.Contains(f.RPC.Message, "task"))
+}
+
+// isTaskOnly reports whether the peer runs a method as a task and in no other way.
+func isTaskOnly(m *catalog.Method) bool {
+	return scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
+}
+
+// Job adds to the failure of a call the command that runs the method as a job, where
+// the peer lists it as one and refuses to be called.
+func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
+	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || string(f.RPC.Code) != "-32601" && !isTaskOnly(m) {
+		return
+	}
+	if !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
+		return
+	}
+	f.Hint = f.Method + " can be a job, and may be nothing else: rpcx job run begins it and waits for what it comes to"
+	job := *run.Line
+	job.Path = []string{"job", "run"}
+	job.Flags = slices.DeleteFunc(slices.Clone(job.Flags), func(flag string) bool {
+		name, _, _ := strings.Cut(flag, "=")
+		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // a job has none of them
+	})
+	f.Fix = job.WithArgs(job.Args)
+}
+
+// nearestOf returns the method that a peer suggests in the data of an error; "" if
+// none.
+func nearestOf(data json.RawMessage) string {
+	if scan.Type(data) != 'o' {
+		return ""
+	}
+	for _, member := range []string{"nearest", "suggested_method"} {
+		if name, ok := scan.Text(scan.Get(data, member)); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// values adds what to type to the failure of a call whose parameters the peer refuses: the values that were sent as
+// strings, if the peer names the parameter and the type that it wants.
+func values(run *env.Env, f *wire.Fault) {
+	args := run.Line.Args
+	rule, _ := scan.Text(scan.Get(f.RPC.Data, "rule"))
+	if len(args) == 2 && (rule == "" || rule == "required") {
+		f.Hint = "no parameters were given: NAME=VALUE gives one"
+		return
+	}
+	better, reason := slices.Clone(args), f.RPC.Message+" "+string(f.RPC.Data)
+	for i := min(2, len(args)); i < len(args); i++ {
+		name, value, ok := strings.Cut(args[i], "=")
+		if !ok || !params.IsTyped(args[i]) || !refused(reason, name, value) {
+			continue
+		}
+		if better[i] = name + ":=" + value; f.Hint == "" {
+			f.Hint = fmt.Sprintf("%s sends a string, %s the JSON value", params.Shown(args[i]), params.Shown(better[i]))
+		}
+	}
+	if f.Hint != "" {
+		f.Fix = run.Line.WithArgs(better)
+	}
+}
+
+// typeNames are, by scan.Type, the words with which peers name the type that they want.
+var typeNames = map[byte]string{
+	'n': "int|integer|number|numeric|float|double|decimal|[iu](8|16|32|64)|usize|f64", 't': "bool|boolean", 'f': "bool|boolean", '0': "null",
+	'a': "array|list|sequence|slice|tuple", 'o': "object|map|mapping|dict|dictionary|struct|record",
+}
+
+// refused reports whether the words of a peer name a parameter and a type that its text has as JSON.
+func refused(reason, name, value string) bool {
+	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil {
+		return false
+	}
+	types := typeNames[scan.Type([]byte(value))]
+	mentions := func(pattern string) bool {
+		return regexp.MustCompile(`(?i)(^|[^A-Za-z0-9_])(` + pattern + `)($|[^A-Za-z0-9_])`).MatchString(reason)
+	}
+	return types != "" && mentions(regexp.QuoteMeta(name)) && mentions(types)
+}
+
+// Name suggests the nearest of names, if one is near.
+func Name(run *env.Env, f *wire.Fault, name string, names []string) {
+	exact(run, f, catalog.Nearest(name, names))
+}
+
+// Method adds the nearest method of a catalog to a failure.
+func Method(run *env.Env, err error, method string, cat *catalog.Catalog) error {
+	f := wire.AsFault(err)
+	if f == nil || cat.Method(method) != nil {
+		return err
+	}
+	g := *f
+	Name(run, &g, method, cat.Names())
+	return &g
+}
+
+// exact suggests the command line with name as METHOD, spelt as the user
+// would.
+func exact(run *env.Env, f *wire.Fault, name string) {
+	if name == "" || !cmdline.IsSafeName(name) {
+		return
+	}
+	args := run.Line.Args
+	if run.Respell != nil && len(args) > 1 {
+		name = run.Respell(args[1], name)
+	}
+	f.Hint = "did you mean " + name + "?"
+	if len(args) > 1 {
+		f.Fix = run.Line.WithArgs(slices.Concat(args[:1], []string{name}, args[2:]))
+	}
+}
+
+// Spelling adds the command line in which the method is spelt as the
+// dialect spells it, if that is known.
+func Spelling(run *env.Env, err error) error {
+	var better *dialect.Misspelt
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &better) {
+		return err
+	}
+	g := *f
+	exact(run, &g, better.Method)
+	return &g
+}
+
+// Params adds the command line with parameters that would be accepted,
+// if they are known.
+func Params(l *cmdline.CommandLine, err error) error {
+	var arg *params.ArgError
+	f := wire.AsFault(err)
+	if f == nil || !errors.As(err, &arg) || len(l.Args) < 2 {
+		return err
+	}
+	g := *f
+	if hint, fix := strayWord(l, arg.Arg); hint != "" {
+		g.Hint, g.Fix = hint, fix
+		return &g
+	}
+	if arg.Args == nil {
+		return err
+	}
+	g.Fix = l.WithArgs(slices.Concat(l.Args[:2], arg.Args))
+	return &g
+}
