@@ -58,6 +58,8 @@ type HTTP struct {
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
 	// RetryAfter is the number of seconds that the server wants clients to wait; 0 if it does not say.
 	RetryAfter int `json:"retry_after,omitempty"`
+	// Challenge is the scheme of WWW-Authenticate, such as "Basic"; "" if there is none.
+	Challenge string `json:"-"`
 }
 
 // Error returns the message, followed by its cause if the message does not contain it already.

@@ -2,15 +2,21 @@ package env
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session"
+	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpclient"
 )
 
@@ -92,27 +98,116 @@ func (h *Sniffer) Explain(err error) error {
 	if c := h.e.Shown(h.first, f); c != nil {
 		return h.mismatch(c, f)
 	}
-	if c, why := h.e.Alternative(f); c != nil && c.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
-		return h.withAlternative(c, f, why)
+	if c := h.e.Secure(); c != nil && h.speaksTLS(f) {
+		return h.withAlternative(c, f, "the server answers a TLS handshake")
 	}
-	hint := h.hint(f)
+	if c, why := h.e.Alternative(f); c != nil && c.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
+		if h.e.IsProven(f) || h.tested(c) {
+			return h.withAlternative(c, f, why)
+		}
+		return h.withHint(f, h.probing("it may be "+c.Prefix()))
+	}
+	return h.withHint(f, h.hint(f))
+}
+
+// withHint returns f with a hint, if that is one and f has none.
+func (h *Sniffer) withHint(f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
-		return err
+		return f
 	}
 	g := *f
 	g.Hint = hint
 	return &g
 }
 
+// testTimeout bounds the test of an endpoint that a failure suggests.
+const testTimeout = 700 * time.Millisecond
+
+// testContext returns the context of such a test. It may be made after the command's own time is over.
+func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
+	ctx := h.run.Signal
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return context.WithTimeout(ctx, testTimeout)
+}
+
+// speaksTLS reports whether the server of an endpoint without TLS, which has sent nothing, answers a TLS handshake.
+func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
+	closed := f.Kind == wire.Closed && h.e.IsBytes() || strings.HasSuffix(f.Message, transport.NoResponse) || strings.Contains(f.Message, `malformed HTTP response "\x15`)
+	if !closed || len(h.first) > 0 || f.RPC != nil || f.HTTP != nil || transport.OfProxy(f) || h.run.Line.Has("proxy") || h.run.Line.Has("resolve") {
+		return false
+	}
+	ctx, cancel := h.testContext()
+	defer cancel()
+	at := h.e.Address.Host
+	if h.e.Address.Scheme != "tcp" {
+		at = transport.HostPort(&url.URL{Scheme: "http", Host: at})
+	}
+	return transport.SpeaksTLS(ctx, at)
+}
+
+// tested reports whether the peer answers at the endpoint that c names: it accepts the upgrade to WebSocket or the
+// handshake, else it returns any response to rpc.discover. A command is not started again: for one, the text of its error
+// has to do.
+func (h *Sniffer) tested(c *endpoint.Change) bool {
+	e, err := session.ParseEndpoint(c.Rewrite(h.run.Line.Args[0]), "")
+	if err != nil || len(e.Address.Command) > 0 {
+		return err == nil && c.Dialect != ""
+	}
+	ctx, cancel := h.testContext()
+	defer cancel()
+	o := h.run.Opened
+	o.Record, o.First, o.Reached, o.Reconnect = nil, nil, nil, nil
+	o.Transport.First, o.Transport.Unanswered = nil, nil
+	conv, err := session.Open(ctx, e, o)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conv.Close() }()
+	if e.Address.WebSocket() || c.Dialect != "" {
+		return true
+	}
+	st, err := conv.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "rpc.discover"})
+	if err != nil {
+		return false
+	}
+	_, err = st.Next(ctx)
+	return err == nil
+}
+
+// probing returns a hint with the command that finds out.
+func (h *Sniffer) probing(hint string) string {
+	words := h.run.Line.ForCommand("describe", h.run.Line.Args[:1], "--probe")
+	if words == nil || strings.HasPrefix(h.run.Line.Args[0], "@") || slices.Equal(h.run.Line.Path, []string{"describe"}) && h.run.Line.Has("probe") {
+		return hint
+	}
+	return hint + "; " + format.QuoteAll(words) + " finds out"
+}
+
 // hint returns what may help after a failure that shows nothing of what the peer speaks; "" if that is not known.
 func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
-		return "-H 'Authorization: Bearer …' or --token-command COMMAND says who asks"
+		return credentials(f.HTTP.Challenge)
 	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
-		return h.e.SilenceHint()
+		if hint := h.e.SilenceHint(); hint != "" {
+			return h.probing(hint)
+		}
 	}
 	return ""
+}
+
+// credentials returns how credentials are sent, by the scheme that the server asks for.
+func credentials(challenge string) string {
+	switch scheme := strings.ToLower(challenge); scheme {
+	case "basic":
+		return "the server asks for Basic: send credentials with http://USER:PASSWORD@HOST/ or -H @FILE"
+	case "bearer", "":
+		return "send credentials with -H 'Authorization: Bearer …' or --token-command COMMAND"
+	default:
+		return "the server asks for " + format.CleanLine(challenge) + ", which rpcx does not compute: send it with -H @FILE"
+	}
 }
 
 // Unanswered tells the user, once, that a POST has had no answer for a while, and which endpoint could be tried instead.
@@ -120,10 +215,8 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
 		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
-		if sig := h.e.AsWebSocket(); sig != nil {
-			f = h.withAlternative(sig, f, "a server of WebSockets may wait for an upgrade")
-		}
-		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint, Fix: f.Fix})
+		f.Hint = h.probing("it may be a WebSocket server")
+		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint})
 	})
 }
 

@@ -19,6 +19,7 @@ type alternative struct {
 	applies func(f *wire.Fault, e Endpoint) bool
 	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in the default dialect
 	reason  string
+	proven  bool // the failure has no other explanation
 }
 
 // The schemes to try instead of others: without TLS, with it, HTTP POST in place of WebSocket, and the reverse;
@@ -46,7 +47,7 @@ var noMethod = sync.OnceValue(func() *regexp.Regexp {
 // alternatives is the table. The first that applies counts.
 var alternatives = []alternative{
 	{
-		to: plain, reason: "try it without TLS",
+		to: plain, reason: "try it without TLS", proven: true,
 		applies: func(f *wire.Fault, _ Endpoint) bool { return strings.HasSuffix(f.Message, transport.NoTLS) },
 	},
 	{
@@ -56,11 +57,11 @@ var alternatives = []alternative{
 		},
 	},
 	{
-		to: secure, reason: "the server requires TLS",
+		to: secure, reason: "the server requires TLS", proven: true,
 		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, wantsTLS, http.StatusBadRequest) },
 	},
 	{
-		to: upgraded, reason: "the server requires a WebSocket",
+		to: upgraded, reason: "the server requires a WebSocket", proven: true,
 		applies: func(f *wire.Fault, _ Endpoint) bool {
 			return refused(f, nil, http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
 		},
@@ -83,7 +84,7 @@ var alternatives = []alternative{
 		},
 	},
 	{
-		reason: "the peer does not know this handshake",
+		reason: "the peer does not know this handshake", proven: true,
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
 				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
@@ -95,23 +96,40 @@ var alternatives = []alternative{
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
-		return "no response to the request; a WebSocket server needs " + upgraded[e.Address.Scheme] + ":// (-vv shows what is sent)"
+		return "no response to the request"
 	case strings.HasPrefix(e.Address.Scheme, "ws") && !e.Spec().Handshake.ServerFirst:
-		return "no message from the peer (-vv shows the frames)"
+		return "no message from the peer"
 	case e.Spec().Handshake.ServerFirst:
 		return "no handshake, which a " + e.Dialect + " host sends at once; the peer may use another dialect"
 	case e.IsBytes() && e.Framing == "" && e.Spec().Transport.Framing == "":
-		return "no response; the peer may expect another framing, such as header+ (try --probe)"
+		return "no response; the peer may expect another framing, such as header+"
 	case e.IsBytes():
-		return "no response; the peer may expect another framing (try --probe)"
+		return "no response; the peer may expect another framing"
 	}
 	return ""
 }
 
-// AsWebSocket returns the change that turns e from HTTP to WebSocket at the same address; nil if e is not HTTP.
-func (e Endpoint) AsWebSocket() *Change {
-	if to := upgraded[e.Address.Scheme]; to != "" {
+// IsProven reports whether the failure f has no other explanation than the Alternative to e.
+func (e Endpoint) IsProven(f *wire.Fault) bool {
+	a := e.alternative(f)
+	return a != nil && a.proven
+}
+
+// Secure returns the change that turns e into the same with TLS; nil if it has TLS, or none is possible.
+func (e Endpoint) Secure() *Change {
+	if to := secure[e.Address.Scheme]; to != "" {
 		return &Change{Scheme: to}
+	}
+	return nil
+}
+
+// alternative returns the first row of the table that applies; nil if there is none.
+func (e Endpoint) alternative(f *wire.Fault) *alternative {
+	for i := range alternatives {
+		a := &alternatives[i]
+		if (a.schemes == nil || slices.Contains(a.schemes, e.Address.Scheme)) && (a.to == nil || a.to[e.Address.Scheme] != "") && a.applies(f, e) {
+			return a
+		}
 	}
 	return nil
 }
@@ -122,15 +140,10 @@ func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""
 	}
-	for _, a := range alternatives {
-		to := a.to[e.Address.Scheme]
-		switch {
-		case a.schemes != nil && !slices.Contains(a.schemes, e.Address.Scheme), a.to != nil && to == "", !a.applies(f, e):
-			continue
-		case a.to == nil:
-			return &Change{Dialect: all.Default()}, a.reason
-		}
-		return &Change{Scheme: to}, a.reason
+	if a := e.alternative(f); a != nil && a.to == nil {
+		return &Change{Dialect: all.Default()}, a.reason
+	} else if a != nil {
+		return &Change{Scheme: a.to[e.Address.Scheme]}, a.reason
 	}
 	if e.Dialect != all.Default() || f.Kind != wire.RPCError || f.RPC == nil {
 		return nil, ""

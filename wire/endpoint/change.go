@@ -32,12 +32,7 @@ func (c Change) Rewrite(typed string) string {
 	if err != nil {
 		return typed
 	}
-	if c.Dialect != "" {
-		e.Dialect = c.Dialect
-	}
-	if c.Framing != "" {
-		e.Framing = c.Framing
-	}
+	e.change(c, rest)
 	if scheme, after, ok := strings.Cut(rest, "://"); ok && c.Scheme != "" {
 		if c.Scheme == "tcp" || c.Scheme == "tls" {
 			after, _, _ = strings.Cut(after, "/") // a path is HTTP's
@@ -58,6 +53,20 @@ func (c Change) Rewrite(typed string) string {
 		}
 	}
 	return rest
+}
+
+// change gives e the dialect and the framing that c names; rest is the transport of e and what follows.
+func (e *Endpoint) change(c Change, rest string) {
+	scheme, _, _ := strings.Cut(rest, ":")
+	if c.Dialect == all.Default() && byteTransports[scheme] && e.Framing == "" {
+		e.Framing = e.FramingName() // messages have come in it
+	}
+	if c.Dialect != "" {
+		e.Dialect = c.Dialect
+	}
+	if c.Framing != "" {
+		e.Framing = c.Framing
+	}
 }
 
 // Over returns typed with the dialect and the framing of e in front.
