@@ -2,6 +2,7 @@ package introspect
 
 import (
 	_ "embed" // the rules and the probes
+	"fmt"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -29,7 +30,7 @@ func Spec() dialect.Spec {
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:        dialect.Bridging{Name: listableName, Described: true, Objects: true},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
-			Send: `{jsonrpc: "2.0", id: $id, method: "` + schemaMethod + `"}`,
+			Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q}`, schemaMethod),
 			Is:   `(.params | objects | has("subscription") and (.result | objects | has("service_hash") and has("provenance"))) // false`,
 		}},
 		Discovery: &dialect.Discovery{

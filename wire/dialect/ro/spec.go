@@ -2,6 +2,7 @@ package ro
 
 import (
 	_ "embed" // the rules and the probes
+	"fmt"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -46,7 +47,7 @@ func Spec() dialect.Spec {
 		Validation: dialect.Validation{Rules: rules, Probes: probes},
 		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
-			Send: `{jsonrpc: "2.0", id: $id, method: "` + describe + `"}`,
+			Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q}`, describe),
 			Is:   `$request.method? == "` + describe + `" and ((.result | objects | has("ro-jrpc") or has("resources")) // false)`,
 		}},
 		Discovery:   &dialect.Discovery{Missing: "it has no rpc.describe"},

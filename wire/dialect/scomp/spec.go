@@ -2,6 +2,7 @@ package scomp
 
 import (
 	_ "embed" // the rules and the probes
+	"fmt"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -37,7 +38,7 @@ func Spec() dialect.Spec {
 		Detection: &dialect.Detection{
 			First: []string{`"kind": *"HandshakeError"`},
 			Probe: &dialect.Probe{
-				Send: `{jsonrpc: "2.0", id: $id, method: "` + handshake + `", params: {protocol: "` + protocol + `", bindings: []}}`,
+				Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q, params: {protocol: %q, bindings: []}}`, handshake, protocol),
 				Is: `((.error | objects | .data | objects | .kind == "HandshakeError") // false)
 					or $request.method? == "` + handshake + `" and ((.result | objects | has("protocol") and has("bindings")) // false)`,
 				Session: true,

@@ -3,6 +3,7 @@ package scriptling
 import (
 	_ "embed" // the rules and the probes
 	"encoding/json"
+	"fmt"
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -31,7 +32,7 @@ func Spec() dialect.Spec {
 		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, Plain: plainParams, NoStreams: true},
 		Handshake:     dialect.Handshake{Plugin: true},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
-			Send:    `{jsonrpc: "2.0", id: $id, method: "` + methodHandshake + `", params: ` + string(helloParams()) + `}`,
+			Send:    fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q, params: %s}`, methodHandshake, helloParams()),
 			Is:      `$request.method? == "` + methodHandshake + `" and ((.result | objects | has("library") and has("protocol")) // false)`,
 			Session: true,
 		}},
