@@ -70,8 +70,8 @@ func (mc *moduleCatalog) newModule(namespace string) *module {
 			m.description = text
 		}
 	}
-	if m.version == "" {
-		m.version = "0.0.0" // the protocol requires a version
+	if m.version = strings.TrimPrefix(m.version, "v"); m.version == "" || m.version[0] < '0' || m.version[0] > '9' {
+		m.version = "0.0.0" // the protocol requires a version of numbers
 	}
 	return m
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -159,9 +158,9 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 	return s
 }
 
-// unsaid is the TOML line that leaves out the probes about which most protocols
+// unsaid are the probes about which most protocols
 // that are pages say nothing.
-const unsaid = `except = ["batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"]`
+var unsaid = []any{"batch", "batch-empty", "batch-invalid", "batch-of-notifications", "params-by-position", "bad-params", "discovery-bad-params"}
 
 // probes returns what rpcx validate asks a peer: the probes of the base, unless
 // the dialect file's messages differ in form from the base's; then none. Probes about
@@ -171,5 +170,10 @@ func probes(p *load.Page) string {
 	if p.Base == "none" || renamed(p) {
 		return ""
 	}
-	return fmt.Sprintf("base = %q\n%s", p.Base, unsaid)
+	own, _ := p.Rules["except"].([]any) // these may be probes, too
+	text, err := toml.Encode(map[string]any{"base": p.Base, "except": slices.Concat(unsaid, own)})
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
