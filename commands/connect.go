@@ -160,7 +160,7 @@ func (c *connection) run() error {
 		case <-ctx.Done():
 			c.pipe.Stop()
 			<-printed
-			if context.Cause(ctx) == options.ErrForElapsed || quits && c.deadline.Idled() {
+			if context.Cause(ctx) == options.ErrForElapsed || quits && c.deadline.OnIdle() {
 				return refused
 			}
 			return env.Cause(ctx, ctx.Err())
@@ -179,7 +179,7 @@ func (c *connection) counts(err error) error {
 // show prints the messages that come in.
 func (c *connection) show() error {
 	defer wire.Guard()
-	ctx, done := env.WithFarewell(c.deadline.Ctx)
+	ctx, done := env.WithCloseDelay(c.deadline.Ctx)
 	defer done()
 	for {
 		m, idle, err := c.pipe.Recv()

@@ -25,7 +25,7 @@ const (
 	Response                 // answers the request with the same ID
 	Item                     // one piece of a stream, see Stream
 	Cancel                   // asks to end the request or stream named in Target
-	Greeting                 // a message of the handshake
+	Handshake                // a message of the handshake
 )
 
 var kindNames = [...]string{"invalid", "request", "notification", "response", "item", "cancel", "greeting"}

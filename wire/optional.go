@@ -15,8 +15,8 @@ type ReadCloser interface {
 
 // A PeerWatcher notices that the peer has closed the connection.
 type PeerWatcher interface {
-	// Gone returns a channel that is closed when the peer stops reading, as far as the system reports it; nil if it cannot.
-	Gone() <-chan struct{}
+	// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it; nil if it cannot.
+	PeerClosed() <-chan struct{}
 }
 
 // A PeerState reports, without a read, how far the peer has closed the connection.

@@ -95,17 +95,17 @@ func Sent(ctx context.Context) {
 	}
 }
 
-// A OneShot is a Conn that carries a single exchange of the peer (an HTTP POST to a listener). It is closed after the
+// A SingleExchange is a Conn that carries a single exchange of the peer (an HTTP POST to a listener). It is closed after the
 // responses to its messages, which only the peer's patience bounds.
-type OneShot interface {
-	// OneShot is a marker and does nothing.
-	OneShot()
+type SingleExchange interface {
+	// SingleExchange is a marker and does nothing.
+	SingleExchange()
 }
 
-// OneAnswer is a Conn whose peer may accept only a single message, the response to its request.
-type OneAnswer interface {
-	// OneAnswer reports whether that is so.
-	OneAnswer() bool
+// SingleResponse is a Conn whose peer may accept only a single message, the response to its request.
+type SingleResponse interface {
+	// SingleResponse reports whether that is so.
+	SingleResponse() bool
 }
 
 // A Framing makes a Conn out of a stream of bytes.

@@ -56,7 +56,7 @@ func (b *batch) run(ctx context.Context) (failed bool, err error) {
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	defer f.cancel(nil)
 	var done func()
-	f.farewell, done = env.WithFarewell(f.ctx)
+	f.farewell, done = env.WithCloseDelay(f.ctx)
 	defer done()
 	f.changed.L = &f.mu
 	if l, ok := b.conv.(session.Pipeliner); ok && b.types.asksNothing() {

@@ -75,8 +75,8 @@ func (c *Deadline) idled(d time.Duration) {
 	c.Cancel(c.quiet)
 }
 
-// Idled reports whether it was --idle that has ended Ctx, and not --timeout or a signal.
-func (c *Deadline) Idled() bool {
+// OnIdle reports whether it was --idle that has ended Ctx, and not --timeout or a signal.
+func (c *Deadline) OnIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
@@ -92,9 +92,9 @@ func (c *Deadline) Working(change int) {
 	}
 }
 
-// UntilFirst bounds the wait for the first message to d, if the user has not set --idle. Later
+// FirstMessage bounds the wait for the first message to d, if the user has not set --idle. Later
 // messages may take any time.
-func (c *Deadline) UntilFirst(d time.Duration) *Deadline {
+func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
 	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no bound
 		c.startIdle(d)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What bounds the first message bounds no other, and gives way to an idle time.
-func TestUntilFirst(t *testing.T) {
+func TestFirstMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		idle  time.Duration
@@ -25,7 +25,7 @@ func TestUntilFirst(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				cl := NewDeadline(t.Context(), 0, tt.idle).UntilFirst(time.Minute)
+				cl := NewDeadline(t.Context(), 0, tt.idle).FirstMessage(time.Minute)
 				defer cl.Stop()
 				if tt.touch > 0 {
 					time.Sleep(tt.touch)

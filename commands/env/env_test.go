@@ -39,7 +39,7 @@ func TestDeadline(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
 	end()
-	ctx, done := Farewell(ended)
+	ctx, done := CloseContext(ended)
 	defer done()
 	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > GoodbyeTimeout {
 		t.Errorf("%v, until %v", ctx.Err(), at)

@@ -178,17 +178,17 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	})
 }
 
-// WithFarewell returns a context that ends a moment after ctx, for printing
+// WithCloseDelay returns a context that ends a moment after ctx, for printing
 // messages that have come by then.
-func WithFarewell(ctx context.Context) (context.Context, func()) {
+func WithCloseDelay(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// Farewell returns a context for the last messages to the peer: it lasts for
+// CloseContext returns a context for the last messages to the peer: it lasts for
 // GoodbyeTimeout, but ends a moment after ctx.
-func Farewell(ctx context.Context) (context.Context, context.CancelFunc) {
+func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return DetachedContext(ctx, GoodbyeTimeout)
 }
 

@@ -142,7 +142,7 @@ func (p *prompt) leave() {
 	}
 	p.mu.Unlock()
 	p.await()
-	ctx, done := env.Farewell(p.Deadline.Ctx)
+	ctx, done := env.CloseContext(p.Deadline.Ctx)
 	defer done()
 	_ = p.Pipe.Finish(ctx)
 	p.Pipe.Stop()
@@ -161,7 +161,7 @@ func guarded(f func() error) (err error) {
 
 // show prints messages that belong to no call.
 func (p *prompt) show() error {
-	ctx, done := env.WithFarewell(p.Deadline.Ctx)
+	ctx, done := env.WithCloseDelay(p.Deadline.Ctx)
 	defer done()
 	for {
 		m, idle, err := p.Pipe.Recv()

@@ -119,7 +119,7 @@ func (c *collector) result() (json.RawMessage, error) {
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
-		bye, done := env.Farewell(ctx)
+		bye, done := env.CloseContext(ctx)
 		defer done()
 		_ = st.Cancel(bye)
 	}
@@ -129,7 +129,7 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 // abandon cancels a call that failed with err, and returns the reason for its end.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
-		bye, done := env.Farewell(ctx)
+		bye, done := env.CloseContext(ctx)
 		defer done()
 		_ = st.Cancel(bye)
 	}

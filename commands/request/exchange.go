@@ -111,7 +111,7 @@ func (x *exchange) converse(work func(session.Conversation) error) error {
 // send makes the operation, sends it and prints its response, as often as Retries say.
 func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 	if x.First > 0 {
-		x.deadline.UntilFirst(x.First)
+		x.deadline.FirstMessage(x.First)
 	}
 	var p typedOp
 	err := untilReached(x.Env, x.deadline, func() (err error) {

@@ -80,7 +80,7 @@ func (c *ResponsePrinter) finishNotifications() error {
 		}
 		b.err = b.print(m)
 	}
-	bye, done := env.Farewell(ctx)
+	bye, done := env.CloseContext(ctx)
 	defer done()
 	_ = b.stream.Cancel(bye)
 	return b.err

@@ -50,7 +50,7 @@ func (c *ResponsePrinter) end(err error) error {
 // cancel tells the peer that the rest of st is not wanted.
 func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	c.print.Idle() // output must not wait for the peer
-	ctx, done := env.Farewell(c.deadline.Ctx)
+	ctx, done := env.CloseContext(c.deadline.Ctx)
 	defer done()
 	_ = st.Cancel(ctx)
 }

@@ -54,7 +54,7 @@ func (c *ResponsePrinter) endStream(err error) error {
 		return c.warnUnhandled(nil)
 	case f == nil:
 		return err
-	case c.deadline.Idled() && f == wire.AsFault(cause):
+	case c.deadline.OnIdle() && f == wire.AsFault(cause):
 		return c.warnUnhandled(nil) // --idle is a regular end here
 	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
 		return c.warnUnhandled(nil) // a peer may end a subscription, if it closes without an error

@@ -101,7 +101,7 @@ type clients struct {
 // wrap returns conn such that its end is noticed. A POST does not count: others
 // follow it.
 func (c *clients) wrap(conn wire.Conn) wire.Conn {
-	if _, post := conn.(wire.OneShot); post || !c.untilFirst {
+	if _, post := conn.(wire.SingleExchange); post || !c.untilFirst {
 		return conn
 	}
 	return &closeNotifier{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}

@@ -185,7 +185,7 @@ func hotreplShape(obj []byte, f fields) (shape, bool) {
 	s := shape{kind: Call, name: kind, id: f.given("id"), body: scan.Without(obj, "type", "id")}
 	switch {
 	case kind == "handshake":
-		s.kind = Greeting
+		s.kind = Handshake
 	case s.id == nil:
 		s.kind, s.failed = Notification, kind == "error"
 	case kind == "subscribe_result", kind == "subscribe_error":
@@ -232,7 +232,7 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	case f.has("event"):
 		return shape{kind: Notification, name: f.text("event"), body: f["data"]}, true
 	case f.has("QMP"):
-		return shape{kind: Greeting, name: "QMP", body: f["QMP"]}, true
+		return shape{kind: Handshake, name: "QMP", body: f["QMP"]}, true
 	}
 	return shape{}, false
 }

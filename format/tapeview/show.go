@@ -115,7 +115,7 @@ func (p *printer) message(row *Row) {
 		if row.Of != 0 {
 			text = "(" + shortTime(row.Took) + ") " + text
 		}
-	case Notification, Item, Greeting:
+	case Notification, Item, Handshake:
 		arrow = "┄▶"
 	}
 	if row.Failed {
@@ -126,7 +126,7 @@ func (p *printer) message(row *Row) {
 
 // name returns the words at the beginning of a message's text.
 func name(row *Row) string {
-	if row.Kind == Greeting && row.Name == "" {
+	if row.Kind == Handshake && row.Name == "" {
 		return "greeting"
 	}
 	return format.CleanLine(row.Name)

@@ -40,7 +40,7 @@ const (
 	Notification
 	Answer
 	Item
-	Greeting
+	Handshake
 	Broken
 	Opening
 	Closing

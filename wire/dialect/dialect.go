@@ -207,11 +207,11 @@ type Caller interface {
 
 // A Connection describes a Caller's connection, and what it can do there beside calls. The zero value is usable.
 type Connection struct {
-	Codec       Codec            // nil: the caller does not show it
-	Name        string           // what the peer is called in warnings; "": it is the only one
-	OneShot     bool             // the connection is one exchange of the peer's
-	OneAnswer   bool             // the peer accepts only a single message, as the answer to its request
-	HTTPSession wire.HTTPSession // of the connection's exchanges; nil: the transport has none
+	Codec          Codec            // nil: the caller does not show it
+	Name           string           // what the peer is called in warnings; "": it is the only one
+	SingleExchange bool             // the connection is one exchange of the peer's
+	SingleResponse bool             // the peer accepts only a single message, as the answer to its request
+	HTTPSession    wire.HTTPSession // of the connection's exchanges; nil: the transport has none
 
 	// Warn warns the user of a problem with which no call fails. May be nil.
 	Warn func(text string)

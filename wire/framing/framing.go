@@ -206,8 +206,8 @@ func (c goneConn) FarEnd() (silent, gone bool) {
 	return false, false
 }
 
-// Gone returns a channel that is closed when the peer stops reading, as far as the system reports it.
-func (c goneConn) Gone() <-chan struct{} { return c.rwc.(wire.PeerWatcher).Gone() }
+// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it.
+func (c goneConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
 // closeError converts an error of the underlying stream into one that a Conn may return.
 func closeError(err error) error {

@@ -24,10 +24,10 @@ type Binding struct {
 	Endpoint func() (string, error)
 	// Client is the name of the peer in warnings; "": it is the only one.
 	Client string
-	// OneShot says that the connection is a single exchange (a POST). It uses the co-processes of
+	// SingleExchange says that the connection is a single exchange (a POST). It uses the co-processes of
 	// the table, which live until Table.Close: one that is started for each POST could keep no
 	// state.
-	OneShot bool
+	SingleExchange bool
 }
 
 // ConnectionHooks answer the requests of one connection and own the processes that

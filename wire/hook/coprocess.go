@@ -35,7 +35,7 @@ type coAnswer struct {
 // answerCo asks the co-process of a, which it starts if there is none.
 func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	owner := b
-	if b.binding.OneShot {
+	if b.binding.SingleExchange {
 		owner = b.t.shared()
 	}
 	co, err := owner.coprocess(c, a)

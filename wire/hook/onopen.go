@@ -31,7 +31,7 @@ var onOpen = &chain{pattern: "--on-open"}
 // connection that is a single exchange.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen
-	if a == nil || b.binding.OneShot {
+	if a == nil || b.binding.SingleExchange {
 		return
 	}
 	ctx, leave, err := b.enter(context.Background())

@@ -71,7 +71,7 @@ func boolean(b bool) []byte {
 	return no
 }
 
-// value returns the JSON of n, as it stands in the input, or in s.text.
+// value returns the JSON of n, as in the input, or in s.text.
 func (s *Scratch) value(n *node) []byte {
 	switch n.op {
 	case opPath:
@@ -129,7 +129,7 @@ func (s *Scratch) printed(val []byte) []byte {
 	return val
 }
 
-// isPrintedText reports whether gojq prints the string val as it stands.
+// isPrintedText reports whether gojq prints the string val unchanged.
 func isPrintedText(val []byte) bool {
 	if bytes.IndexByte(val, 0x7f) >= 0 || !utf8.Valid(val) {
 		return false

@@ -13,9 +13,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// runVar is the variable that tells a Func which Run calls it, as gojq gives
-// its functions no context. It is a number, so that a program that prints it
-// does not fail.
+// runVar is the variable that identifies the calling Run to a Func, because gojq passes its functions no context. It is a
+// number, so that a program that prints it does not fail.
 const runVar = "__rpcx_run"
 
 // define puts the definitions of functions that src may call before query,

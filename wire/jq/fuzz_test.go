@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// slow returns what gojq itself makes of src and in.
+// slow returns gojq's own result for src and in.
 func slow(src string, in []byte) (string, string, error) {
 	q, err := gojq.Parse(src)
 	if err != nil {

@@ -23,8 +23,7 @@ import (
 	"rpcx/wire"
 )
 
-// Options say what a program can use beside its input. The zero value is
-// usable.
+// Options are what a program can use beside its input. The zero value is usable.
 type Options struct {
 	// Vars are the values of $NAME for each NAME (without the "$"); $ARGS.named
 	// holds them too.
@@ -190,7 +189,7 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 		return nil
 	}
 	r := newRunState(vals)
-	if p.runs == nil { // else a Func may know it
+	if p.runs == nil { // otherwise a Func may know it
 		defer r.free()
 	}
 	code, part, err := p.start(in, r)

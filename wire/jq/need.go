@@ -7,12 +7,12 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A need is what a program looks at of a value: the paths by which its uses begin, none of
-// which is empty. What it does not look at is not decoded. nil: all of the value.
+// A need is the set of paths of a value that a program reads, none of which is empty. Other parts are not decoded. nil: the
+// whole value.
 type need [][]step
 
-// neededOf returns what query looks at of its input. passes says that an output may be the
-// input itself, which is then printed as it came.
+// neededOf returns the parts of the input that query reads. passes reports that an output may be the input itself, which is
+// then printed unchanged.
 func neededOf(query *gojq.Query) (needed need, passes bool) {
 	n := need{}
 	if query == nil || !n.output(query, &passes) {
@@ -48,8 +48,7 @@ func (n *need) plain(q *gojq.Query) bool {
 	return q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
 }
 
-// selects reports whether all that q ever gives is its input, and adds what it looks at to
-// decide.
+// selects reports whether q only yields its input, and adds the parts that it reads to decide.
 func (n *need) selects(q *gojq.Query) bool {
 	switch {
 	case !n.plain(q):
@@ -66,7 +65,7 @@ func (n *need) selects(q *gojq.Query) bool {
 	return q.Term.Type == gojq.TermTypeIdentity
 }
 
-// query adds what q looks at. It returns false if that is all of the input, or not known.
+// query adds the parts that q reads. It returns false if that is the whole input, or unknown.
 func (n *need) query(q *gojq.Query) bool {
 	switch {
 	case q == nil:
@@ -78,7 +77,7 @@ func (n *need) query(q *gojq.Query) bool {
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0 && n.selects(q.Left):
 		return n.query(q.Right)
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0:
-		return n.query(q.Left) // what is behind it has another input
+		return n.query(q.Left) // the right side has another input
 	case slices.ContainsFunc(q.Patterns, func(p *gojq.Pattern) bool { return p.Name == "" }):
 		return false
 	}
@@ -122,7 +121,7 @@ func (n *need) term(t *gojq.Term) bool {
 
 func (n *need) text(s *gojq.String) bool { return s == nil || n.all(s.Queries...) }
 
-// made adds what a term looks at that is no path.
+// made adds the parts that a term other than a path reads.
 func (n *need) made(t *gojq.Term) bool {
 	switch t.Type {
 	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeNumber:
@@ -138,7 +137,7 @@ func (n *need) made(t *gojq.Term) bool {
 	case gojq.TermTypeArray:
 		return n.query(t.Array.Query)
 	case gojq.TermTypeTry:
-		return n.query(t.Try.Body) // what is behind catch has the error as its input
+		return n.query(t.Try.Body) // the input of catch is the error
 	case gojq.TermTypeObject:
 		return !slices.ContainsFunc(t.Object.KeyVals, func(kv *gojq.ObjectKeyVal) bool { return !n.member(kv) })
 	case gojq.TermTypeIf:
@@ -154,7 +153,7 @@ func (n *need) made(t *gojq.Term) bool {
 	return false
 }
 
-// member adds what a member of an object that is made looks at: {a} is {a: .a}.
+// member adds the parts that a member of an object construction reads: {a} is {a: .a}.
 func (n *need) member(kv *gojq.ObjectKeyVal) bool {
 	switch {
 	case kv.Val != nil:
@@ -169,7 +168,7 @@ func (n *need) member(kv *gojq.ObjectKeyVal) bool {
 	return true
 }
 
-// call adds what a function looks at. Most take their whole input.
+// call adds the parts that a function reads. Most read their whole input.
 func (n *need) call(f *gojq.Func) bool {
 	switch {
 	case f.Name[0] == '$', f.Name == "empty" && len(f.Args) == 0:

@@ -12,8 +12,8 @@ func (n need) fits(raw []byte) bool {
 	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
 }
 
-// decodePart decodes of raw what n names, and all of it where it is of another type. passes
-// says that what is decoded may be an output, as it stands in raw.
+// decodePart decodes the parts of raw that n names, and all of it if it is of another type. passes reports that the decoded
+// value may be an output, unchanged from raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {
 		return s.decode(raw)
@@ -40,7 +40,7 @@ func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 // partFrom is the least length for which it pays to leave something out.
 const partFrom = 64
 
-// unread is a member that no program can name: it is no UTF-8.
+// unread is a member that no program can name: it is not UTF-8.
 const unread = "\xff"
 
 func (d *decoder) part(n need) any {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A path is followed in the text of a value: names as they are meant, whichever way they are written; of several members
-// of a name the last; elements from either end.
+// A path is followed in the text of a value: names in any spelling; the last of repeated members; elements from either end.
 func TestPathIsFollowedInTheText(t *testing.T) {
 	const in = `{"a":{"b":[1,{"c":1.50}]},"x":1,"\u0078":2,"\u0079":3,"x\\":4,"d":{"d":{"d":{"d":{"d":{"d":{"d":{"d":8}}}}}}},"n":null}`
 	for src, want := range map[string]string{

@@ -13,8 +13,8 @@ type place struct {
 	parts []*place
 }
 
-// A slot is the text of a place; without one the part is missing, which is null. wrong says
-// that to look at it is an error, or that gojq has to say what it is.
+// A slot is the text of a place; without one the part is missing, which is null. wrong means that reading it is an error, or
+// that gojq has to decide.
 type slot struct {
 	text  []byte
 	wrong bool
@@ -93,8 +93,7 @@ func (p *place) enter(c *scan.Cursor, slots []slot) {
 	}
 }
 
-// other notes what the parts of a value are that begins so, and has none: those of null
-// are null.
+// other records the parts of a value without parts: those of null are null.
 func (p *place) other(kind byte, slots []slot) {
 	if kind != 'n' {
 		p.wrong(slots, true)

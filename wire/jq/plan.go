@@ -9,12 +9,11 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A plan computes the output of the programs that are run most, on messages of a stream:
-// select(…) | {…}, with paths, constants, comparisons, and, or. It works on the text of the
-// input and prints what gojq prints, byte for byte. Where that is not certain, as where the
-// program fails, it leaves the input to gojq.
+// A plan computes the output of the most frequent programs on messages of a stream: select(…) | {…}, with paths, constants,
+// comparisons, and, or. It works on the text of the input and prints exactly what gojq prints. If that is not certain, or
+// the program fails, it leaves the input to gojq.
 type plan struct {
-	input  *place // what is looked at of the input
+	input  *place // the parts of the input that are read
 	slots  int    // how many places there are
 	checks []check
 	output *node
@@ -47,7 +46,7 @@ const (
 	opObject
 )
 
-// planOf returns the plan of query; nil where it has none. vars are the values of variables.
+// planOf returns the plan of query; nil if it has none. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	c := planner{&plan{}, vars}
 	c.input = c.place(step{})
@@ -128,8 +127,7 @@ func (c planner) value(q *gojq.Query, in *node) *node {
 	return n
 }
 
-// suffixed returns the node of a term with what follows it. A ? does nothing: where it would,
-// the input is left to gojq.
+// suffixed returns the node of a term with its suffixes. A ? has no effect: where it would, the input is left to gojq.
 func (c planner) suffixed(t *gojq.Term, in *node) *node {
 	n := c.term(t, in)
 	for _, s := range t.SuffixList {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that only selects, compares and builds says the same of a value, byte for byte,
-// whether all of that is decoded, or only what the program looks at, or nothing.
+// A program that only selects, compares and builds has the same output, byte for byte, whether all of the value is decoded,
+// or only the parts it reads, or nothing.
 func TestRandomProgramsSayTheSame(t *testing.T) {
 	parts, plans, planned := 0, 0, 0
 	for seed := range uint64(4000) {
@@ -63,7 +63,7 @@ func texts(outs [][]byte) (all []string) {
 	return all
 }
 
-// judged is what Truth and Holds say.
+// judged are the results of Truth and Holds.
 func judged(t *testing.T, p *Program, in string) string {
 	some, err := p.Truth(t.Context(), json.RawMessage(in))
 	every, err2 := p.Holds(t.Context(), json.RawMessage(in))

@@ -50,8 +50,7 @@ func (s *source) decode(raw []byte) (any, error) {
 	return d.read()
 }
 
-// add remembers the text of v. Empty values need none: they look the same
-// wherever they come from.
+// add remembers the text of v. Empty values need none, because they all look the same.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
 		return

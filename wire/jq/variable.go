@@ -9,7 +9,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// declared is a declared variable, and what a program looks at of its value.
+// declared is a declared variable, and the parts of its value that a program reads.
 type declared struct {
 	name string
 	need need
@@ -64,9 +64,8 @@ func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
 // null.
 type Values func(name string) json.RawMessage
 
-// IsPath reports whether p only follows a path in its input or in a declared
-// variable. Then it decodes nothing, and its output is a part of what it was
-// given.
+// IsPath reports whether p only follows a path in its input or in a declared variable. Then it decodes nothing, and its
+// output is a part of its input.
 func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
 
 // An runState is the state of one run: the values of the declared variables, and

@@ -42,7 +42,7 @@ type calls struct {
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
-	greetings    []wire.Message // sent by the peer without a request; at most maxGreetings
+	handshakes   []wire.Message // sent by the peer without a request; at most maxHandshakes
 	unsolicited  bool           // the peer opens streams that no call requested
 }
 

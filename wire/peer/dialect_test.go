@@ -27,7 +27,7 @@ func newGreeter() *greeter { return &greeter{jsonrpc.NewCodec(jsonrpc.Options{})
 func (g *greeter) Decode(raw []byte) ([]wire.Message, bool, error) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("hello")):
-		return []wire.Message{{Kind: wire.Greeting, Method: "hello", Raw: raw, Body: raw}}, false, nil
+		return []wire.Message{{Kind: wire.Handshake, Method: "hello", Raw: raw, Body: raw}}, false, nil
 	case bytes.HasPrefix(raw, []byte("item")):
 		m := wire.Message{Kind: wire.Item, ID: wire.ID(raw[5:6]), Raw: raw, Body: raw[7:]}
 		m.Final = string(m.Body) == "end"
@@ -312,16 +312,16 @@ func TestOneMessageFails(t *testing.T) {
 	})
 }
 
-// oneShot is a POST that takes one answer and no more.
-type oneShot struct {
+// singleExchange is a POST that takes one answer and no more.
+type singleExchange struct {
 	*conn
 	sent int
 	gone chan struct{}
 }
 
-func (o *oneShot) OneShot()              {}
-func (o *oneShot) Gone() <-chan struct{} { return o.gone }
-func (o *oneShot) SendBuffered(msg []byte) error {
+func (o *singleExchange) SingleExchange()             {}
+func (o *singleExchange) PeerClosed() <-chan struct{} { return o.gone }
+func (o *singleExchange) SendBuffered(msg []byte) error {
 	if o.sent++; o.sent > 1 {
 		return errors.New("one answer and no event stream")
 	}
@@ -330,13 +330,13 @@ func (o *oneShot) SendBuffered(msg []byte) error {
 
 // A POST is answered however long that takes; a stream that it cannot carry ends, and so do handlers after the peer has
 // disconnected.
-func TestOneShot(t *testing.T) {
+func TestSingleExchange(t *testing.T) {
 	for _, method := range []string{"slow", "stream", "gone"} {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := transport.Pair()
 				defer far.Close()
-				o := &oneShot{conn: &conn{Conn: near}, gone: make(chan struct{})}
+				o := &singleExchange{conn: &conn{Conn: near}, gone: make(chan struct{})}
 				far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`))
 				far.(wire.HalfCloser).CloseSend()
 				var ended error

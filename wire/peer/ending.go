@@ -61,7 +61,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	if !ok || err != io.EOF {
 		return nil
 	}
-	gone := g.Gone()
+	gone := g.PeerClosed()
 	select {
 	case <-gone:
 		p.mu.Lock()
@@ -153,7 +153,7 @@ func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 // drainContext bounds drain by Options.Drain. A one-shot connection is not bounded: it exists only
 // for its answers.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
-	if p.oneShot {
+	if p.singleExchange {
 		return context.WithCancel(context.Background())
 	}
 	return context.WithTimeout(context.Background(), p.o.Drain)

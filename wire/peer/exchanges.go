@@ -54,7 +54,7 @@ func (x *Exchanges) forget(p *Peer) {
 // asksInExchange reports whether the connection is one exchange, in which local requests are sent, but answered by another
 // exchange.
 func (p *Peer) asksInExchange() bool {
-	return p.oneShot && p.o.Exchanges != nil && !p.about.OneAnswer
+	return p.singleExchange && p.o.Exchanges != nil && !p.about.SingleResponse
 }
 
 // ownExchangeIDLocked gives a local request the id under which Exchanges finds its response. The request must have its id in
@@ -71,7 +71,7 @@ func (p *Peer) ownExchangeIDLocked(msg wire.Message) wire.Message {
 // passToAskerLocked passes an answer to the Peer whose exchange carried the request, if there is
 // one.
 func (p *Peer) passToAskerLocked(m *wire.Message) bool {
-	if !p.oneShot || p.o.Exchanges == nil || m.Kind != wire.Response {
+	if !p.singleExchange || p.o.Exchanges == nil || m.Kind != wire.Response {
 		return false
 	}
 	owner := p.o.Exchanges.take(m.ID)

@@ -245,7 +245,7 @@ func (l *link) onlyThis(err error) bool {
 	if f := wire.AsFault(err); f != nil {
 		return f.Kind != wire.Closed && f.Kind != wire.Protocol
 	}
-	return l.oneShot
+	return l.singleExchange
 }
 
 // unsent handles an answer that the connection did not accept. If the peer cannot be told anything
@@ -253,7 +253,7 @@ func (l *link) onlyThis(err error) bool {
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
 	again := p.end.Sealed != nil
-	if p.oneShot {
+	if p.singleExchange {
 		p.end.Sealed = err
 	}
 	p.mu.Unlock()

@@ -60,7 +60,7 @@ type Options struct {
 	// wire.DefaultMaxMessage.
 	MaxMessage int
 	// Drain bounds how long requests are still answered after the peer has closed its sending direction. 0 means 60 s. A
-	// wire.OneShot is not bounded.
+	// wire.SingleExchange is not bounded.
 	Drain time.Duration
 	// CloseTimeout bounds each step of Close. 0 means 2 s.
 	CloseTimeout time.Duration
@@ -130,15 +130,15 @@ type Peer struct {
 
 // A link is the connection with the optional interfaces that it implements.
 type link struct {
-	conn      wire.Conn
-	about     *dialect.Connection
-	exchanger wire.Exchanger // conn, if one message is one exchange; else nil
-	batcher   wire.Batcher   // conn, if it can hold messages back until Flush; else nil
-	router    wire.Router    // conn, if it has several streams; else nil
-	buffered  wire.Buffered  // conn, if it can return messages that it has read ahead; else nil
-	together  [][]byte       // used by the reader: the messages that were read together
-	idler     bool           // conn says when it is about to wait for more
-	oneShot   bool           // conn takes the answers to the first message, and no more
+	conn           wire.Conn
+	about          *dialect.Connection
+	exchanger      wire.Exchanger // conn, if one message is one exchange; else nil
+	batcher        wire.Batcher   // conn, if it can hold messages back until Flush; else nil
+	router         wire.Router    // conn, if it has several streams; else nil
+	buffered       wire.Buffered  // conn, if it can return messages that it has read ahead; else nil
+	together       [][]byte       // used by the reader: the messages that were read together
+	idler          bool           // conn says when it is about to wait for more
+	singleExchange bool           // conn takes the answers to the first message, and no more
 }
 
 // newLink returns the link of conn, which calls onIdle, if it can, before it waits for more.
@@ -148,7 +148,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 	l.batcher, _ = conn.(wire.Batcher)
 	l.router, _ = conn.(wire.Router)
 	l.buffered, _ = conn.(wire.Buffered)
-	_, l.oneShot = conn.(wire.OneShot)
+	_, l.singleExchange = conn.(wire.SingleExchange)
 	idler, ok := conn.(wire.Idler)
 	if l.idler = ok; ok {
 		idler.OnIdle(onIdle)
@@ -176,9 +176,9 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 
 // connection returns what p.Connection does.
 func (p *Peer) connection() *dialect.Connection {
-	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, OneShot: p.oneShot, Warn: p.warn, Tell: p.show, Settle: p.Settle}
-	if one, ok := p.conn.(wire.OneAnswer); ok {
-		c.OneAnswer = one.OneAnswer()
+	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Warn: p.warn, Tell: p.show, Settle: p.Settle}
+	if one, ok := p.conn.(wire.SingleResponse); ok {
+		c.SingleResponse = one.SingleResponse()
 	}
 	if s, ok := p.conn.(wire.HTTPSession); ok {
 		c.HTTPSession = renewableSession{s, p, &p.exchanges}

@@ -59,7 +59,7 @@ const pipelineBytes = 32 << 10
 // have come. It returns nil if the dialect or the connection cannot pipeline calls, or if the
 // Peer has a pipeline already.
 func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
-	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.oneShot || p.batcher == nil || !p.idler {
+	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.singleExchange || p.batcher == nil || !p.idler {
 		return nil
 	}
 	size := 64

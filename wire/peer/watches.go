@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// maxGreetings bounds the handshake messages that are kept for later watches.
-const maxGreetings = 8
+// maxHandshakes bounds the handshake messages that are kept for later watches.
+const maxHandshakes = 8
 
 // watch opens a stream of the peer's messages: all of them, or those that op takes. It begins with the handshake messages of
 // that method that have arrived.
@@ -21,8 +21,8 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 		return nil, p.end.Unwatched(op.Method)
 	}
 	p.calls.watches = append(p.calls.watches, s)
-	for i := range p.calls.greetings {
-		if m := p.calls.greetings[i]; op.Method != "" && op.Takes(m.Method) {
+	for i := range p.calls.handshakes {
+		if m := p.calls.handshakes[i]; op.Method != "" && op.Takes(m.Method) {
 			m.Final = false
 			p.deliverLocked(s, &m)
 			p.calls.wake() // the reader may be waiting already
@@ -77,8 +77,8 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 		p.deliverLocked(w, m)
 		m.Final = final
 	}
-	if m.Kind == wire.Greeting && len(p.calls.greetings) < maxGreetings {
-		p.calls.greetings = append(p.calls.greetings, m.Clone())
+	if m.Kind == wire.Handshake && len(p.calls.handshakes) < maxHandshakes {
+		p.calls.handshakes = append(p.calls.handshakes, m.Clone())
 	}
 	return seen
 }

@@ -8,10 +8,10 @@ import (
 
 func TestSomeGreetingsAreKept(t *testing.T) {
 	p := &Peer{calls: newCalls()}
-	for range maxGreetings + 3 {
-		p.showLocked(&wire.Message{Kind: wire.Greeting, Method: "hello"}, (*stream).sees)
+	for range maxHandshakes + 3 {
+		p.showLocked(&wire.Message{Kind: wire.Handshake, Method: "hello"}, (*stream).sees)
 	}
-	if len(p.calls.greetings) != maxGreetings {
-		t.Errorf("%d greetings are kept", len(p.calls.greetings))
+	if len(p.calls.handshakes) != maxHandshakes {
+		t.Errorf("%d greetings are kept", len(p.calls.handshakes))
 	}
 }

@@ -37,7 +37,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// Nothing fits: return the form that comes nearest, so that Check can say why.
+	// Nothing fits: return the nearest form, so that Check can state why.
 	want := s.types(path)
 	switch {
 	case want&String != 0:
@@ -82,8 +82,7 @@ type visit struct {
 	left   int
 }
 
-// fits reports whether v may stand at path, as far as the schema speaks about
-// that place alone. What is not known may.
+// fits reports whether v may be at path, as far as the schema describes that place alone. Unknown counts as yes.
 func (s *Schema) fits(e *evaluation, path []string, v json.RawMessage) bool {
 	root, err := read(v)
 	w := &walker{seen: map[visit]Types{}, leaf: func(part *jsonschema.Schema) (Types, bool) {

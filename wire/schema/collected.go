@@ -4,7 +4,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// collected gathers what the keywords of one schema say about one value.
+// collected gathers the results of a schema's keywords for one value.
 type collected struct {
 	e      *evaluation
 	s      *jsonschema.Schema
@@ -167,8 +167,8 @@ func (f *collected) conditional() {
 	}
 }
 
-// unevaluated applies unevaluatedProperties and unevaluatedItems to what no other
-// keyword has looked at. Where that is not known, neither is this.
+// unevaluated applies unevaluatedProperties and unevaluatedItems to what no other keyword has evaluated. If that is unknown,
+// so is this.
 func (f *collected) unevaluated() {
 	if rest := f.s.UnevaluatedProperties; rest != nil {
 		var names []string

@@ -34,8 +34,7 @@ var keywords = []string{
 	"readOnly", "writeOnly", "deprecated",
 }
 
-// build compiles the schema at pointer. What a $ref that leads nowhere stands for
-// is unknown, and so is whether a pattern matches that Go cannot compile.
+// build compiles the schema at pointer. A broken $ref is unknown, and so is a match of a pattern that Go cannot compile.
 func build(doc any, pointer string, o Options) (*Schema, error) {
 	if pointer != "" {
 		doc = bare(doc)
@@ -147,8 +146,7 @@ func walk(v any, f func(map[string]any)) {
 	}
 }
 
-// unusable returns the error that documents are no schemas, of which it says what
-// is wrong in the words for values.
+// unusable returns the error for documents that are not schemas, in the words for values.
 func unusable(err error, docs map[string]any) error {
 	var invalid *jsonschema.SchemaValidationError
 	var ve *jsonschema.ValidationError

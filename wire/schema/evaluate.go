@@ -7,10 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A verdict is what is known about a value and a schema. What depends on a part
-// of the schema that is not known, such as a $ref that leads nowhere, is unknown:
-// it neither passes nor fails, so that not, oneOf and if do not turn a guess into
-// a refusal.
+// A verdict is what is known about a value and a schema. The result of an unknown part of the schema, such as a broken $ref,
+// is unknown: it neither passes nor fails, so that not, oneOf and if do not turn a guess into a failure.
 type verdict uint8
 
 const (
@@ -30,18 +28,17 @@ const (
 
 // An evaluation is one check of a value.
 //
-// The library compiles schemas; its own check can neither be interrupted nor say
-// that something is not known, and takes exponential time where schemas refer to
-// each other more than once. This one remembers its verdicts and counts its
-// steps; what takes memory takes steps, too.
+// The library compiles schemas; its own check can neither be interrupted nor report unknown results, and takes exponential
+// time if schemas refer to each other more than once. This one remembers its verdicts and counts its steps; memory counts as
+// steps, too.
 type evaluation struct {
 	of       *Schema
 	ctx      context.Context
 	left     int // steps
 	depth    int
-	open     string              // what was not known first, in words; "": nothing, or it has none
+	open     string              // the first unknown part, as text; "": none
 	circular bool                // a schema was asked for while it was evaluated at the same value
-	scope    *scope              // nil: there are no dynamic references
+	scope    *scope              // nil: no dynamic references
 	verdicts map[question]answer // about the targets of references
 }
 
@@ -65,9 +62,8 @@ func (s *Schema) evaluation(ctx context.Context, size int) *evaluation {
 	return &evaluation{of: s, ctx: ctx, left: s.steps + size*s.stepsPerByte}
 }
 
-// spend counts steps. It returns false when there are none left, or the context
-// has ended: every verdict is unknown from then on, so that the evaluation comes
-// to its end soon and what was found out holds.
+// spend counts steps. It returns false when there are none left, or the context has ended: every verdict is unknown from
+// then on, so that the evaluation ends soon with the results so far.
 func (e *evaluation) spend(steps int) bool {
 	if e.left < 0 {
 		return false
@@ -80,7 +76,7 @@ func (e *evaluation) spend(steps int) bool {
 	return e.left >= 0
 }
 
-// unevaluated returns the verdict on what is not known, for a reason.
+// unevaluated returns the verdict for an unknown part, with its reason.
 func (e *evaluation) unevaluated(reason string, args ...any) verdict {
 	if e.open == "" {
 		e.open = fmt.Sprintf(reason, args...)
@@ -135,7 +131,7 @@ func (e *evaluation) check(s *jsonschema.Schema, v *value) answer {
 	}
 	if s.Ref != nil {
 		a := e.reference(s, s.Ref, "$ref", v)
-		if s.DraftVersion < 2019 { // which ignores what stands beside it
+		if s.DraftVersion < 2019 { // which ignores keywords beside $ref
 			return a
 		}
 		f.add(a)

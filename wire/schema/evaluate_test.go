@@ -24,8 +24,8 @@ func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	return s, &warnings
 }
 
-// What a lost $ref stands for is unknown: it lets nothing fail that depends on it,
-// and nothing pass either that would have failed without it.
+// The result of a broken $ref is unknown: nothing fails that depends on it, and nothing passes that would have failed
+// without it.
 func TestLostReferencesAreUnknown(t *testing.T) {
 	for _, c := range []struct{ name, schema, good, bad string }{
 		{"oneOf", `{"oneOf":[{"$ref":"#/$defs/gone"},{"type":"null"}]}`, `null`, ``},
@@ -189,7 +189,7 @@ func TestAllTellsWhatIsNotChecked(t *testing.T) {
 	}
 }
 
-// What takes too many steps is left unchecked, which is said, once.
+// A check with too many steps is left incomplete, with one warning.
 func TestStepsAreCounted(t *testing.T) {
 	s, warnings := lenient(t, `{"type":"array","items":{"enum":["a","b"]}}`, "")
 	s.steps = 1000

@@ -33,7 +33,7 @@ func (c *causes) add(f *failure) {
 	}
 }
 
-// alternatives returns the schemas of which a keyword wants one to fit.
+// alternatives returns the schemas of a keyword that requires one to fit.
 func (f *failure) alternatives() []*jsonschema.Schema {
 	if f.rule == "anyOf" {
 		return f.schema.AnyOf

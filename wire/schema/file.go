@@ -25,10 +25,10 @@ type FileOptions struct {
 	// Formats makes "format" a condition. Without it a format is a remark, as the
 	// later drafts have it, in the older ones as well.
 	Formats bool
-	// Warn gets a sentence for each pattern that is left unchecked, because Go's
-	// regular expressions do not know it. May be nil.
+	// Warn gets a sentence for each pattern that is not checked, because Go's regular expressions do not support it. May be
+	// nil.
 	Warn func(text string)
-	// Content stands for the content of the file. nil: the folder has it.
+	// Content replaces the content of the file. nil: read the file.
 	Content []byte
 	// Copies are local copies of documents that are not in the folder.
 	Copies []Copy
@@ -98,8 +98,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	return s, nil
 }
 
-// stepsPerByte are steps beyond maxSteps that a check may take for each byte of
-// its value where the user has chosen the schema.
+// stepsPerByte are steps beyond maxSteps that a check may take for each byte of its value if the user has chosen the schema.
 const stepsPerByte = 16
 
 // bare returns a document around schemas without the keywords at its root, which
@@ -133,10 +132,10 @@ func warnOnce(warn func(string)) func(string) {
 	}
 }
 
-// folderBase is the address that the folder has inside the compiler.
+// folderBase is the address of the directory inside the compiler.
 const folderBase = "rpcx:///folder/"
 
-// files loads documents from the folder of a schema.
+// files loads documents from the directory of a schema.
 type files struct {
 	folder fs.FS
 	id     string // what stands before a file's path in the $ids of the folder; "": not known
@@ -144,8 +143,7 @@ type files struct {
 	read   map[string]any // the documents so far, by address
 }
 
-// home finds out which addresses mean files of the folder: those beside the $id
-// of the document.
+// home determines which addresses mean files of the directory: those beside the $id of the document.
 func (f *files) home(name string, doc any) {
 	root, _ := doc.(map[string]any)
 	id, _ := root["$id"].(string)
@@ -224,7 +222,7 @@ func parsed(name string, b []byte) (any, error) {
 	return v, nil
 }
 
-// fileError says what is wrong with a schema, in terms of the user's files.
+// fileError returns what is wrong with a schema, in terms of the user's files.
 func fileError(err error, docs map[string]any) error {
 	var load *jsonschema.LoadURLError
 	if errors.As(err, &load) {

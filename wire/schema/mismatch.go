@@ -18,11 +18,11 @@ type Mismatch struct {
 	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "" is the whole
 	Message string `json:"message"`           // what is wrong, without the place
 
-	// Of the error of Check, what the person who typed the value may have meant.
+	// Suggestions for the person who typed the value, set by Check.
 
-	Nearest  string          `json:"-"` // the right spelling of a name or value; "" if none is near
+	Nearest  string          `json:"-"` // the nearest correct name or value; "" if none is similar
 	Property string          `json:"-"` // the property that is missing or unknown; "" if it is about none
-	Given    string          `json:"-"` // the given property that was perhaps meant to be the missing one; "" if there is none
+	Given    string          `json:"-"` // a given property that may be a misspelling of the missing one; "" if none is
 	Value    json.RawMessage `json:"-"` // a value that would fit: an example for a missing property, else the nearest; nil if unknown
 
 	// Branches are, of the result of All and where Rule is oneOf or anyOf and no
@@ -64,8 +64,7 @@ func (s *Schema) place(address string) string {
 	return inFolder(file) + "#" + schemaPointer(address)
 }
 
-// best reduces a tree of failures to the one that is most useful to the person
-// who typed the value, with what was perhaps meant.
+// best reduces a tree of failures to the most useful one for the person who typed the value, with suggestions.
 func (s *Schema) best(root *failure) *Mismatch {
 	f := root.useful()
 	m := s.mismatch(f, f.sentence())
@@ -81,7 +80,7 @@ func (s *Schema) best(root *failure) *Mismatch {
 	return &m
 }
 
-// unknown sets which property is not known, and which one was perhaps meant.
+// unknown sets the unknown property, and the one that may be meant.
 func (m *Mismatch) unknown(unknown, known []string) {
 	m.Property = unknown[0]
 	for _, name := range unknown {

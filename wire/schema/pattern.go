@@ -9,11 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A pattern is a regular expression with its size, by which the steps of a match
-// are counted. JSON Schema means those of ECMA-262, some of which Go's cannot
-// express: look-around and back-references. They go to an engine that
-// backtracks, whose time is bounded. Whether a pattern matches that neither
-// knows is unknown.
+// A pattern is a regular expression with its size, by which the steps of a match are counted. JSON Schema uses those of
+// ECMA-262, some of which Go's cannot express: look-around and back-references. They run on a backtracking engine with
+// bounded time. If neither supports a pattern, its match is unknown.
 type pattern struct {
 	*regexp.Regexp                 // nil: Go cannot express it
 	ecma           *regexp2.Regexp // nil: it is not needed, or cannot express it either

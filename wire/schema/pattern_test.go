@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Patterns of ECMA-262 that Go cannot express are checked; one that takes too long, or
-// that is not a pattern, is not evaluated, which All says.
+// Patterns of ECMA-262 that Go cannot express are checked; one that takes too long, or is invalid, is not evaluated, which
+// All reports.
 func TestPatternsThatGoCannotExpress(t *testing.T) {
 	slow := strings.Repeat("a", 60) + "!"
 	for _, c := range []struct{ pattern, fits, not, open string }{

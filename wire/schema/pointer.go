@@ -66,8 +66,8 @@ const (
 	maxExpanded = 256
 )
 
-// A reach says through which keywords, beside $ref, a schema applies others to the
-// same value: each includes those before.
+// A reach is the set of keywords, beside $ref, by which a schema applies others to the same value: each includes those
+// before.
 type reach int
 
 const (

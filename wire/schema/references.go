@@ -29,8 +29,8 @@ const maxSchemas = 5_000
 // compiled. It repairs references, and finds what must be left unchecked.
 type survey struct {
 	doc     any
-	lifted  string            // where the schema stands that is compiled
-	places  map[string]string // by the URL of an $id, where what has it stands
+	lifted  string            // the place of the schema being compiled
+	places  map[string]string // places by the URL of an $id
 	anchors map[string]string // by that URL and the name, after #
 	drafts  *jsonschema.Compiler
 	done    map[string]bool
@@ -43,7 +43,7 @@ type survey struct {
 type site struct {
 	pointer string
 	base    *url.URL
-	root    string // where that resource stands
+	root    string // the place of that resource
 }
 
 // Keywords that hold one schema, a list of them, or several by name.
@@ -156,7 +156,7 @@ func (s *survey) visit(at site) error {
 	return nil
 }
 
-// rules looks at the keywords of m that hold no schemas.
+// rules examines the keywords of m that contain no schemas.
 func (s *survey) rules(m map[string]any) error {
 	for key, v := range m {
 		if slices.Contains(schemaWords, key) || slices.Contains(schemaLists, key) || slices.Contains(schemaMaps, key) || key == "$defs" || key == "definitions" {
@@ -200,8 +200,7 @@ func (s *survey) parts(m map[string]any, at site) {
 	}
 }
 
-// reference returns what ref, at a place, is to be replaced by: what leads there,
-// or what is known to be unknown.
+// reference returns the replacement for ref at a place: a reference to its target, or an unknown schema.
 func (s *survey) reference(ref string, at site) string {
 	u, err := at.base.Parse(ref)
 	if err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	// unchecked: a regular expression that Go cannot compile, a $ref that leads
 	// nowhere. May be nil.
 	Warn func(text string)
-	// Right says that the document is known to be valid, so that it need not be checked.
+	// Right reports that the document is known to be valid and need not be checked.
 	Right bool
 }
 
@@ -90,11 +90,9 @@ func (s *Schema) ready(raw json.RawMessage) {
 	}
 }
 
-// Check checks v. The error is a *Mismatch, the most useful one to know, or the
-// context's. A nil v stands for params that were not given, and is checked as an
-// empty object or array, whichever the schema wants. What cannot be known,
-// because it depends on a part of the schema that is not, is no mismatch; neither
-// is what takes too many steps to find out, which Options.Warn is told once.
+// Check checks v. The error is a *Mismatch, the most useful one, or the context's. A nil v means missing params, and is
+// checked as an empty object or array, whichever the schema requires. Unknown results, because of an unknown part of the
+// schema or too many steps, are not mismatches; Options.Warn gets one warning of the latter.
 func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	if v == nil {
 		v = s.empty()
@@ -116,10 +114,8 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// All returns all that keeps v from fitting, in the order of its places; nothing
-// where it fits. What takes too many steps to find out is a mismatch, too. open
-// says what could not be evaluated, where v may therefore not fit; "": all was. The
-// error is the context's.
+// All returns all mismatches of v, in the order of their places; none if v fits. Too many steps are a mismatch, too. open is
+// what could not be evaluated, where v may therefore not fit; "": nothing. The error is the context's.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	var m *Mismatch

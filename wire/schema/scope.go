@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A scope says which schema each dynamic anchor means: that of the outermost
-// resource that has it, of those through which the evaluation has come. Its name
-// "" stands for $recursiveAnchor.
+// A scope has the schema of each dynamic anchor: that of the outermost resource on the path of the evaluation. The name ""
+// is $recursiveAnchor.
 type scope struct {
 	anchors map[string]*jsonschema.Schema
 	inner   map[*resource]*scope

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sentences say what is wrong where a keyword is broken, for people and without
-// the place.
+// sentences describe the failure of each keyword, for people and without the place.
 var sentences = map[string]func(f *failure) string{
 	"type": func(f *failure) string {
 		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
@@ -54,7 +53,7 @@ var sentences = map[string]func(f *failure) string{
 	"not":                   func(*failure) string { return "is what the schema excludes" },
 }
 
-// sentence says what is wrong, without the place.
+// sentence describes the failure, without the place.
 func (f *failure) sentence() string {
 	switch say := sentences[f.rule]; {
 	case say != nil:
@@ -95,7 +94,7 @@ func (f *failure) wanted() []any {
 	return f.schema.Enum.Values
 }
 
-// number says how a number is to its bound.
+// number compares a number with its bound.
 func (f *failure) number(is string, bound *big.Rat) string {
 	return digits(rat(f.value.raw)) + " " + is + " " + digits(bound)
 }

@@ -16,15 +16,14 @@ import (
 type Undescribed struct {
 	Pointer string // JSON pointer to the member
 	Name    string
-	Nearest string // the described name that is near and not given; "" if none is
+	Nearest string // a similar described name that is missing; "" if none is
 }
 
 // maxUndescribed bounds the members that Undescribed returns.
 const maxUndescribed = 16
 
-// Undescribed returns the members of v, which fits, that the schema does not
-// describe. Where the names cannot all be known, because a part of the schema is
-// not, it returns none.
+// Undescribed returns the members of v, which fits, that the schema does not describe. If the names are not all known,
+// because a part of the schema is unknown, it returns none.
 func (s *Schema) Undescribed(v json.RawMessage) []Undescribed {
 	val, err := read(v)
 	if err != nil {
@@ -90,10 +89,10 @@ const stepsAtOnce = 64
 type described struct {
 	schemas []*jsonschema.Schema
 	names   []string
-	open    bool // members of any name are described, or what is described is not known
+	open    bool // members of any name are allowed, or the names are unknown
 }
 
-// read adds what a schema says.
+// read adds the names of a schema.
 func (d *described) read(s *jsonschema.Schema) {
 	expand(s, ifThenElse, func(s *jsonschema.Schema) {
 		d.schemas = append(d.schemas, s)

@@ -152,7 +152,7 @@ func (v *value) member(name string) *value {
 // an array may be as large as memory allows.
 func (v *value) elements() scan.Cursor { return scan.ReadArray(v.raw, wire.DefaultMaxDepth) }
 
-// text returns what a string stands for.
+// text returns the content of a JSON string.
 func (v *value) text() []byte { return scan.Unescaped(v.raw[1 : len(v.raw)-1]) }
 
 var kindNames = map[byte]string{'0': "null", 't': "boolean", 'f': "boolean", 'n': "number", 's': "string", 'a': "array", 'o': "object"}
@@ -218,9 +218,8 @@ func (v *value) String() string {
 	return encode(decoded)
 }
 
-// hasHuge reports whether a number in v has more than 4096 digits or an exponent
-// of more than three digits: computing with all of them would give a peer a way
-// to burn our time. v need not be valid.
+// hasHuge reports whether a number in v has more than 4096 digits or an exponent of more than three digits: a peer could use
+// up time with computations on such numbers. v need not be valid.
 func hasHuge(v []byte) bool {
 	const most = 4 << 10
 	for i := 0; i < len(v); i++ {

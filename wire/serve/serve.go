@@ -97,7 +97,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	if b.o.Hooks == nil {
 		return r
 	}
-	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, OneShot: about.OneShot}
+	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, SingleExchange: about.SingleExchange}
 	if b.o.TalkBack != nil {
 		binding.Endpoint = b.o.TalkBack(c, r)
 	}

@@ -157,7 +157,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 		o.Tap, o.Note = s.options.Client(client)
 	}
 	rec = s.record(conn).from(conn, wire.Send)
-	if _, rec.brief = conn.(wire.OneShot); !rec.brief {
+	if _, rec.brief = conn.(wire.SingleExchange); !rec.brief {
 		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
 	}
 	o.Record = rec.messages()

@@ -86,14 +86,14 @@ func TestAsksInsideAnExchange(t *testing.T) {
 }
 
 // A late listener accepts one connection while its server is being stopped.
-type late struct {
+type lazyListener struct {
 	transport.Listener
 	closed chan struct{}
 	done   func() bool
 	conn   wire.Conn
 }
 
-func (l *late) Accept() (wire.Conn, error) {
+func (l *lazyListener) Accept() (wire.Conn, error) {
 	<-l.closed
 	for !l.done() {
 		time.Sleep(time.Millisecond)
@@ -105,15 +105,15 @@ func (l *late) Accept() (wire.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func (l *late) Close() error { close(l.closed); return l.Listener.Close() }
+func (l *lazyListener) Close() error { close(l.closed); return l.Listener.Close() }
 
 // A connection keeps the code with which it was closed.
-type told struct {
+type closeNotifier struct {
 	wire.Conn
 	code chan int
 }
 
-func (c *told) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
+func (c *closeNotifier) CloseWith(code int, _ string) error { c.code <- code; return c.Close() }
 
 // A client that connects while the server stops gets the same close code.
 func TestLateClientIsToldToComeBack(t *testing.T) {
@@ -127,8 +127,8 @@ func TestLateClientIsToldToComeBack(t *testing.T) {
 	}
 	here, there := transport.Pair()
 	defer there.Close()
-	c := &told{here, make(chan int, 9)}
-	s.listener = &late{Listener: s.listener, closed: make(chan struct{}), conn: c, done: func() bool {
+	c := &closeNotifier{here, make(chan int, 9)}
+	s.listener = &lazyListener{Listener: s.listener, closed: make(chan struct{}), conn: c, done: func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.done

@@ -67,7 +67,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	if !ok || r.to == nil {
 		return r
 	}
-	if _, post := conn.(wire.OneShot); !post {
+	if _, post := conn.(wire.SingleExchange); !post {
 		by.OnExchange(r.exchanged(nil))
 		return r
 	}

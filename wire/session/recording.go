@@ -166,7 +166,7 @@ func end(rec *recorder.Conn, p *peer.Peer) func() {
 // are one connection on the tape, which has no end.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
-	if _, post := conn.(wire.OneShot); !post {
+	if _, post := conn.(wire.SingleExchange); !post {
 		return s.options.record(open, true)
 	}
 	s.mu.Lock()

@@ -181,12 +181,12 @@ func TestStreamThatIsNotRead(t *testing.T) {
 }
 
 // A listener that fails now and then.
-type scarce struct {
+type limitedListener struct {
 	net.Listener
 	fails atomic.Int32
 }
 
-func (l *scarce) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	if l.fails.Add(-1) >= 0 {
 		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
 	}
@@ -199,7 +199,7 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &scarce{Listener: inner}
+	l := &limitedListener{Listener: inner}
 	l.fails.Store(2)
 	s := relay.New(&relay.Functions{}, relay.ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
 	s.Serve()

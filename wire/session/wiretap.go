@@ -99,7 +99,7 @@ func (t *Wiretap) Serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, post := conn.(wire.OneShot); post {
+		if _, post := conn.(wire.SingleExchange); post {
 			t.wg.Go(func() { t.post(ctx, conn) })
 			continue
 		}

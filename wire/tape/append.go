@@ -24,8 +24,8 @@ func (h Header) Append(b []byte) []byte {
 	return append(o.End(), '\n')
 }
 
-// Append appends the line as it stands on a tape, with the line break. It does
-// not allocate for a plain message. Msg must be valid JSON.
+// Append appends the line in the form of a tape, with its line break. It does not allocate for a plain message. Msg must be
+// valid JSON.
 func (l *Line) Append(b []byte) []byte {
 	o := begin(b, l.Time, l.Conn)
 	if l.Kind == Message || l.Kind == Closing {

@@ -50,8 +50,8 @@ func parseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// parse reads b, one line of a tape, into l, whose slices are then parts of b. A
-// line that does not say its time leaves l.Time as it is.
+// parse reads b, one line of a tape, into l, whose slices are then parts of b. A line without a time leaves l.Time
+// unchanged.
 func (l *Line) parse(b []byte) error {
 	seen := members(0)
 	m := scan.ReadObject(b, depth)

@@ -105,8 +105,7 @@ func (t *Reader) next() ([]byte, error) {
 	}
 }
 
-// read returns one line, with its end or without. With io.EOF comes what follows
-// the last line's end.
+// read returns one line, with or without its end. With io.EOF it returns the bytes after the last line's end.
 func (t *Reader) read() ([]byte, error) {
 	b, err := t.r.ReadSlice('\n')
 	if len(b) > 0 {

@@ -18,19 +18,18 @@ import (
 // Version is the version of the format that this package reads and writes.
 const Version = 1
 
-// Redacted stands in a tape in place of a secret. It equals any value when
-// tapes are compared.
+// Redacted replaces a secret in a tape. It equals any value when tapes are compared.
 const Redacted = redact.Mark
 
 // A Header is the first line of a tape.
 type Header struct {
 	Endpoint string    // the peer, redacted; "": not said
-	Dialect  string    // "": not said, which means jsonrpc
+	Dialect  string    // "": jsonrpc
 	Started  time.Time // when Line.Time was 0; the zero time: not said
 	Program  string    // the version of rpcx that recorded it; "": not said
 }
 
-// A Kind says what a line of a tape is.
+// A Kind is the kind of a line of a tape.
 type Kind uint8
 
 // The kinds of line.
@@ -56,8 +55,8 @@ type Line struct {
 	Conn   int            // the connection that it belongs to; 0: the only one
 	Dir    wire.Direction // of a Message; of a Closing, of who ended the connection. Send is the client's side
 
-	// Of a Message, what crossed the wire: Msg if it was JSON, else Bytes. If
-	// both are nil, only Match says what the message is like.
+	// Msg or Bytes is a message as it crossed the wire: Msg if it was JSON, else Bytes. If both are nil, Match describes the
+	// message.
 	Msg   json.RawMessage
 	Bytes []byte
 
@@ -80,8 +79,7 @@ type Binding struct {
 	Value string // the jq program whose first output is the value
 }
 
-// Payload returns what crossed the wire, Msg or Bytes; nil if only Match says
-// what the message is like.
+// Payload returns the message as it crossed the wire, Msg or Bytes; nil if there is only Match.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {
 		return l.Msg
@@ -124,7 +122,7 @@ type HTTP struct {
 
 // Notes that programs read.
 const (
-	NoiseNote  = "what is no message came: " // begins the note of a line that is no message
+	NoiseNote  = "what is no message came: " // begins the note of a line that is not a message
 	JudgedNote = "validate judges the "      // is followed by client or server: the other side was a test of that one
 )
 

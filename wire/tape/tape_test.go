@@ -331,7 +331,7 @@ func TestFullDiskAtOnce(t *testing.T) {
 	}
 }
 
-// Where the disk is full the tape ends with a whole line, and that is said once.
+// On a full disk the tape ends with a whole line, and there is one warning.
 func TestFullDisk(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
 	if err != nil {

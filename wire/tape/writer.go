@@ -15,10 +15,9 @@ import (
 
 // Options configure a Writer beyond the tape's header. The zero value is usable.
 type Options struct {
-	// Redact appends msg to dst with every secret in it replaced, and returns
-	// dst and what is known of what it appended. It is called for each message
-	// before anything of it is written, must keep neither slice, and is never called
-	// concurrently. nil: nothing is secret.
+	// Redact appends msg to dst with every secret in it replaced, and returns dst and what is known of the appended text. It
+	// is called for each message before it is written, must keep neither slice, and is never called concurrently. nil:
+	// nothing is secret.
 	Redact func(dst, msg []byte) (out []byte, is Text)
 	// Failed is called once, with the reason, when the tape cannot be written
 	// any more; recording then stops. It must not block. May be nil.
@@ -27,7 +26,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// A Text is what is known of a message.
+// A Text describes the text of a message.
 type Text uint8
 
 // What can be known.
@@ -70,7 +69,7 @@ type frame struct {
 	line      []byte
 	time, msg int // where in line they belong
 	head      []byte
-	at        time.Duration // the time in head; below 0: there is no head yet
+	at        time.Duration // the time in head; negative: no head yet
 }
 
 // before returns what stands before a message of that time.
@@ -104,14 +103,13 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages of connection conn (0: the only one) that came together. It
-// keeps none of them.
+// Record records messages of connection conn (0: the only one) that arrived together. It keeps none of them.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
 
-// RecordAt is Record for messages that came at a time which Elapsed returned: the
-// clock need not be asked for each of many that came together.
+// RecordAt is Record for messages that arrived at a time returned by Elapsed: messages that arrived together need one clock
+// reading.
 func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +170,8 @@ func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	return f
 }
 
-// onOneLine reports whether the JSON text b can be part of a line as it is. printable
-// says that it has no control characters, and nothing but ASCII.
+// onOneLine reports whether the JSON text b can be part of a line unchanged. printable reports that it is ASCII without
+// control characters.
 func onOneLine(b []byte, printable bool) bool {
 	if b[0] <= ' ' || b[len(b)-1] <= ' ' {
 		return false

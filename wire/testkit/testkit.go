@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Expect demands that got is want; what says of what they are.
+// Expect compares got with want; what describes the values.
 func Expect(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -46,8 +46,8 @@ func Catalog(t *testing.T, text string) *catalog.Catalog {
 	return c
 }
 
-// SessionFolders makes a folder for the sockets and the state of sessions, has the
-// program use them, and demands that no socket is left at the end of the test.
+// SessionFolders makes a directory for the sockets and state of sessions, has the program use them, and checks that no
+// socket is left at the end of the test.
 func SessionFolders(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -119,12 +119,12 @@ func ProcessGone(t *testing.T, file string) {
 		}
 		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		return strings.HasPrefix(rest, "Z") // dead, and nobody asked for its status
+		return strings.HasPrefix(rest, "Z") // dead, but not reaped
 	})
 }
 
-// SocketAnswers sends one line to a Unix socket, from a connection of its own, and
-// demands that the first line of the answer holds want.
+// SocketAnswers sends one line to a Unix socket, on a new connection, and checks that the first line of the response
+// contains want.
 func SocketAnswers(t *testing.T, path, send, want string) {
 	t.Helper()
 	nc, err := net.Dial("unix", path)
@@ -141,7 +141,7 @@ func SocketAnswers(t *testing.T, path, send, want string) {
 	}
 }
 
-// An Opener is a conversation, as far as operations are opened on it.
+// An Opener is a conversation that opens operations.
 type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 }

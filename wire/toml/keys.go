@@ -29,7 +29,7 @@ type Key struct {
 	Items []Kind // the kinds of the elements, if Kind is Array
 }
 
-// Name returns the path as people write it: greet[0].keep.protocol.
+// Name returns the path in the spelling for people: greet[0].keep.protocol.
 func (k Key) Name() string {
 	var b strings.Builder
 	for i, part := range k.Path {
@@ -66,7 +66,7 @@ func Keys(b []byte) []Key {
 type walker struct {
 	p      unstable.Parser
 	at     []string       // the current table
-	counts map[string]int // how many tables each array of tables has so far, by path
+	counts map[string]int // number of tables of each array of tables so far, by path
 	keys   []Key
 }
 

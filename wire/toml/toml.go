@@ -10,7 +10,7 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error says what is wrong with a TOML text.
+// An Error describes what is wrong with a TOML text.
 type Error struct {
 	Line int // 0: not known
 	Text string

@@ -57,7 +57,7 @@ func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
-		m.Kind, m.Body, m.ID = wire.Greeting, m.Raw, nil
+		m.Kind, m.Body, m.ID = wire.Handshake, m.Raw, nil
 		c.keepHandshake(m.Raw)
 	case typeReload:
 		m.Body, m.Params, m.ID = m.Raw, m.Raw, nil

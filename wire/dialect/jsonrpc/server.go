@@ -31,7 +31,7 @@ func NewServer(_ Version, b dialect.Backend) dialect.Server {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().OneAnswer, streams: map[string]*subscription{}}
+	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().SingleResponse, streams: map[string]*subscription{}}
 	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
 }
 

@@ -44,7 +44,7 @@ func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFu
 			return nil, nil
 		}
 		in.Msg.Params = scan.Without(in.Msg.Params, "task")
-	case !a.conn.Serving || a.conn.OneShot || !a.hasJobs():
+	case !a.conn.Serving || a.conn.SingleExchange || !a.hasJobs():
 		return nil, nil
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {

@@ -46,7 +46,7 @@ func byName(c *catalog.Catalog) map[string]*catalog.Method {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().OneAnswer}
+	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().SingleResponse}
 	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
 

@@ -35,7 +35,7 @@ func (g *greeting) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.cat == nil && g.said != nil {
-		g.cat = fromGreeting(g.said, g.who)
+		g.cat = fromHandshake(g.said, g.who)
 	}
 	return g.cat
 }

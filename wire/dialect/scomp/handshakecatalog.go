@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fromGreeting makes a catalog from a side's part of the handshake (its params
+// fromHandshake makes a catalog from a side's part of the handshake (its params
 // or its result); who is the member of metadata that identifies that side:
 // "client" or "server".
-func fromGreeting(body json.RawMessage, who string) *catalog.Catalog {
+func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
 	r.more = []json.RawMessage{scan.Get(body, "$defs"), scan.Get(metadata, "$defs")}

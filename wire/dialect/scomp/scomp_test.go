@@ -317,7 +317,7 @@ func TestBindings(t *testing.T) {
 		{"nonsense", `{"bindings":[5,{},{"name":1},{"name":"a","input":7,"effects":"x","$defs":[]}]}`, `{"name":"a","params":7}`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := fromGreeting(json.RawMessage(tt.hello), "server")
+			c := fromHandshake(json.RawMessage(tt.hello), "server")
 			methods, _ := json.Marshal(c.Methods)
 			defs, _ := json.Marshal(c.Defs)
 			if string(methods) != "["+tt.want+"]" || c.Defs != nil && string(defs) != tt.again {
@@ -325,7 +325,7 @@ func TestBindings(t *testing.T) {
 			}
 			catalog.Normalize(c)
 			var back json.RawMessage = append(append([]byte(`{"bindings":`), bindings(c)...), '}')
-			if got := fromGreeting(back, "server"); len(got.Methods) != len(c.Methods) || len(got.Defs) != len(c.Defs) {
+			if got := fromHandshake(back, "server"); len(got.Methods) != len(c.Methods) || len(got.Defs) != len(c.Defs) {
 				t.Errorf("%s was read as\n%v", back, got)
 			}
 		})
@@ -360,7 +360,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%s is shown as %s, %s", raw, ev.Data, ev.Extra)
 			}
 			c.refs.held()
-			cat := fromGreeting(m.Body, "server")
+			cat := fromHandshake(m.Body, "server")
 			catalog.Normalize(cat)
 			if b := bindings(cat); !json.Valid(b) {
 				t.Fatalf("%s was written as %s", raw, b)

@@ -75,7 +75,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
 	if o.Greeted {
-		c.skipGreeting()
+		c.skipHandshake()
 	}
 	return c
 }

@@ -83,8 +83,8 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipGreeting uses the ids that a handshake would have taken.
-func (c *codec) skipGreeting() {
+// skipHandshake uses the ids that a handshake would have taken.
+func (c *codec) skipHandshake() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
 		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})

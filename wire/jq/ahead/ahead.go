@@ -1,10 +1,9 @@
-// Package ahead runs a jq program on a block of inputs on several cores, for a reader who
-// takes the outputs of one input after the other, and sees what he would see without it.
+// Package ahead runs a jq program on a block of inputs on several cores, for a reader who takes the outputs of one input
+// after the other, with the same results as without it.
 //
-// The reader runs the program by himself from the front of the block on. Workers take inputs
-// from its end, so that he has never to wait for one that he could have done at once, nor for
-// one behind the one that he is at: that may take for ever, and he may want nothing more before
-// it. Where he meets the workers, what is left is done, but for the one input that each is at.
+// The reader runs the program himself from the front of the block. Workers take inputs from its end, so that the reader
+// never waits for an input that he could have run at once, nor for one after the current one: that may take forever, and may
+// not be needed. When he meets the workers, only the inputs that they are running remain.
 package ahead
 
 import (
@@ -44,7 +43,7 @@ type Block struct {
 	results []result
 }
 
-// A result is what a worker has made of an input so far.
+// A result is the output of a worker for an input so far.
 type result struct {
 	input []byte
 	outs  []json.RawMessage // not yet taken
@@ -52,9 +51,8 @@ type result struct {
 	err   error // with done
 }
 
-// Start begins to run program, for which RunsAhead must be true, on n inputs. Workers call input, one
-// at a time, for those that they take; nil is none. The inputs have to stay as they are until
-// End, which has to be called.
+// Start begins to run program, for which RunsAhead must be true, on n inputs. Workers call input, one at a time; nil means
+// no input. The inputs must not change until End, which has to be called.
 func Start(ctx context.Context, program *jq.Program, n int, input func(i int) []byte) *Block {
 	b := &Block{program: program, input: input, begun: n, reading: -1, results: make([]result, n)}
 	b.changed.L = &b.mu
@@ -94,7 +92,7 @@ func (b *Block) work() {
 	}
 }
 
-// take takes the last input that nobody has; -1: there is none.
+// take takes the last input that is still free; -1: none.
 func (b *Block) take() (i int, in []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -207,7 +207,7 @@ func TestTheEndOfTheContext(t *testing.T) {
 	}
 }
 
-// What a worker has made of another line than the reader asks for is not used.
+// A worker's result for another line than the requested one is not used.
 func TestAnotherLine(t *testing.T) {
 	onCores(t, 2)
 	p := compiled(t, ". + 1")
@@ -223,7 +223,7 @@ func TestAnotherLine(t *testing.T) {
 	b.End()
 }
 
-// A program is left to the reader where somebody could see when it runs, or where that is quick.
+// The reader runs a program alone if its runs have visible effects, or are short.
 func TestForeseeable(t *testing.T) {
 	for src, want := range map[string]bool{
 		`.a + 1`: true, `.a | ascii_upcase`: true, `.a`: false, `select(.a > 1) | {b}`: false,

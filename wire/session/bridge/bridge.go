@@ -88,7 +88,7 @@ type backend struct {
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	r := &responder{Responder: b.Backend.Bind(c), bridge: b.bridge, client: &client{caller: c}}
-	if r.up = b.bridge.shared; b.bridge.alone && !c.Connection().OneShot {
+	if r.up = b.bridge.shared; b.bridge.alone && !c.Connection().SingleExchange {
 		r.up, r.own = newUpstream(b.bridge), true
 	}
 	r.up.join(r.client)

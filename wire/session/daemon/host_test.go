@@ -166,7 +166,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 }
 
 // A request of the peer is answered once, by any attached process; one that has finished sending gets no requests.
-func TestHostTakesOneAnswer(t *testing.T) {
+func TestHostTakesASingleResponse(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
 	join := func() relay.RawPipe {

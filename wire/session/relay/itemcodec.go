@@ -82,7 +82,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 // unpack decodes an item of the socket. An error is that of the message, which then has no event.
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
-	if err != nil || int(p.Kind) > int(wire.Greeting) {
+	if err != nil || int(p.Kind) > int(wire.Handshake) {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
 	}
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}

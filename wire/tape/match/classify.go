@@ -1,7 +1,6 @@
-// Package match compares the messages of a tape with those of another
-// conversation. It tells requests, responses and notifications apart, decides
-// which differences count, and maps the values that one side made up, such as
-// ids, tokens, streams and sessions, to those of the other conversation.
+// Package match compares the messages of a tape with those of another conversation. It distinguishes requests, responses and
+// notifications, decides which differences count, and maps generated values, such as ids, tokens, streams and sessions, to
+// those of the other conversation.
 package match
 
 import (
@@ -58,7 +57,7 @@ type classifying struct {
 	result               bool // it has one
 }
 
-// readMembers reads the members of an object; false: msg is none.
+// readMembers reads the members of an object; false: msg is not an object.
 func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	m := scan.ReadObject(msg, wire.DefaultMaxDepth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
@@ -80,7 +79,7 @@ func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	return c, m.Err() == nil
 }
 
-// kind returns what a message is; named says that its method is a string.
+// kind returns the kind of a message; named reports that its method is a string.
 func (c classifying) kind(named bool) wire.Kind {
 	switch {
 	case c.method != nil && !named:

@@ -31,7 +31,7 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) (found 
 	})
 }
 
-// mayDiffer reports whether the values at path may differ; nil: there is none.
+// mayDiffer reports whether the values at path may differ.
 func (r *Rules) mayDiffer(method string, path []string, want, got []byte, values *Values) bool {
 	if want != nil && got != nil {
 		if live, ok := values.live(want); ok && scan.Equal([]byte(live), got) {

@@ -14,7 +14,7 @@ type Difference struct {
 	Method  string          // of the message, or of the request that it answers; "": none
 	Pointer string          // a JSON pointer into the message; "" is the whole message
 	Want    json.RawMessage // the recorded value; nil: none
-	Got     json.RawMessage // the value that came; nil: none
+	Got     json.RawMessage // the received value; nil: none
 	Text    string          // further explanation; "": none
 }
 

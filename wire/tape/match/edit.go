@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Edit appends val to b, with other values in place of those for which to returns one. It is asked
-// for a value before the values in it. path leads there, and must not be kept.
+// Edit appends val to b, with values replaced for which to returns another one. to is called for a value before the values
+// in it. path is its place, and must not be kept.
 func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
 	e := editor{to: to}
 	return e.value(b, val)

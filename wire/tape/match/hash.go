@@ -9,10 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Hash returns equal numbers for messages that Compare may find equal, as far
-// as one message alone tells: made-up values, the order of members and the
-// spelling of numbers and strings do not count. Times and the parts that the
-// user ignores do count, so that different hashes do not prove a difference.
+// Hash returns equal numbers for messages that Compare may find equal, as far as one message alone shows: generated values,
+// the order of members and the spelling of numbers and strings do not count. Times and the parts that the user ignores do
+// count, so different hashes do not prove a difference.
 func (r *Rules) Hash(method string, msg []byte) uint64 {
 	h := hasher{rules: r, method: method}
 	return h.value(scan.Trim(msg))

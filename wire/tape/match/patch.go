@@ -7,9 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Patch returns msg with the given differences removed: each value that was
-// wanted is replaced by the one that came. The rest keeps its bytes, but for
-// blanks.
+// Patch returns msg with the given differences removed: each expected value is replaced by the received one. The rest keeps
+// its bytes, except for blanks.
 func Patch(msg []byte, differences []Difference) []byte {
 	p := patcher{at: map[string]Difference{}, added: map[string][]Difference{}}
 	for _, d := range differences {

@@ -92,9 +92,8 @@ func (v *Values) Set(recorded, live []byte) {
 	v.byText[string(recorded)] = string(live)
 }
 
-// Learn records how the scalars of got differ from those of want at the same
-// places. If answers is set, got is an answer: any string that looks made up
-// counts then, else only made-up values of the dialect.
+// Learn records how the scalars of got differ from those of want at the same places. If answers is set, got is a response:
+// any string that looks generated counts then, else only generated values of the dialect.
 func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) {
 	w := walk{each: func(path []string, want, got []byte) {
 		kind := scan.Type(want)
@@ -121,9 +120,8 @@ func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
 
-// Rewrite appends msg, a recorded message, to b with each made-up value
-// replaced by the live one. The message's own id stays as it is in dialects in
-// which each side has ids of its own.
+// Rewrite appends msg, a recorded message, to b with each generated value replaced by the live one. The message's own id
+// stays unchanged in dialects in which each side has its own ids.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {
 	if !v.Any() {
 		return append(b, msg...)

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Of requests that equal what is asked but for their times, or for what is redacted, the
-// first unused is answered, and then the last again.
+// Of recorded requests that equal a live one except for times or redacted values, the first unused is answered, and then the
+// last again.
 func TestServeAlike(t *testing.T) {
 	const (
 		plain  = `> {"jsonrpc":"2.0","id":%[1]d,"method":"login","params":{"password":"p","at":"2026-01-01T00:00:00Z"}}`
@@ -61,7 +61,7 @@ func TestStreamsOfItems(t *testing.T) {
 	}
 }
 
-// posting is a connection of HTTP whose exchanges are over when it is told.
+// posting is an HTTP connection whose exchanges end on command.
 type posting struct {
 	wire.Conn
 	sent chan string

@@ -13,8 +13,8 @@ type asked struct {
 	i int32
 }
 
-// retired are requests of ours whose recorded answers have all come, the oldest
-// first. A further answer is recognised by them. The oldest are forgotten.
+// retired are local requests whose recorded responses have all arrived, the oldest first, to recognise further responses.
+// The oldest are forgotten.
 type retired []struct {
 	id string
 	i  int32
@@ -38,7 +38,7 @@ func (e *engine) retire(id wire.ID, i int32) {
 	}
 }
 
-// answer handles the live answer to a request of ours.
+// answer handles the live response to a local request.
 func (e *engine) answer(c *conn, at asked, id wire.ID, msg []byte) {
 	p := at.p
 	e.lively = time.Now()

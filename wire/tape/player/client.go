@@ -22,9 +22,8 @@ const (
 // names the line.
 func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wire.Send, o.Set) }
 
-// Client plays the client of one connection of the tape over c, compares what
-// comes with the tape, and closes c. It returns the differences, in the order of the tape.
-// The error says why it could not go on.
+// Client plays the client of one connection of the tape over c, compares received messages with the tape, and closes c. It
+// returns the differences, in the order of the tape. The error is why it could not continue.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	o.ctx = ctx
 	if o.AnswerTimeout <= 0 {
@@ -64,14 +63,14 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 		k.e.start(k.p, moved, c)
 	}
 	if i == transcript.None && parsed.Kind == wire.Request {
-		lively := k.e.lively // of which this is no sign
+		lively := k.e.lively // which this does not show
 		k.e.refuse(c, parsed.ID, errorMessage(k.e.t.Rules.Shape().Error, parsed.ID, wire.CodeNoMethod, "not on the tape", match.Difference{}, nil))
 		k.e.lively = lively
 	}
 	return k.p, i
 }
 
-// answered compares the answer to our request i with the recorded one.
+// answered compares the response to the local request i with the recorded one.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	defer k.bound()
 	return k.answer(i, msg)
@@ -87,14 +86,13 @@ func (k *checking) bound() {
 	}
 }
 
-// idle gives up the messages of the tape that do not come, one after the other,
-// and ends the conversation when nothing is left to do.
+// idle gives messages of the tape up as missing, one after the other, and ends the conversation when nothing is left to do.
 func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 	if k.e.deaf() && k.ended == nil {
 		k.ended = io.EOF
 	}
 	next := k.awaited()
-	if next == transcript.None && len(k.p.held) == 0 {
+	if next == transcript.None && len(k.p.queue) == 0 {
 		if since >= k.o.Linger || k.ended != nil {
 			return 0, true
 		}
@@ -126,7 +124,7 @@ func (k *checking) lost(c *conn, err error) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// Texts returns what the server said on a connection of t that was not JSON.
+// Texts returns the server's text on a connection of t that was not JSON.
 func Texts(t *transcript.Transcript, track int) map[string]bool {
 	k, texts := t.Tracks[track], map[string]bool{}
 	for i := range int32(k.Len()) {

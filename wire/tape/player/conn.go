@@ -17,11 +17,11 @@ type arrival struct {
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
-	exchanger wire.Exchanger // nil: none
-	oneShot   bool
-	owed      int  // how many requests have no answer yet
-	spoke     bool // a message came
-	ended     bool // nothing more comes
+	exchanger      wire.Exchanger // nil: none
+	singleExchange bool
+	owed           int  // how many requests have no answer yet
+	spoke          bool // a message came
+	ended          bool // nothing more comes
 }
 
 // hand passes a to the engine, unless the engine has ended.
@@ -41,7 +41,7 @@ func (e *engine) hand(a arrival) bool {
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	k.exchanger, _ = c.(wire.Exchanger)
-	_, k.oneShot = c.(wire.OneShot)
+	_, k.singleExchange = c.(wire.SingleExchange)
 	go func() {
 		defer wire.Guard()
 		for {
@@ -61,7 +61,7 @@ func (e *engine) add(c wire.Conn) *conn {
 // join makes k part of the conversation.
 func (e *engine) join(k *conn) {
 	e.conns[k] = true
-	if e.current == nil || !e.current.oneShot || k.oneShot {
+	if e.current == nil || !e.current.singleExchange || k.singleExchange {
 		e.current = k
 	}
 }

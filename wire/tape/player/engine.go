@@ -13,15 +13,12 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// An engine plays one side of a tape in one conversation. All of it runs in one
-// goroutine (run); connections are read by goroutines of their own, which pass
-// on what they read.
+// An engine plays one side of a tape in one conversation. All of it runs in one goroutine (run); other goroutines read the
+// connections and pass messages on.
 //
-// What is to be sent follows from what came. Our lines between one message of
-// the peer and the next form a block, which is sent after that message has come
-// (see cursor). An answer in it also waits for its request, and for our calls
-// between the two; if its turn has passed by then, it is held until it can be
-// sent.
+// Received messages determine what is sent. The local lines between one message of the peer and the next form a block, which
+// is sent after that message has arrived (see cursor). A response in it also waits for its request, and for the local calls
+// between the two; if its turn has passed by then, it is queued until it can be sent.
 type engine struct {
 	t       *transcript.Transcript
 	o       Options
@@ -34,7 +31,7 @@ type engine struct {
 	conns   map[*conn]bool
 	current *conn // the connection for messages that are not answers
 	cursors []*cursor
-	asked   map[string]asked // our requests, by the id with which they were sent
+	asked   map[string]asked // local requests, by the id with which they were sent
 	retired retired
 	posted  chan error // a POST has ended that is awaited before anything else may be sent
 	posting int        // those POSTs
@@ -50,12 +47,11 @@ type policy interface {
 	// choose returns the play and the entry of a live request or notification,
 	// and reports differences; None refuses the message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered handles the live answer to entry i, a request of ours, and
-	// returns the answer's entry; None if there is none.
+	// answered handles the live response to entry i, a local request, and returns the response's entry; None if there is
+	// none.
 	answered(p *play, i int32, msg []byte) int32
-	// idle is called when nothing can be sent and nothing has come for a while.
-	// again is the time until the next call (0: none is needed); over ends the
-	// conversation.
+	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next call (0:
+	// none is needed); over ends the conversation.
 	idle(since time.Duration) (again time.Duration, over bool)
 	// lost is called when a connection has ended; over ends the conversation.
 	lost(c *conn, err error) (over bool)
@@ -103,7 +99,7 @@ func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	return e.run(ctx)
 }
 
-// greet starts the block with which our side of the primary track begins.
+// greet starts the block with which the local side of the primary track begins.
 func (e *engine) greet() {
 	if len(e.t.Tracks) > 0 {
 		e.start(e.play(e.primary), transcript.None, e.current)
@@ -128,8 +124,8 @@ func (e *engine) run(ctx context.Context) error {
 	return e.failure
 }
 
-// next handles what comes within wait; with 0, only what has come already. While too many POSTs
-// are awaited, nothing that the server says is read.
+// next handles messages that arrive within wait; with 0, only those that have arrived already. While too many POSTs are
+// pending, nothing of the server is read.
 func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	arrived := e.arrived
 	if e.posting >= maxPosts {
@@ -165,7 +161,7 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 		}
 		e.ignored = e.posting // a server that does not end a POST is one that says nothing
 	}
-	if e.sendHeld() {
+	if e.sendQueued() {
 		return 0, false
 	}
 	sent, wait := e.sendNext()
@@ -255,7 +251,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 				p.latest[i] = r // further answers go to it
 			}
 			if first.Need != i {
-				p.held = append(p.held, answer)
+				p.queue = append(p.queue, answer)
 			}
 		}
 	}

@@ -12,8 +12,7 @@ type unsure struct {
 	extra *Found // the answer, as an extra one
 }
 
-// answer returns the entry of an answer to entry own; None, with msg recorded
-// as extra, if none is left.
+// answer returns the entry of a response to entry own; None, with msg recorded as extra, if none is left.
 func (k *pairing) answer(own int32, msg []byte) int32 {
 	at := k.stands(own)
 	i := k.answered(own, at, msg)
@@ -68,12 +67,10 @@ func (k *pairing) may(i int32, msg []byte) bool {
 	return len(found) == 0
 }
 
-// farAnswer is how many answers of one request are gone through before it is noted how
-// far they have come.
+// farAnswer is how many responses to one request are searched before the position is remembered.
 const farAnswer = 16
 
-// unanswered returns the first answer to entry own that has not come; None if
-// all have.
+// unanswered returns the first response to entry own that has not arrived; None if all have.
 func (p *play) unanswered(own int32) int32 {
 	i, known := p.answers[own]
 	if !known {
@@ -92,8 +89,8 @@ func (p *play) unanswered(own int32) int32 {
 	return i
 }
 
-// laterAnswer returns the answer to entry own that msg equals, of those behind entry i; None if
-// there is none near. What stands too long before it is given up.
+// laterAnswer returns the response to entry own that msg equals, of those after entry i; None if there is none nearby.
+// Responses before it count as missing after a while.
 func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	for steps := range 4 * farAnswer {
 		if i = k.p.track.Entry(i).More; i == transcript.None {
@@ -110,8 +107,7 @@ func (k *pairing) laterAnswer(own, i int32, msg []byte) int32 {
 	return transcript.None
 }
 
-// equalNear bounds, in entries, how far from a request an equal one is looked
-// for.
+// equalNear bounds, in entries, the distance of an equal request.
 const equalNear = 1000
 
 // stands returns the entry that our request own stands for: an equal request,

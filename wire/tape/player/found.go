@@ -93,8 +93,8 @@ func jsonOf(msg []byte) json.RawMessage {
 	return scan.JSON(string(msg))
 }
 
-// A Tally counts the differences of a played server, but for messages that the tape does not have:
-// these are no fault. It is safe for concurrent use.
+// A Tally counts the differences of a played server, except messages that the tape does not have, which are not a fault. It
+// is safe for concurrent use.
 type Tally struct {
 	mu    sync.Mutex
 	count int
@@ -113,7 +113,7 @@ func (t *Tally) Add(d match.Difference) {
 	}
 }
 
-// Count returns how many there are, and the first in words.
+// Count returns the number of differences, and the first as text.
 func (t *Tally) Count() (n int, first string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

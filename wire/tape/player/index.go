@@ -21,9 +21,9 @@ type index struct {
 	methods          []string // those of byMethod
 	hand             []int32  // what people wrote on
 
-	side  wire.Direction // ours
+	side  wire.Direction // the local side
 	once  sync.Once
-	loose atomic.Pointer[loose] // nil: nobody has asked for it yet
+	loose atomic.Pointer[loose] // nil: not needed yet
 }
 
 // A loose index finds the entries that are equal to a message but for times and the like.

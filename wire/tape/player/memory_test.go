@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// However a tape is played, compared or updated, each of its messages takes at most 150 bytes, even where every answer has
-// a made-up value that is carried over. A difference of a few bytes takes as much again.
+// Each message of a tape takes at most 150 bytes when it is played, compared or updated, even if every response has a
+// generated value. A difference of a few bytes takes as much again.
 func TestMemory(t *testing.T) {
 	if testkit.Race {
 		t.Skip("memory is measured without the race detector, as scripts/check does")
@@ -233,7 +233,7 @@ func (w *lineCounter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whoever asks what only the time tells apart is answered as quickly on a long tape.
+// A request that differs from others only in times is answered as quickly on a long tape.
 func TestOnlyTimesDiffer(t *testing.T) {
 	const calls = 20_000
 	var tape strings.Builder

@@ -16,8 +16,7 @@ import (
 type Options struct {
 	Strict bool    // a request must be the next one on the tape
 	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0: no waiting
-	// Set has values for the redacted members of lines that we send, by the
-	// member's name, and for $name in a tape's programs.
+	// Set has values for the redacted members of local lines, by the member's name, and for $name in a tape's programs.
 	Set map[string]json.RawMessage
 	// AnswerTimeout bounds how long Client waits for a message that the tape has; 0: 10
 	// s.

@@ -16,13 +16,13 @@ type pairing struct {
 	found   map[int32][]*Found // the differences of messages that came, by the entry for which they did
 	inexact map[int32]*Found   // by entry, a message that was assigned as the nearest, not as an equal one
 	missing ints               // by entry, 1: it is not awaited any more
-	stand   map[int32]int32    // requests of ours that stand for another one: see trade
+	stand   map[int32]int32    // local requests that stand for another one: see trade
 	extras  []*Found           // from settle on in the order of the tape
 	size    int                // of found and extras, in bytes
 	unsure  *unsure            // the last answer that differed; nil: none did
 	settled bool
 	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: the recorded one
-	known   bool                  // all of both conversations is known beforehand
+	known   bool                  // both conversations are complete from the start
 	from    int32                 // of a tape that is compared, the entry of the message that is handled
 	last    int32                 // the entry of the last message that had one
 	first   int32                 // no entry before this one is still awaited
@@ -41,9 +41,8 @@ func (k *pairing) addExtra(f *Found) {
 	k.size += f.size()
 }
 
-// choose returns the entry of a message that is no answer to us: an equal one,
-// else the nearest of its method that is free; None, with msg recorded as
-// extra, if there is none. moved is the entry that the message which had the
+// choose returns the entry of a message that is not a response to a local request: an equal one, else the nearest of its
+// method that is free; None, with msg recorded as extra, if there is none. moved is the entry that the message which had the
 // entry before was moved to; None: no message was moved.
 func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved int32) {
 	p := k.p
@@ -53,7 +52,7 @@ func (k *pairing) choose(parsed match.Parsed, msg []byte, json bool) (i, moved i
 	}
 	switch {
 	case i != transcript.None:
-	case parsed.Kind == wire.Response: // of a request that is not ours, or was answered
+	case parsed.Kind == wire.Response: // to another's request, or an answered one
 		i = k.handAnswer(msg)
 	case json:
 		if i, _ = p.nearest(parsed.Method, msg, true); parsed.Kind == wire.Request && k.renamed(i, parsed.Method, msg) {
@@ -96,11 +95,11 @@ func (k *pairing) assign(i int32, to *Found) {
 	k.keep(i, to.msg)
 }
 
-// steal takes an entry that msg equals from the message which it was given to as
-// the nearest. That one is extra then, unless there is another near it.
+// steal takes an entry that msg equals from a message that only had it as the nearest. That message is extra then, unless
+// there is another entry near it.
 func (k *pairing) steal(parsed match.Parsed, msg []byte) (i, moved int32) {
 	if parsed.Kind == wire.Request {
-		return transcript.None, transcript.None // it was answered
+		return transcript.None, transcript.None // its response was sent
 	}
 	for _, i := range slices.Sorted(maps.Keys(k.inexact)) {
 		loser := k.inexact[i]
@@ -150,8 +149,7 @@ func (k *pairing) differs(i int32, found []match.Difference) {
 	k.found[i] = all
 }
 
-// awaited returns the first entry of the other side that has not come; None if
-// all have.
+// awaited returns the first entry of the other side that has not arrived; None if all have.
 func (k *pairing) awaited() int32 {
 	for ; k.first < int32(k.p.track.Len()); k.first++ {
 		if k.p.seen(k.first) == 0 && k.p.track.Entry(k.first).Dir != k.p.side {

@@ -17,22 +17,22 @@ import (
 type play struct {
 	track *transcript.Track
 	rules *match.Rules
-	side  wire.Direction // ours
+	side  wire.Direction // the local side
 	index *index
 
 	values   *match.Values
 	once     bool                       // each block is sent once: nothing is asked again
-	greeted  bool                       // what is said before all was begun, where it is said once
+	greeted  bool                       // the messages before all others have begun, if they are sent once
 	vars     map[string]json.RawMessage // bound values, and Options.Set
 	ctx      context.Context            // bounds the tape's programs
 	marks    ints                       // of each entry: see seen and begin
 	owed     map[int32][]request        // by recorded request, the live ones that wait for its answer
 	latest   map[int32]request          // by recorded request, the latest live one
-	furthest int32                      // the last entry of the other side that has come; None
-	strict   int32                      // no entry before it is to come, where the order is
-	held     []int32                    // answers whose request has come, but which wait for other messages
-	answers  map[int32]int32            // of our requests with many answers: one before which all have come
-	asked    map[int32]bool             // our requests that were not answered yet
+	furthest int32                      // the last entry of the other side that has arrived; or None
+	strict   int32                      // no entry before it may arrive, if the order matters
+	queue    []int32                    // responses whose request has arrived, but which wait for other messages
+	answers  map[int32]int32            // for local requests with many responses: one before which all have arrived
+	asked    map[int32]bool             // unanswered local requests
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
 	streams  map[string]string          // by the live stream that items belong to, the recorded one
 
@@ -43,7 +43,7 @@ type play struct {
 type request struct {
 	id    wire.ID
 	conn  *conn
-	batch *batch // the batch that it came in; nil: none
+	batch *batch // its batch; nil: none
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
@@ -85,8 +85,8 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry of msg, which is no answer: the first unused one that
-// equals it, else the last; None if there is none.
+// find returns the entry of msg, which is not a response: the first unused one that equals it, else the last; None if there
+// is none.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {
@@ -199,8 +199,7 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing returns the message of entry i as it is sent in this conversation.
-// live is the request that it answers; nil: none.
+// outgoing returns the message of entry i in the form for this conversation. live is the request that it answers; nil: none.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {

@@ -23,7 +23,7 @@ func shapes(name string) (dialect.Shape, error) {
 	return all.Named(name).Shape(), nil
 }
 
-// read is the transcript of lines: "> " is what the client sent, "< " what it got.
+// read returns the transcript of lines: "> " was sent by the client, "< " received.
 func read(t *testing.T, lines string) *transcript.Transcript {
 	t.Helper()
 	var b strings.Builder
@@ -76,7 +76,7 @@ func (p peer) hear(want string) {
 	}
 }
 
-// quiet says that nothing comes.
+// quiet checks that no message arrives.
 func (p peer) quiet() {
 	p.t.Helper()
 	synctest.Wait()
@@ -124,7 +124,7 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found
 	return r
 }
 
-// told are the differences of a list.
+// told returns the differences of a list.
 func told(l []*Found) (all []match.Difference) {
 	for _, f := range l {
 		all = append(all, f.Difference)
@@ -192,8 +192,8 @@ const stream = `
 < {"jsonrpc":"2.0","method":"x_subscription","params":{"subscription":"0x1","result":2}}
 < {"jsonrpc":"2.0","method":"other","params":{}}`
 
-// A client that has enough of a stream before the recorded one had ends it: nothing
-// more of it comes, all else does. When it is asked for again it begins anew.
+// A client that ends a stream earlier than the recorded one gets nothing more of it, and everything else. A new subscription
+// starts from the beginning.
 func TestServeEndsStream(t *testing.T) {
 	found := serve(t, stream, Options{Speed: 1}, func(p peer) {
 		for range 2 {
@@ -250,8 +250,7 @@ func TestServeCausally(t *testing.T) {
 	}
 }
 
-// Answers that were recorded after a later request do not wait for ever for one
-// that never comes; where it comes, they do.
+// Responses recorded after a later request do not wait forever for one that is not sent; if it is sent, they wait.
 func TestServePipelined(t *testing.T) {
 	const tape = `
 > {"jsonrpc":"2.0","id":1,"method":"a"}
@@ -300,8 +299,8 @@ func TestServePace(t *testing.T) {
 	})
 }
 
-// Messages that came apart do not come in one piece: a client may take an answer
-// before the notifications that it reads together with it.
+// Messages recorded apart are not sent in one piece: a client may handle a response before the notifications that it reads
+// together with it.
 func TestServeApart(t *testing.T) {
 	const tape = `
 {"t":1,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"work"}}
@@ -368,7 +367,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// What the server made up is what we say back, and is no difference.
+// Generated values of the server are sent back, and are not differences.
 func TestClientCarriesOver(t *testing.T) {
 	r := client(t, `
 > {"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}
@@ -445,7 +444,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A tape may have more connections than the other: all that was said on them is missing, or too much.
+// If a tape has more connections than the other, their messages are missing, or extra.
 func TestDiffOfMoreConnections(t *testing.T) {
 	one := read(t, approve)
 	two := read(t, strings.TrimRight(approve, "\n")+"\n"+`{"t":9,"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"more"}}`+"\n")
@@ -457,8 +456,8 @@ func TestDiffOfMoreConnections(t *testing.T) {
 	}
 }
 
-// What came in place of another message, and is much like it, is that one with differences: several
-// in a row, too. What is not like it is extra, and that is missing.
+// A message in place of a similar one is that one with differences, also several in a row. Otherwise it is extra, and the
+// other is missing.
 func TestDiffInPlace(t *testing.T) {
 	const a = `
 > {"jsonrpc":"2.0","id":1,"method":"watch"}
@@ -483,7 +482,7 @@ func TestDiffInPlace(t *testing.T) {
 	}
 }
 
-// A message that comes when it is not awaited any more is late: it did not come in time.
+// A message that arrives after it was given up is late: it did not arrive in time.
 func TestClientLate(t *testing.T) {
 	r := client(t, `
 > {"jsonrpc":"2.0","id":1,"method":"a"}
@@ -501,7 +500,7 @@ func TestClientLate(t *testing.T) {
 	}
 }
 
-// What the server says to an answer whose id is that of no call, and to what is none.
+// A server's message after a response without a matching call, or an invalid one.
 func TestServeStray(t *testing.T) {
 	found := serve(t, approve, Options{}, func(p peer) {
 		p.hear(`{"jsonrpc":"2.0","method":"hello"}`)

@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxPosts bounds the POSTs of answers and notifications that are under way at once. Where
-// there are more, nothing that the server says is read.
+// maxPosts bounds the simultaneous POSTs of responses and notifications. Beyond it, nothing of the server is read.
 const maxPosts = 64
 
 // post makes one HTTP exchange of msg. If msg wants no answer the exchange is

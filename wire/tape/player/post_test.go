@@ -53,8 +53,7 @@ func (a *asker) Exchange(_ context.Context, msg []byte, recv func([]byte)) error
 	return nil
 }
 
-// A server that asks without end, and takes no answer, is read no further than a bound:
-// what it has asked does not pile up. It is given up as one that says nothing.
+// A server that sends requests without end and accepts no response is read only up to a bound, and then treated as silent.
 func TestClientIsFlooded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"id":1,"method":"get"}}
@@ -72,8 +71,8 @@ func TestClientIsFlooded(t *testing.T) {
 	})
 }
 
-// A slow is a server of HTTP that asks while it takes a notification, whose POST ends long after
-// that of the refusal.
+// A slow is an HTTP server that sends a request while it handles a notification, whose POST ends long after that of the
+// refusal.
 type slow struct {
 	*asker
 	refused chan struct{}
@@ -97,7 +96,7 @@ func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error 
 	return nil
 }
 
-// What follows a notification waits for the POST of that, whichever other POST ends meanwhile.
+// A message after a notification waits for the notification's POST, whichever other POST ends meanwhile.
 func TestRefusalWhileNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"method":"n"}}

@@ -49,8 +49,8 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 // maxRenamed is how many of the next entries are compared with a message of no known method.
 const maxRenamed = 32
 
-// renamed returns the difference from the first of the next entries from which msg differs in one
-// member alone, its method mostly; nil if there is none.
+// renamed returns the difference from the first of the next entries that differs from msg in one member, usually the method;
+// nil if there is none.
 func (p *play) renamed(msg []byte) *match.Difference {
 	first := p.furthest + 1
 	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
@@ -93,8 +93,8 @@ func (s *serving) renamed(msg []byte) *match.Difference {
 	return nil
 }
 
-// stray reports a message that asks for nothing and answers none of our calls, though it
-// may differ in one member alone from an answer that is awaited, or from something else.
+// stray reports a message that is neither a request nor a response to a local call, though it may differ in one member from
+// an expected response, or from another message.
 func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
 	d := s.strayed(msg)
 	if d == nil && parsed.Kind != wire.Response {
@@ -112,8 +112,8 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the difference from the awaited answer from which msg differs in one member
-// alone, its id mostly; nil if there is none.
+// strayed returns the difference from the expected response that differs from msg in one member, usually the id; nil if
+// there is none.
 func (s *serving) strayed(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
 		if p == nil {

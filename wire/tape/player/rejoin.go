@@ -10,17 +10,16 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A message that is another one in its method, its id or its kind finds no entry when it
-// comes: it is extra, and its entry is missing. Both are reported as what they are, one message
-// that differs, once it is known what is missing: a message is paired with what is missing
-// at its place and is most like it.
+// A message with another method, id or kind finds no entry when it arrives: it is extra, and its entry is missing. Both are
+// reported as one message that differs, as soon as it is known what is missing: a message is paired with the most similar
+// missing one at its place.
 
 // The bounds of what is compared at one place of the tape.
 const (
 	maxGap      = 32   // missing entries
 	strangers   = 16   // messages that came there, at a time
 	gapDistance = 1000 // entries, of both sides
-	maxPassed   = 8    // messages that came, behind which one is looked for that differs in one member: their order may be another
+	maxPassed   = 8    // received messages that may precede one that differs in one member, in another order
 )
 
 // settle pairs extra messages with missing ones. It is called when all has come.
@@ -52,7 +51,7 @@ func (k *pairing) skipPaired(i int32) int32 {
 // came for entry equals it: as it may as well have come for spare, entry may be missing.
 type vacancy struct {
 	entry, spare int32
-	far          bool // behind messages that came
+	far          bool // after received messages
 }
 
 // gap returns the missing entries between the messages that came before and after the place
@@ -82,8 +81,7 @@ func (k *pairing) gap(at, first int32) (all []vacancy) {
 	return all
 }
 
-// spare returns the next missing entry that equals entry i, which came; None if there is none
-// near.
+// spare returns the next missing entry that equals entry i, which has arrived; None if there is none nearby.
 func (k *pairing) spare(i int32) int32 {
 	e := k.p.track.Entry(i)
 	if e.Own != transcript.None || e.Handwritten || k.found[i] != nil {
@@ -139,9 +137,8 @@ func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 	}
 }
 
-// apart returns how the extra message msg differs from the missing entry i, and whether they
-// are so much alike that one came in place of the other. Where nothing differs, one
-// that comes is only late.
+// apart returns how the extra message msg differs from the missing entry i, and whether they are similar enough that one
+// replaced the other. If nothing differs, the message is only late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
 	want := k.p.wanted(i)
 	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
@@ -168,8 +165,8 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	return found, 2*differ <= max(values(want), values(msg))
 }
 
-// renamed reports whether msg, a request that equals no entry, equals one of the next but for
-// its method, and that stands before the entry near, which has its method.
+// renamed reports whether msg, a request that equals no entry, equals one of the next except for its method, and precedes
+// the entry near, which has its method.
 func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 	for _, v := range k.gap(k.last, k.last+1) {
 		if near != transcript.None && v.entry >= near {

@@ -60,8 +60,8 @@ func (e *engine) skip(k *cursor) bool {
 				return true
 			}
 		case len(k.p.owed[own]) == 0: // the request has not come
-		case !k.p.ready(i):
-			k.p.hold(i)
+		case !k.p.unblocked(i):
+			k.p.enqueue(i)
 		default:
 			return true
 		}
@@ -133,8 +133,7 @@ func join(group [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(group, []byte(","))...), ']')
 }
 
-// mark returns the message of entry i, which is no answer, and records that it
-// is sent.
+// mark returns the message of entry i, which is not a response, and records that it is sent.
 func (e *engine) mark(p *play, i int32) ([]byte, error) {
 	msg, err := p.outgoing(i, nil)
 	if err != nil {
@@ -220,12 +219,12 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 		e.post(c, msg)
 		return
 	}
-	if e.side == wire.Send { // a server that reads nothing more is given up as one that says nothing
+	if e.side == wire.Send { // a server that stops reading is treated as silent
 		defer time.AfterFunc(e.o.AnswerTimeout, func() { _ = c.Close() }).Stop()
 	}
 	if err := c.Send(msg); err != nil {
 		var closed *wire.CloseError
-		if !errors.As(err, &closed) && !c.oneShot {
+		if !errors.As(err, &closed) && !c.singleExchange {
 			e.failure = err
 		}
 	}
@@ -233,7 +232,7 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 
 // finishShot ends a client's POST that has all its answers.
 func (e *engine) finishShot(c *conn) {
-	if !c.oneShot || !c.spoke || c.owed > 0 || !e.conns[c] {
+	if !c.singleExchange || !c.spoke || c.owed > 0 || !e.conns[c] {
 		return
 	}
 	for _, k := range e.cursors {

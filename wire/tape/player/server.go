@@ -42,7 +42,7 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 // Serve plays for one connection until that or ctx ends, and closes it. It is
 // safe for concurrent use. All connections of POSTs are one conversation.
 func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
-	if _, ok := c.(wire.OneShot); ok {
+	if _, ok := c.(wire.SingleExchange); ok {
 		return s.post(ctx, c)
 	}
 	e := s.engine(ctx)
@@ -88,7 +88,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	}
 	e := s.shared
 	s.mu.Unlock()
-	k := &conn{Conn: c, oneShot: true}
+	k := &conn{Conn: c, singleExchange: true}
 	if !e.hand(arrival{conn: k, joins: true}) {
 		return c.Close()
 	}
@@ -171,8 +171,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	return nil, transcript.None
 }
 
-// nextTheirs returns the first entry of the other side that is no answer and
-// has not come.
+// nextTheirs returns the first entry of the other side that is not a response and has not arrived.
 func (p *play) nextTheirs() int32 {
 	for ; p.strict < int32(p.track.Len()); p.strict++ {
 		e := p.track.Entry(p.strict)
@@ -183,7 +182,7 @@ func (p *play) nextTheirs() int32 {
 	return transcript.None
 }
 
-// answered compares the client's answer to a call of ours with the recorded one.
+// answered compares the client's response to a local call with the recorded one.
 func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 	for own := p.track.Entry(i).Answer; own != transcript.None; own = p.track.Entry(own).More {
 		if p.seen(own) >= p.seen(i) {
@@ -204,15 +203,15 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 // recorded before it and do not come.
 const silence = 250 * time.Millisecond
 
-// idle sends an answer whose request has come, after a while in which none of
-// the messages recorded before it came: the client may never send them.
+// idle sends a response whose request has arrived, after a while in which none of the messages recorded before it arrived:
+// the client may never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 	last := s.e.deaf()
 	for _, p := range s.e.plays {
-		if p == nil || len(p.held) == 0 {
+		if p == nil || len(p.queue) == 0 {
 			continue
 		}
-		patience := max(silence, p.recordedGap(p.held[0]))
+		patience := max(silence, p.recordedGap(p.queue[0]))
 		if since >= patience || last {
 			s.e.release()
 			return time.Nanosecond, false
@@ -248,5 +247,5 @@ func (p *play) recordedGap(i int32) time.Duration {
 // lost ends the conversation when its connection has ended in both directions.
 // A client that only sends no more still gets its answers (see idle).
 func (s *serving) lost(c *conn, err error) bool {
-	return !c.oneShot && !errors.Is(err, io.EOF)
+	return !c.singleExchange && !errors.Is(err, io.EOF)
 }

@@ -11,8 +11,7 @@ import (
 // Which live stream is which recorded one: items of several streams may be equal but for
 // the stream that they belong to, whose name is made up and not compared.
 
-// learnStream records the stream that the live message msg, which came for want, opens or
-// belongs to.
+// learnStream records the stream that the live message msg, received for want, opens or belongs to.
 func (p *play) learnStream(want, msg []byte, answer bool) {
 	if len(p.rules.Shape().Streams) == 0 {
 		return
@@ -33,8 +32,8 @@ func (p *play) learnStream(want, msg []byte, answer bool) {
 	}
 }
 
-// otherStream appends the difference of the streams that the live message msg and the
-// recorded want belong to; there is none where that of msg is not known yet.
+// otherStream appends the difference of the streams of the live message msg and the recorded want; none if that of msg is
+// not known yet.
 func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Difference {
 	live, pointer := p.rules.StreamAt(msg)
 	if live == nil {
@@ -47,7 +46,7 @@ func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Dif
 	return all
 }
 
-// distance returns how much differences count: another stream counts more than all else.
+// distance returns how much differences count: another stream counts more than anything else.
 func (p *play) distance(all []match.Difference, want, msg []byte) int {
 	if len(p.otherStream(nil, want, msg)) > 0 {
 		return len(all) + 1<<20
@@ -55,8 +54,7 @@ func (p *play) distance(all []match.Difference, want, msg []byte) int {
 	return len(all)
 }
 
-// endsDifferently returns whether the tape has a request that is to come and ends the same
-// stream as msg, but in other words.
+// endsDifferently reports whether the tape has a pending request that ends the same stream as msg, but in another form.
 func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 	i, differences := p.nearest(method, msg, true)
 	if i == transcript.None || len(differences) == 0 {

@@ -58,8 +58,7 @@ type change struct {
 // The places of changes: twice a line's number is before it, one more is at the line or behind it.
 const atEnd = 1 << 62
 
-// placeOf returns the place of a difference of a connection: what came before all else on it
-// stands before its first line.
+// placeOf returns the place of a difference of a connection: a message before all others stands before its first line.
 func placeOf(f *Found, t *transcript.Track) uint64 {
 	switch {
 	case f.Kind != match.Extra || f.Line > 0:
@@ -86,7 +85,7 @@ func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
 	return u
 }
 
-// append appends line as it is, with the messages that came before and after it.
+// append appends line unchanged, with the received messages before and after it.
 func (u *updater) append(out []byte, line *tape.Line) []byte {
 	var changed []match.Difference
 	var extra [][]byte

@@ -19,9 +19,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-// Options say what is recorded, and where.
+// Options are the settings of a recording.
 type Options struct {
-	File   string      // the tape's file, which is overwritten; "": there is none
+	File   string      // the tape's file, which is overwritten; "": none
 	Also   io.Writer   // gets the lines of the tape, too, whole lines with each write; may be nil
 	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
 	Many   bool        // there may be several connections, so lines say which they belong to
@@ -103,8 +103,8 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Conn begins to record a connection. server says that we are its server, so
-// that the client sent what we receive.
+// Conn begins to record a connection. server reports that the local side is its server, so that the client sent what is
+// received.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
 	r.mu.Lock()
 	r.conns++
@@ -170,7 +170,7 @@ type Conn struct {
 	number int
 	server bool
 	once   sync.Once
-	Show   wire.Tap // is shown each message that is recorded, too; nil: nobody looks
+	Show   wire.Tap // also gets each recorded message; nil: none
 }
 
 // Message records a message; it is a wire.Tap.
@@ -192,8 +192,8 @@ func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ..
 	}
 }
 
-// Pieces returns what records bytes as they come, in pieces that are no messages. A secret
-// may begin in one and end in another.
+// Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may begin in one
+// and end in another.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	var secrets redact.Stream
 	return func(piece []byte) {
@@ -224,8 +224,8 @@ func (c *Conn) Note(text string) {
 	}
 }
 
-// Noise returns next with the lines of a child noted that are no messages. They are notes:
-// nobody took them for messages, and whoever plays the tape need not either. next may be nil.
+// Noise returns next, extended to record the lines of a child that are not messages as notes. Players may ignore them. next
+// may be nil.
 func (c *Conn) Noise(next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		c.Note(tape.NoiseNote + string(bytes.ToValidUTF8(redact.Text(line), []byte("\ufffd"))))
@@ -250,9 +250,8 @@ func (c *Conn) HTTP(h tape.HTTP) {
 	}
 }
 
-// Ended records the end of the connection, once. d says who ended it: Send for
-// our side. err is why: a *wire.CloseError, io.EOF or nil for a regular end, or
-// what went wrong.
+// Ended records the end of the connection, once. d is the side that ended it: Send for the local one. err is why: a
+// *wire.CloseError, io.EOF or nil for a regular end, or an error.
 func (c *Conn) Ended(d wire.Direction, err error) {
 	c.once.Do(func() {
 		if c.w != nil {

@@ -69,8 +69,7 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
-// What came before a message says nothing of its secrets: neither one with the same
-// members, nor one with the same values.
+// Redaction of a message does not depend on an earlier one with the same members or values.
 func TestRedactionOfMessagesThatAreAlike(t *testing.T) {
 	r := newRedactor(nil, nil)
 	for _, c := range [][2]string{

@@ -32,7 +32,7 @@ type redactor struct {
 type known struct {
 	name   string
 	secret bool
-	next   *known // nil: none has followed yet
+	next   *known // nil: none yet
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
@@ -41,8 +41,8 @@ func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
 	return r
 }
 
-// append appends msg to dst without its secrets and says what that is. It does not
-// allocate if no member has the name of a secret and the user has named none.
+// append appends the redacted msg to dst and returns what is known of it. It does not allocate if no member has the name of
+// a secret and the user has named none.
 func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	found, is := r.look(msg)
 	if found || is == tape.Unknown {
@@ -59,8 +59,8 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	return append(dst, msg...), is
 }
 
-// look scans msg once: found reports whether it may hold a secret. Where a message
-// without secrets had the same members, their names are not looked at again.
+// look scans msg once: found reports whether it may contain a secret. If a message without secrets had the same members, it
+// skips their names.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
 	r.last = &r.begin
@@ -74,7 +74,7 @@ func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
 	return r.found, is
 }
 
-// name checks the name of a member, and reports whether it is none of a secret.
+// name checks the name of a member, and reports whether it is harmless.
 func (r *redactor) name(name []byte) bool {
 	secret := len(name) > 0 && r.secret(name)
 	r.found = r.found || secret

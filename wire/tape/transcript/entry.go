@@ -14,7 +14,7 @@ type Entry struct {
 	Answer      int32  // of a request: the first entry that answers it; None
 	More        int32  // of a response: the next one to the same request; None
 	latest      int32  // of a request: the last one; None
-	elem        int32  // its index in a batch; None: it is a message of its own
+	elem        int32  // its index in a batch; None: not in a batch
 	Dir         wire.Direction
 	Kind        wire.Kind // Request, Notification, Response; Invalid: anything else
 	Redacted    bool      // it holds a redacted string

@@ -162,7 +162,7 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	return nil
 }
 
-// redacted is the string that stands in place of a secret, as JSON.
+// redacted is the string that replaces a secret, as JSON.
 var redacted = []byte(`"` + tape.Redacted + `"`)
 
 func (l *loader) intern(method string) uint32 {

@@ -23,7 +23,7 @@ type Transcript struct {
 	Name   string // of the file, for messages to the user
 	Header tape.Header
 	Tracks []*Track // one for each connection, in the order in which they appear
-	Cut    int      // the number of a last line that is incomplete; 0: there is none
+	Cut    int      // the number of an incomplete last line; 0: none
 	Rules  *match.Rules
 
 	source  io.ReaderAt
@@ -182,8 +182,7 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number that stands for a method in entries; false where no message
-// has it.
+// Number returns the number that stands for a method in entries; false if no message has it.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok

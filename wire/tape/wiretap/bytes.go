@@ -43,11 +43,11 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// Gone returns a channel that is closed when the peer stops reading; nil if
+// PeerClosed returns a channel that is closed when the peer stops reading; nil if
 // the stream cannot tell.
-func (c *byteConn) Gone() <-chan struct{} {
+func (c *byteConn) PeerClosed() <-chan struct{} {
 	if g, ok := c.rwc.(wire.PeerWatcher); ok {
-		return g.Gone()
+		return g.PeerClosed()
 	}
 	return make(chan struct{})
 }
@@ -88,7 +88,7 @@ type stream struct {
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
-	read, wrote func(d wire.Direction, b []byte) // are shown the bytes of the two sides; nil: nobody looks
+	read, wrote func(d wire.Direction, b []byte) // get the bytes of the two sides; nil: not wanted
 }
 
 func (s *stream) Read(b []byte) (int, error) {

@@ -24,8 +24,8 @@ type Posts struct {
 	mu   sync.Mutex
 	wait map[string]*post // by the id of a request without an answer
 	last *post            // gets what belongs to no request
-	open map[string]*post // by the stream that an answer may have opened; nil: who opened it has gone
-	left []*post          // ended with an answer or items still to come, the oldest first; at most maxLeft
+	open map[string]*post // by the stream that a response may have opened; nil: its client has disconnected
+	left []*post          // ended with pending responses or items, the oldest first; at most maxLeft
 	gone error            // how the server ended; nil: not yet
 }
 
@@ -57,9 +57,8 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass passes on one POST, and closes it when it is answered or ctx ends. record
-// is told of its messages, in both directions; nil: they are recorded as those that
-// belong to no POST. The error is the server's.
+// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages, in both directions; nil:
+// they are recorded as messages outside of POSTs. The error is the server's.
 func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()
@@ -88,7 +87,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 	p.awaited(t)
 	var gone <-chan struct{} // closed when the client hangs up
 	if g, ok := client.(wire.PeerWatcher); ok {
-		gone = g.Gone()
+		gone = g.PeerClosed()
 	}
 	select {
 	case <-t.done:
@@ -150,9 +149,8 @@ func (p *Posts) receive() {
 	}
 }
 
-// give passes msg to the POST that it answers, or to whose stream it belongs, though
-// nobody else gets that where it has gone; a message that is neither goes to the latest
-// POST that still waits.
+// give passes msg to the POST that it answers, or to whose stream it belongs, and to no other if that has ended; any other
+// message goes to the latest POST that still waits.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,12 +219,11 @@ func mayOpen(msg []byte) string {
 	return ""
 }
 
-// isEnd reports whether an item is the last of its stream, in the form that our
-// server writes.
+// isEnd reports whether an item is the last of its stream, in the form of rpcx's server.
 func isEnd(msg []byte) bool { return string(scan.Get(scan.Get(msg, "params"), "done")) == "true" }
 
 // takesStream reports whether the client of a POST accepts an event stream.
 func takesStream(c wire.Conn) bool {
-	o, ok := c.(wire.OneAnswer)
-	return ok && !o.OneAnswer()
+	o, ok := c.(wire.SingleResponse)
+	return ok && !o.SingleResponse()
 }

@@ -21,9 +21,9 @@ type leaving struct {
 	gone chan struct{}
 }
 
-func (l *leaving) Gone() <-chan struct{} { return l.gone }
+func (l *leaving) PeerClosed() <-chan struct{} { return l.gone }
 
-// halfDeaf is a server that has ended its direction and still takes what it is sent.
+// halfDeaf is a server that has closed its sending direction and still accepts messages.
 type halfDeaf struct{ wire.Conn }
 
 func (halfDeaf) Send([]byte) error { return nil }
@@ -54,7 +54,7 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 	return client, gone, ended
 }
 
-// Of a POST that the server did not take nothing is kept, as no answer will come.
+// Nothing is kept of a POST that the server did not accept, because there will be no response.
 func TestNothingIsKeptOfWhatWasNotTaken(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
@@ -70,7 +70,7 @@ func TestNothingIsKeptOfWhatWasNotTaken(t *testing.T) {
 	}
 }
 
-// A POST fails at once where the server has ended its direction: nobody will answer it.
+// A POST fails at once if the server has closed its sending direction.
 func TestPostAfterTheEnd(t *testing.T) {
 	far, server := transport.Pair()
 	posts, read := newPosts(t, halfDeaf{far})
@@ -88,7 +88,7 @@ func TestPostAfterTheEnd(t *testing.T) {
 	}
 }
 
-// shut is a server whose bytes end without a word, and that still takes what it is sent.
+// shut is a server that ends without a close message, and still accepts messages.
 type shut struct {
 	halfDeaf
 	at chan struct{}
@@ -99,7 +99,7 @@ func (s shut) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// A server that ends without a word of why has ended cleanly: POSTs that wait for it, and those after it, are told so.
+// A server that ends without a reason has ended cleanly: pending and later POSTs report that.
 func TestPostsAtTheEndOfBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far, server := transport.Pair()
@@ -119,8 +119,8 @@ func TestPostsAtTheEndOfBytes(t *testing.T) {
 	})
 }
 
-// Clients that hang up before they are answered, by a server that answers nobody, leave no more behind than a bound;
-// what is remembered of the latest of them keeps a late answer from another client.
+// Clients that disconnect before a response, from a server that never responds, leave a bounded number of records; the
+// latest of them keep a late response from other clients.
 func TestClientsThatHangUp(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)

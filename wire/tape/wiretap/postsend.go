@@ -14,8 +14,8 @@ import (
 // comes. Then it stays open to the stream's end.
 const itemTimeout = time.Second
 
-// maxLeft bounds how many POSTs are remembered whose clients hung up before all was said to them: what comes late for
-// one is then its own, on the tape, and no other client's.
+// maxLeft bounds how many POSTs of disconnected clients are remembered, so that late messages for one are recorded as its
+// own, and reach no other client.
 const maxLeft = 1 << 10
 
 // linger keeps t open for the items of a stream.
@@ -52,7 +52,7 @@ func (p *Posts) end(t *post) {
 	}
 }
 
-// leave remembers t, of which something may still come, and forgets the oldest of too many.
+// leave remembers t, which may still get messages, and forgets the oldest of too many.
 func (p *Posts) leave(t *post) {
 	if len(p.left) == maxLeft {
 		p.forget(p.left[0])
@@ -61,7 +61,7 @@ func (p *Posts) leave(t *post) {
 	p.left = append(p.left, t)
 }
 
-// forget takes t out of what is waited for.
+// forget removes t from the pending POSTs.
 func (p *Posts) forget(t *post) {
 	for _, id := range t.ids {
 		if p.wait[id] == t {

@@ -108,7 +108,7 @@ func (p *pass) watch(d wire.Direction) {
 	if g, ok := near.(wire.PeerWatcher); ok {
 		go func() {
 			select {
-			case <-g.Gone():
+			case <-g.PeerClosed():
 			case <-p.done:
 				return
 			}

@@ -190,7 +190,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A POST that the server does not take fails, and its client is let go.
+// A POST that the server does not accept fails, and its client is released.
 func TestPostNotTaken(t *testing.T) {
 	client, near := transport.Pair()
 	far, server := transport.Pair()
@@ -212,13 +212,13 @@ func TestPostNotTaken(t *testing.T) {
 	}
 }
 
-// A streaming client of a POST takes an event stream, until it has gone.
+// A streaming client of a POST accepts an event stream, until it disconnects.
 type streaming struct {
 	wire.Conn
 	gone atomic.Bool
 }
 
-func (s *streaming) OneAnswer() bool { return false }
+func (s *streaming) SingleResponse() bool { return false }
 
 func (s *streaming) Send(msg []byte) error {
 	if s.gone.Load() {
@@ -227,8 +227,8 @@ func (s *streaming) Send(msg []byte) error {
 	return s.Conn.Send(msg)
 }
 
-// A POST whose client is found to have gone when an item of its stream comes ends with
-// that item, and no other client gets what follows: it is on the tape alone.
+// A POST whose client has disconnected when an item of its stream arrives ends with that item; later items go to no other
+// client, only to the tape.
 func TestStreamOfOneThatHasGone(t *testing.T) {
 	far, server := transport.Pair()
 	r, read := record(t)

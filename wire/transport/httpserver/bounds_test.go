@@ -143,7 +143,7 @@ func TestPostOfOneWhoHasSentMoreEnds(t *testing.T) {
 			io.WriteString(client, post)
 			raw.(*net.TCPConn).SetLinger(0)
 			raw.Close()
-			<-answer.(*postConn).Gone()
+			<-answer.(*postConn).PeerClosed()
 			if err := answer.Send([]byte(`{"c":3}`)); err == nil {
 				t.Error("the stream of one who has gone takes more")
 			}

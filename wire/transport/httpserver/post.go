@@ -25,7 +25,7 @@ const settle = 20 * time.Millisecond
 var ErrNoStream = errors.New("the peer accepts one answer and no event stream")
 
 // A postConn is one POST to a listener: Recv returns its body and then io.EOF, and messages sent until Close are the
-// response. It is a wire.OneShot and a wire.Batcher.
+// response. It is a wire.SingleExchange and a wire.Batcher.
 type postConn struct {
 	reply
 	body   []byte
@@ -72,14 +72,14 @@ func (p *postConn) OnHold(hold func(bytes int)) {
 // OneShot is the mark of wire.OneShot.
 func (p *postConn) OneShot() {}
 
-// OneAnswer reports whether the peer takes one message and no event stream.
-func (p *postConn) OneAnswer() bool { return !p.stream }
+// SingleResponse reports whether the peer takes one message and no event stream.
+func (p *postConn) SingleResponse() bool { return !p.stream }
 
 // Remote returns the address of the peer; "" if it has none.
 func (p *postConn) Remote() string { return p.from }
 
-// Gone returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
-func (p *postConn) Gone() <-chan struct{} { return p.gone.Done() }
+// PeerClosed returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
+func (p *postConn) PeerClosed() <-chan struct{} { return p.gone.Done() }
 
 // Recv returns the body of the POST, also of a peer that has not waited
 // for the answer, then io.EOF, and a *wire.CloseError when the peer has

@@ -45,7 +45,7 @@ func posts(t *testing.T, l transport.Listener, accept string) (wire.Conn, <-chan
 	if _, err := c.Recv(); err != io.EOF {
 		t.Fatalf("Recv: %v, want io.EOF", err)
 	}
-	if _, ok := c.(wire.OneShot); !ok {
+	if _, ok := c.(wire.SingleExchange); !ok {
 		t.Error("a POST is not marked as one exchange")
 	}
 	return c, answers, tr.CloseIdleConnections
@@ -147,7 +147,7 @@ func TestPostWhoseSenderHangsUp(t *testing.T) {
 	io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 	c := mustAccept(t, l)
 	raw.Close()
-	<-c.(interface{ Gone() <-chan struct{} }).Gone()
+	<-c.(interface{ PeerClosed() <-chan struct{} }).PeerClosed()
 	if got, err := c.Recv(); err != nil || string(got) != "{}" {
 		t.Errorf("what it sent is lost: %q %v", got, err)
 	}

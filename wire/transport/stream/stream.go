@@ -172,9 +172,9 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// Gone returns a channel that is closed when the peer has closed both directions: at once on a Unix socket (Linux),
+// PeerClosed returns a channel that is closed when the peer has closed both directions: at once on a Unix socket (Linux),
 // elsewhere when the system detects it. Call it once, after Read has returned io.EOF.
-func (s *netStream) Gone() <-chan struct{} {
+func (s *netStream) PeerClosed() <-chan struct{} {
 	raw := rawOf(s.Conn)
 	if raw == nil {
 		return nil // not detected

@@ -1,6 +1,5 @@
-// Package declared checks a catalog against itself, and the results of methods
-// against it: every schema must compile, every example must fit the schema
-// beside which it stands, and every result the schema of its method.
+// Package declared checks a catalog for consistency, and results of methods with it: every schema must compile, every
+// example must fit the schema beside it, and every result the schema of its method.
 //
 //	declared.go   Checker: the schemas of a catalog, and results
 //	examples.go   examples and defaults inside schemas, and those of methods

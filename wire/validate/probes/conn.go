@@ -12,10 +12,8 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A Conn lets probes share a connection with its user: a probe can send
-// messages of its own and sees all that comes. Responses that come while a
-// probe is under way are the probe's, since the user waits for nothing
-// meanwhile.
+// A Conn lets probes share a connection with its user: a probe can send messages of its own and sees all received messages.
+// Responses during a probe belong to the probe, because the user waits for none meanwhile.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
@@ -154,8 +152,8 @@ func (c *Conn) see(d wire.Direction, msg []byte) {
 	}
 }
 
-// take passes a message to the probe that is under way. It reports whether the
-// message is the probe's alone, so that the user must not get it.
+// take passes a message to the running probe. It reports whether the message belongs to the probe alone, so that the user
+// must not get it.
 func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
@@ -232,9 +230,8 @@ func (c *Conn) finish() {
 // no answer.
 var errReplied = errors.New("the reply holds no message that answers")
 
-// Say sends msg beside the user. On a connection of HTTP exchanges it does not
-// wait for the reply; ctx bounds the exchange, and awaited queues its failure
-// for next.
+// Say sends msg beside the user. On a connection of HTTP exchanges it does not wait for the reply; ctx bounds the exchange,
+// and awaited queues its failure for next.
 func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
@@ -262,7 +259,7 @@ func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	return nil
 }
 
-// more reports whether an answer to what was sent may still come.
+// more reports whether a response may still arrive.
 func (c *Conn) more() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,15 +19,15 @@ const (
 	maxBytes   = 8 << 20  // of all requests whose params are kept, as text
 )
 
-// A connection holds what is remembered of one connection of a conversation.
+// A connection is the remembered state of one connection of a conversation.
 type connection struct {
 	number int
-	asked  map[string]*fifo[*call] // by the side that asked: the requests without an answer, by id
-	told   map[string]*fifo[*call] // likewise the requests that were answered
+	asked  map[string]*fifo[*call] // by sender: the unanswered requests, by id
+	told   map[string]*fifo[*call] // by sender: the answered requests, by id
 	bytes  int                     // the size of the requests whose params are kept
 	kept   *fifo[any]
 	tape   *fifo[any] // values that were kept for all connections
-	vague  bool       // a line said only what a message is like
+	vague  bool       // a line only described a message
 }
 
 func newConnection(number int, tape *fifo[any]) *connection {

@@ -128,7 +128,7 @@ func sameSignature(a, b map[string]any) bool {
 	return true
 }
 
-// A pair holds the entries of one name in two lists; nil where a list has none.
+// A pair has the entries with one name in two lists; nil where a list has none.
 type pair struct {
 	name     string
 	old, now map[string]any

@@ -25,8 +25,7 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Class says what a difference means for programs written for the old
-// catalog. It is the level of a problem.
+// A Class is what a difference means for programs written for the old catalog. It is the level of a problem.
 type Class = validate.Level
 
 // The classes, the worst first.

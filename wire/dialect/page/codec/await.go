@@ -28,9 +28,9 @@ const (
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForGreeting keeps m for the greeting's steps that await a message. A message that is none of
+// keepForHandshake keeps m for the greeting's steps that await a message. A message that is none of
 // the dialect, but fits the condition of such a step, becomes a Greeting.
-func (c *Codec) keepForGreeting(m *wire.Message) error {
+func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.heard == nil || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
@@ -48,7 +48,7 @@ func (c *Codec) keepForGreeting(m *wire.Message) error {
 				return err
 			}
 			if ok {
-				*m = wire.Message{Kind: wire.Greeting, Raw: m.Raw, Body: m.Raw}
+				*m = wire.Message{Kind: wire.Handshake, Raw: m.Raw, Body: m.Raw}
 				break
 			}
 		}

@@ -48,7 +48,7 @@ func (c *Codec) refusesBatches() bool {
 // message appends m to c.out, with the items and events that the dialect file's rules make of it.
 func (c *Codec) message(m *wire.Message) error {
 	if c.d.awaits {
-		if err := c.keepForGreeting(m); err != nil {
+		if err := c.keepForHandshake(m); err != nil {
 			return err
 		}
 	}

@@ -12,12 +12,12 @@ import (
 
 // A Conn is a connection whose requests are answered.
 type Conn struct {
-	Codec     *codec.Codec // nil: the caller does not show it
-	Caller    dialect.Caller
-	Backend   dialect.Backend
-	Responder dialect.Responder
-	Serving   bool // we are the server
-	OneShot   bool // the connection is one HTTP exchange, before which there was no greeting
+	Codec          *codec.Codec // nil: the caller does not show it
+	Caller         dialect.Caller
+	Backend        dialect.Backend
+	Responder      dialect.Responder
+	Serving        bool // we are the server
+	SingleExchange bool // the connection is one HTTP exchange, before which there was no greeting
 }
 
 // A Flow is the native part of a connection that answers the peer (see codec.Native).

@@ -52,7 +52,7 @@ func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Serv
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
 	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
-	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), OneShot: about.OneShot}
+	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), SingleExchange: about.SingleExchange}
 	if h.Serving = h.Codec != nil && h.Codec.Serving(); h.Serving {
 		h.Codec.Offer(s.told)
 		h.warn(s.d.CancelFails())

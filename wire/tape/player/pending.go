@@ -9,16 +9,16 @@ import (
 // Answers that wait: their request has come, but not everything that was
 // recorded before them.
 
-// hold keeps the answer at entry i until it can be sent.
-func (p *play) hold(i int32) {
-	if !slices.Contains(p.held, i) {
-		p.held = append(p.held, i)
+// enqueue keeps the answer at entry i until it can be sent.
+func (p *play) enqueue(i int32) {
+	if !slices.Contains(p.queue, i) {
+		p.queue = append(p.queue, i)
 	}
 }
 
-// ready reports whether everything that was recorded before the answer at entry
+// unblocked reports whether everything that was recorded before the answer at entry
 // i has come, except its request.
-func (p *play) ready(i int32) bool {
+func (p *play) unblocked(i int32) bool {
 	e := p.track.Entry(i)
 	for call := range p.asked {
 		if call <= e.Own || call >= i {
@@ -54,20 +54,20 @@ func (p *play) root(i int32) int32 {
 // because a later one has come.
 func (p *play) skipped(i int32) bool { return p.furthest > i }
 
-// sendHeld sends an answer that was held and can be sent now.
-func (e *engine) sendHeld() bool {
+// sendQueued sends an answer that was held and can be sent now.
+func (e *engine) sendQueued() bool {
 	for _, p := range e.plays {
 		if p == nil {
 			continue
 		}
-		for n, i := range p.held {
+		for n, i := range p.queue {
 			own := p.track.Entry(i).Own
 			if len(p.owed[own]) == 0 {
-				p.held = slices.Delete(p.held, n, n+1)
+				p.queue = slices.Delete(p.queue, n, n+1)
 				return true
 			}
-			if p.ready(i) && !e.inReach(p, i) {
-				p.held = slices.Delete(p.held, n, n+1)
+			if p.unblocked(i) && !e.inReach(p, i) {
+				p.queue = slices.Delete(p.queue, n, n+1)
 				e.sendAnswer(p, i)
 				return true
 			}
@@ -98,9 +98,9 @@ func (e *engine) inReach(p *play, i int32) bool {
 // held.
 func (e *engine) release() bool {
 	for _, p := range e.plays {
-		if p != nil && len(p.held) > 0 {
-			i := p.held[0]
-			p.held = p.held[1:]
+		if p != nil && len(p.queue) > 0 {
+			i := p.queue[0]
+			p.queue = p.queue[1:]
 			if len(p.owed[p.track.Entry(i).Own]) > 0 {
 				e.sendAnswer(p, i)
 			}
