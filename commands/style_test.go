@@ -47,10 +47,9 @@ var styleToDo = []string{
 	"scripts/internal/faults", "scripts/internal/soak", "wire/dialect/all", "wire/dialect/hotrepl",
 	"wire/dialect/introspect", "wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec",
 	"wire/dialect/page/envelope", "wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server",
-	"wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/jq", "wire/jq/ahead", "wire/peer",
-	"wire/schema", "wire/scratch", "wire/serve", "wire/session", "wire/session/relay", "wire/session/rundir",
-	"wire/tape", "wire/tape/match", "wire/tape/player", "wire/tape/recorder", "wire/transport/httpserver",
-	"wire/validate/rules",
+	"wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/peer", "wire/schema", "wire/scratch",
+	"wire/serve", "wire/session", "wire/session/relay", "wire/session/rundir", "wire/tape/player",
+	"wire/transport/httpserver", "wire/validate/rules",
 }
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.
