@@ -35,10 +35,10 @@ func TestUnreadableTapes(t *testing.T) {
 		want        string
 		only        string
 	}{
-		{"no.tape", "", wire.Usage, "the tape no.tape cannot be read: no such file or directory", ""},
-		{".", "", wire.Usage, "the tape . cannot be read: it is a folder", ""},
+		{"no.tape", "", wire.Usage, "cannot read the tape no.tape: no such file or directory", ""},
+		{".", "", wire.Usage, "cannot read the tape .: it is a directory", ""},
 		{empty, "", wire.Usage, "the tape " + empty + ", line 1: it is empty: not even a header", ""},
-		{"/proc/self/mem", "", wire.Usage, "the tape /proc/self/mem cannot be read: input/output error", "linux"},
+		{"/proc/self/mem", "", wire.Usage, "cannot read the tape /proc/self/mem: input/output error", "linux"},
 		{"-", `{"tape":1}`, wire.IO, "reading a tape from stdin: timeout", ""},
 	} {
 		if c.only != "" && c.only != runtime.GOOS {

@@ -67,7 +67,7 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = errors.New("it is a folder")
+		err = errors.New("it is a directory")
 	}
 	if err != nil {
 		_ = f.Close()
