@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// callOptions are the flags of call, and what they come to.
+// callOptions are the flags of call, and their results.
 type callOptions struct {
 	options.Client
 	params    options.Params
@@ -158,7 +158,7 @@ var callConflicts = []struct {
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
 }
 
-// exclude returns an error for flags that contradict each other. members says that --set gives members of requests.
+// exclude returns an error for flags that contradict each other. members reports that --set gives members of requests.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,

@@ -119,10 +119,10 @@ type connection struct {
 	dialect  string
 	typed    *env.Lines
 	lasts    bool        // beyond the end of stdin, until enough has come
-	enough   atomic.Bool // has come: what is still sent, or owed, may fail
+	enough   atomic.Bool // the limit is reached: later failures of sending do not count
 }
 
-// run converses until stdin is at its end and what is owed has come, or until enough has.
+// run converses until stdin ends and all expected responses have arrived, or until enough is set.
 func (c *connection) run() error {
 	printed := make(chan error, 1)
 	go func() { printed <- c.show() }()
@@ -168,7 +168,7 @@ func (c *connection) run() error {
 	}
 }
 
-// counts returns err, a failure to send or to get what is owed, unless enough has come before it.
+// counts returns err, a failure to send or to get a response, unless enough is set.
 func (c *connection) counts(err error) error {
 	if c.enough.Load() {
 		return nil

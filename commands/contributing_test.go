@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMap: what CONTRIBUTING.md and the comment of main.go name is there, and no
-// package and no word of the scripted peer is left out.
+// TestMap: everything that CONTRIBUTING.md and the comment of main.go name exists, and they name each package and each word
+// of the scripted peer.
 func TestMap(t *testing.T) {
 	text := read(t, "../CONTRIBUTING.md")
 	named := map[string]bool{}
@@ -46,8 +46,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestDialectsGo: what is shown of a dialect that can be removed, in scripts, stands in
-// scripts whose names begin with the dialect's, so that they go with it.
+// TestDialectsGo: examples of a dialect that can be removed are in scripts whose names begin with the dialect's, so that
+// they are removed with it.
 func TestDialectsGo(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 50 {
@@ -63,8 +63,8 @@ func TestDialectsGo(t *testing.T) {
 	}
 }
 
-// TestJSONIsBuilt: JSON is written by the builders of wire/scan, never put together
-// from text. format/tapeview/html.go writes a page's data in pieces, as it comes.
+// TestJSONIsBuilt: JSON is written with the builders of wire/scan, never assembled from text. format/tapeview/html.go writes
+// a page's data in pieces.
 func TestJSONIsBuilt(t *testing.T) {
 	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
 		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
@@ -77,7 +77,7 @@ func TestJSONIsBuilt(t *testing.T) {
 			}
 			for _, found := range pieces.FindAllString(read(t, path), -1) {
 				if strings.Contains(found, "…") {
-					continue // words for people, who fill it in
+					continue // a text with placeholders for people
 				}
 				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
 			}

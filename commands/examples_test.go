@@ -15,8 +15,8 @@ import (
 	"rpcx/commands/help"
 )
 
-// exampleFiles are shell commands that make what an example uses: a file, a session, a program. An example gets those whose
-// words it contains, in this order.
+// exampleFiles are shell commands that make what an example needs: a file, a session, a program. They run for examples that
+// contain the word, in this order.
 var exampleFiles = []struct{ word, make string }{
 	{"api.json", "rpcx describe demo:orders >api.json"},
 	{"orders.tape", "rpcx call demo:orders getOrder id=o_001 --record orders.tape >/dev/null"},
@@ -62,8 +62,8 @@ func program(name, line string) string {
 	return fmt.Sprintf("cat >%s <<'END'\n#!/bin/sh\n%s\nEND\nchmod +x %s", name, line, name)
 }
 
-// realPeers are words of examples that need another program, which tests do not have. Such an example is sent to an address where no
-// server is, or runs a program that does not exist: its words are right if that is what fails (status 3 or 127).
+// realPeers match examples that need another program, which tests do not have. Such an example runs with an address without
+// a server, or a program that does not exist: it is correct if exactly that fails (status 3 or 127).
 var realPeers = regexp.MustCompile(`localhost|127\.0\.0\.1:(9222|9229|4711|1234|6640|8080/ rpc|8080/$|9000)|wss://|gopls|debugpy|langserver|@(web|dbg|go) |subscribe @work|qmp\.sock|rpcws\+`)
 
 // otherShells are examples for other shells than sh, which complete.txtar runs.

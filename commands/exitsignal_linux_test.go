@@ -44,7 +44,7 @@ func TestDiesOfTheSignal(t *testing.T) {
 	}
 }
 
-// A reader that has gone ends us as it ends any program.
+// A closed pipe on stdout ends rpcx with SIGPIPE, like other programs.
 func TestDiesOfAClosedPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// TestMemoryIsFlat: what a stream of 100,000 events costs is what one of 10,000
-// costs, with a jq program on each.
+// TestMemoryIsFlat: a stream of 100,000 events takes as much memory as one of 10,000, with a jq program on each.
 func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100,000 events")
@@ -64,7 +63,7 @@ func sendEvents(l net.Listener, n int) {
 		fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":9007199254740993,"result":{"n":%d,"pad":%q}}}`+"\n", i+1, pad)
 	}
 	out.Flush()
-	if _, err := in.ReadString('\n'); err != nil { // nobody wants more
+	if _, err := in.ReadString('\n'); err != nil { // the reader has closed
 		return
 	}
 	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":2,"result":true}`)

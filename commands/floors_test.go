@@ -14,8 +14,8 @@ type floor struct {
 	foreign []string
 }
 
-// floors says which packages of ours a package may import (by prefix, below
-// rpcx/), and which modules of others it alone may import.
+// floors lists which packages of rpcx a package may import (by prefix, below rpcx/), and which third-party modules only it
+// may import.
 var floors = []floor{
 	{"wire", []string{"wire/scan"}, nil},
 	{"wire/scan", nil, nil},
@@ -152,7 +152,7 @@ func standing(t *testing.T, list string) {
 	}
 }
 
-// ours cuts the module's name off.
+// ours removes the module's name.
 func ours(path string) (string, bool) {
 	if path == "rpcx" {
 		return "", true

@@ -18,8 +18,8 @@ func TestTerminalGone(t *testing.T) {
 	toGoneTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// toGoneTerminal runs rpcx on a terminal that goes before the peer answers, which is ENDPOINT in args, speaks dialect
-// and offers what a demo does.
+// toGoneTerminal runs rpcx on a terminal that closes before the peer answers. The peer is ENDPOINT in args; it uses dialect
+// and has the methods of a demo.
 func toGoneTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -33,8 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// limitTests says for each limit which test shows that it holds: a script, or a Go test of a
-// package.
+// limitTests names for each limit the test that shows it: a script, or a Go test of a package.
 var limitTests = map[string]string{
 	"a connection, TLS and the upgrade included": "wire/transport/schemes TestDialFaults",
 	"a handshake": "wire/session TestGreetingIsBounded",
@@ -97,8 +96,8 @@ func TestLimitsAreShown(t *testing.T) {
 	}
 }
 
-// isTest says whether there is a test of that name: a script, or a folder and a Go test in it. Of a folder that is not
-// there nothing is known: a dialect may have been taken out.
+// isTest reports whether there is a test with that name: a script, or a directory and a Go test in it. Of a missing
+// directory nothing is known: a dialect may have been removed.
 func isTest(t *testing.T, name string) bool {
 	t.Helper()
 	where, test, goTest := strings.Cut(name, " ")

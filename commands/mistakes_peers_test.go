@@ -196,7 +196,7 @@ func framedPeer(c net.Conn, framed string) {
 	}
 }
 
-// messages yields the requests that come in a framing; what is not one ends them.
+// messages yields the requests of a framing, until an invalid one.
 func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
 	r := bufio.NewReader(c)
 	return func(yield func(*peerRequest) bool) {

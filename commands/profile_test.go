@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/profile"
 )
 
-// TestProfileKeysAreFlags: what a profile may have are flags, and the flags that
-// say how a peer is reached and answered are in a profile.
+// TestProfileKeysAreFlags: the keys of profiles are flags, and all flags about connecting and answering are keys.
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}

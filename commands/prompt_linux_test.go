@@ -112,14 +112,14 @@ func (y *teletype) read() {
 	}
 }
 
-// said returns all that came so far.
+// said returns all output so far.
 func (y *teletype) said() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return string(y.came)
 }
 
-// shows waits for text behind what was awaited before.
+// shows waits for text after the text awaited before.
 func (y *teletype) shows(text string) {
 	y.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -146,7 +146,7 @@ func (y *teletype) types(text string) {
 	}
 }
 
-// left waits for the end, with that status and the terminal as it was.
+// left waits for the end, with that status and the terminal restored.
 func (y *teletype) left(status int) {
 	y.t.Helper()
 	err := y.cmd.Wait()
@@ -202,8 +202,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// A character that is wide, or has others on it, is one to the keys; what is typed is
-// what is sent, and what is looked up again.
+// A wide or combined character is one character for the keys; the typed text is sent, and restored from the history.
 func TestPromptWide(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
 	y.shows("> ")
@@ -359,8 +358,7 @@ func TestPromptGivesTheTerminalBack(t *testing.T) {
 	y.left(124)
 }
 
-// A terminal that shows nothing any more holds up neither the second signal nor
-// what it does to the terminal.
+// A terminal that stops displaying delays neither the second signal nor restoring the terminal.
 func TestPromptOnAStuckTerminal(t *testing.T) {
 	y := onTerminal(t, "connect", `exec:yes '{"jsonrpc":"2.0","method":"tick"}'`)
 	y.shows(`"tick"`)

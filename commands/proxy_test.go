@@ -89,7 +89,7 @@ func (p *scriptProxy) connect(c net.Conn, in *bufio.Reader) (string, bool) {
 		req.Method, req.URL.RequestURI(), p.to, len(body), body), true
 }
 
-// socks reads the greeting and the request of SOCKS 5.
+// socks reads the handshake and the request of SOCKS 5.
 func (p *scriptProxy) socks(c net.Conn, in *bufio.Reader) (string, bool) {
 	read := func(n int) []byte {
 		b := make([]byte, n)

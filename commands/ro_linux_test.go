@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The bar is gone before the data comes, by a pipe too, and when a signal ends us.
+// The progress bar is erased before data, in a pipe too, and when a signal ends rpcx.
 func TestProgressIsErased(t *testing.T) {
 	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")
 	y.shows("accepted")
@@ -21,7 +21,7 @@ func TestProgressIsErased(t *testing.T) {
 	y.left(130)
 }
 
-// At the prompt what comes of a call is told apart, once, where another was made after it.
+// At the prompt, results are labelled with their call, once, if another call was made after it.
 func TestPromptNamesCalls(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := `read -r first; read -r second

@@ -35,7 +35,7 @@ import (
 // An Outcome is the result of a run of the program.
 type Outcome struct {
 	Status int
-	fault  *wire.Fault // the failure behind Status; nil: none
+	fault  *wire.Fault // the failure that Status stands for; nil: none
 }
 
 // Exit ends the process with the status; if a signal ended the run, by that
@@ -166,9 +166,8 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree, built anew for each run since the library
-// keeps state in it. If words, the command line, begin with a command, the
-// others are left out: most of a tree is flags that this run does not need.
+// tree returns the command tree, built anew for each run because the library keeps state in it. If words, the command line,
+// begin with a command, the others are left out, because most of a tree is flags that this run does not need.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",

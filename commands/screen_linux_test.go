@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// onScreen runs a command line for sh on a terminal of its own, in the folder of a script whose environment env is, and
-// returns all that the terminal got.
+// onScreen runs a shell command on its own terminal, in the directory of a script with the environment env, and returns all
+// output to the terminal.
 func onScreen(typed string, env func(key string) string) (shown string, status int, err error) {
 	master, slave, err := openTerminal()
 	if err != nil {

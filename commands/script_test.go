@@ -128,7 +128,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// nothingLeft demands that a script has left no process and no socket behind.
+// nothingLeft checks that a script has left no process and no socket behind.
 func nothingLeft(t *testing.T, dir string) {
 	var found string
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -202,7 +202,7 @@ func awaitProgram() {
 	}
 }
 
-// comes waits until a file exists and holds text.
+// comes waits until a file exists and contains text.
 func comes(file, text string) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
@@ -227,8 +227,8 @@ func absent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("still running: %s", found)
 }
 
-// processWith returns the command line of a process that holds pattern and works
-// in dir. Where there is no /proc, ps is asked, for all folders.
+// processWith returns the command line of a process that contains pattern and works in dir. Without /proc it asks ps, for
+// all directories.
 func processWith(pattern, dir string) string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

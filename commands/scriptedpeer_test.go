@@ -17,9 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A scriptedPeer is the other end of a connection, typed by hand: what it reads
-// and writes stands in a file, byte for byte, so that it shares no mistake with
-// rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
+// A scriptedPeer is the other end of a connection, typed by hand: its file has the bytes that it reads and writes, so that
+// it shares no mistake with rpcx. CONTRIBUTING.md, "The scripted peer", describes the language of the file.
 type scriptedPeer struct {
 	name  string
 	mode  string
@@ -241,7 +240,7 @@ func (p *scriptedPeer) step(word, rest string) error {
 	return nil
 }
 
-// flood returns what is left of a message when the peer reads no more.
+// flood returns the rest of a message when the peer stops reading.
 func (p *scriptedPeer) flood(msg []byte) ([]byte, error) {
 	for all := 0; all < 64<<20; {
 		p.conn.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))

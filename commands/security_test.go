@@ -7,7 +7,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// securityTests says for each line of rpcx-security(7) which tests show that it holds.
+// securityTests names for each line of rpcx-security(7) the tests that show it.
 var securityTests = map[string][]string{
 	"command lines":               {"hook-hostile"},
 	"variables":                   {"hook-hostile"},

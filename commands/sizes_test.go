@@ -17,16 +17,16 @@ import (
 const (
 	mostFields     = 20  // of a struct that holds state
 	mostLines      = 300 // of a file
-	mostFiles      = 20  // of a folder
+	mostFiles      = 20  // files of a directory
 	mostComplexity = 15  // of a function: its branches and one
 )
 
-// tables are the structs that hold no state and are no part of one that does: what
-// a user or a dialect said, a field for each thing that can be said.
+// tables are the structs without state that are not part of one with state: the settings of a user or a dialect, one field
+// for each.
 var tables = []string{"session.Options", "load.Page"}
 
-// TestSizes: files, folders, structs and functions stay small enough to be read
-// at once. Tests are exempt, as are files that only one operating system builds.
+// TestSizes: files, directories, structs and functions stay small enough to be read at once. Tests are exempt, as are files
+// that only one operating system builds.
 func TestSizes(t *testing.T) {
 	src := readSources(t)
 	for dir, n := range src.files {
@@ -61,14 +61,14 @@ func compare(t *testing.T, what string, most int, found map[string]int, table ma
 
 // sources are the packages of the tree, without tests.
 type sources struct {
-	files    map[string]int         // by folder
-	structs  map[string]*structType // by folder and name
-	users    map[string][]string    // of a struct: types and folders
+	files    map[string]int         // by directory
+	structs  map[string]*structType // by directory and name
+	users    map[string][]string    // of a struct: types and directories
 	branches map[string]int         // of functions that have too many
 }
 
 type structType struct {
-	dir, name, key string // the name with its package's, and with its folder
+	dir, name, key string // the name with its package, and with its directory
 	fields         *ast.FieldList
 }
 
@@ -199,7 +199,7 @@ func (src *sources) use(name, user string) {
 	}
 }
 
-// imported returns the folder of the package that a file calls name.
+// imported returns the directory of the package that a file calls name.
 func imported(file *ast.File, name string) string {
 	for _, i := range file.Imports {
 		dir, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "rpcx/")

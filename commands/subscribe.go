@@ -28,7 +28,7 @@ type subscribeOptions struct {
 	choose      string
 	method      []string
 	unsubscribe string
-	beside      string // names the watch of --method or --select to the request that triggers it; "": there is none
+	beside      string // links the watch of --method or --select to the request that triggers it; "": none
 	since       int64
 	lossy       bool
 	grace       cmdline.Duration
@@ -133,8 +133,7 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 	return nil
 }
 
-// lasting reports whether a flag says when enough items have come: the answer
-// alone does not end the stream then.
+// lasting reports whether a flag limits the items: the response alone does not end the stream then.
 func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }

@@ -1,7 +1,6 @@
-// Package artifacts fetches the files that a peer announces with the result of a
-// job, checks them against what was announced, and saves them in a folder of the
-// user's. What a peer says decides neither where a file goes nor whose files are
-// read: it is read below a folder, or from a host, that the user has named.
+// Package artifacts fetches the files that a peer announces with the result of a job, checks them with the announcement, and
+// saves them in the user's directory. The peer decides neither where a file is saved nor whose files are read: they are read
+// below a directory, or from a host, that the user has named.
 package artifacts
 
 import (
@@ -31,8 +30,8 @@ const (
 
 // A Saver saves artifacts.
 type Saver struct {
-	Dir     string                        // the folder they are saved in; it is made if missing
-	Root    string                        // files of this machine are read below this folder; "": none are
+	Dir     string                        // the directory for saved files; created if missing
+	Root    string                        // local files are read below this directory; "": none
 	Hosts   []string                      // HOST or HOST:PORT that may be fetched from
 	MaxSize int64                         // greatest size in bytes; 0: DefaultMaxSize
 	Idle    time.Duration                 // how long a host may be silent; 0: DefaultIdle
@@ -46,11 +45,9 @@ type ref struct {
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. A
-// name that is no file name, or a place that may not be read, is a usage Fault;
-// an artifact that differs from what was announced is a Fault of kind
-// Expectation; a file that exists already is one of kind Conflict. One bad
-// artifact does not keep the others from being saved.
+// Save saves all artifacts of announced, the "artifacts" object of a result. An invalid file name, or a place that must not
+// be read, is a usage Fault; an artifact that differs from the announcement is a Fault of kind Expectation; an existing file
+// is one of kind Conflict. One bad artifact does not keep the others from being saved.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -70,7 +67,7 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	return errors.Join(all...)
 }
 
-// folder opens the folder that files are saved in.
+// folder opens the directory for saved files.
 func (s *Saver) folder() (*os.Root, error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
@@ -124,8 +121,7 @@ func read(announced json.RawMessage) (refs []ref) {
 	return refs
 }
 
-// save copies one artifact, checking it on the way, and removes the copy if it
-// is not what was announced.
+// save copies one artifact, checks it on the way, and removes the copy if it differs from the announcement.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	most := s.most()
 	switch {

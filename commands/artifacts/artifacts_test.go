@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// announce is what a host says of a file with that content.
+// announce is a host's announcement of a file with that content.
 func announce(name, where, content string, more string) json.RawMessage {
 	sum := sha256.Sum256([]byte(content))
 	return json.RawMessage(fmt.Sprintf(`{%q:{%s,"sha256":%q,"byteSize":%d,"contentType":"text/plain","finalized":true%s}}`,
@@ -104,7 +104,7 @@ func TestOthersAreSaved(t *testing.T) {
 	}
 }
 
-// Nothing is overwritten, and what is good is saved beside what is not.
+// Existing files are not overwritten, and good files are saved beside bad ones.
 func TestNothingIsOverwritten(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	good := put(t, filepath.Join(root, "good"), "hello")

@@ -26,7 +26,7 @@ func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	}
 }
 
-// CheckEmbedded refuses to save files of a dialect whose answers hold none.
+// CheckEmbedded rejects saving files in a dialect whose responses contain none.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	held := e.Spec().Files
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
@@ -39,8 +39,7 @@ func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	return f
 }
 
-// SaveEmbedded saves the files that the answer raw holds, a whole message, where that is
-// wanted.
+// SaveEmbedded saves the files in the response raw, a whole message, if the user wants that.
 func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
 	held := e.Spec().Files
 	if !held.AreEmbedded() || raw == nil {
@@ -66,9 +65,8 @@ func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
-// SaveFiles saves files that a result holds. A name that the peer gives is taken only if it
-// can be a file's; else the file is named by what it is and its place. Nothing is
-// overwritten, and one bad file does not keep the others from being saved.
+// SaveFiles saves the files of a result. A name from the peer is used only if it is a valid file name; else the file is
+// named by its kind and index. Nothing is overwritten, and one bad file does not keep the others from being saved.
 func (s *Saver) SaveFiles(files []wire.File) error {
 	dir, err := s.folder()
 	if err != nil {

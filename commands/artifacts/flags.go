@@ -33,9 +33,8 @@ func (s *Flags) Flags() []cmdline.Flag {
 	}
 }
 
-// Check refuses, before a job runs, to save what could not be read afterwards: a
-// host on this machine names its artifacts by path, and none is read but below a
-// folder that the user gave.
+// Check rejects, before a job runs, saving files that could not be read afterwards: a local host names its artifacts by
+// path, and files are read only below a directory that the user gave.
 func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
@@ -53,7 +52,7 @@ func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	return e
 }
 
-// local reports whether host is this machine: it is none, or a loopback address.
+// local reports whether host is this machine: empty, or a loopback address.
 func local(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -62,7 +61,7 @@ func local(host string) bool {
 	return host == "" || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Save saves the artifacts that a job's last words tell of, where that is wanted.
+// Save saves the artifacts announced with a job's result, if the user wants that.
 func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	switch {

@@ -21,8 +21,7 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is what the user asked for, and the conversation. It makes jobs of lines; flow
-// makes their calls.
+// A batch is the user's settings and the conversation. It makes jobs of lines; flow makes their calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -30,7 +29,7 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines    // of stdin, where the first may be a greeting; nil: it is none
+	lines *env.Lines    // lines of stdin, if the first may be a handshake; nil: it is not
 	jobs  int           // in flight at most
 	idle  time.Duration // of each call; 0 or less: it may take any time
 }
@@ -55,7 +54,7 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 		return b.dryRun(ctx, e)
 	}
 	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)
-	if len(b.spec.Bridge.Own) > 0 { // there is a greeting whose place the first line may take
+	if len(b.spec.Bridge.Own) > 0 { // the first line may replace the handshake
 		b.lines = env.NewLines(cl.Ctx)
 		o.Client.Own = b.lines.MethodAt("method")
 	}

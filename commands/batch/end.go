@@ -41,7 +41,7 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	f.over(j, result, err)
 }
 
-// over ends j with its result, or with the reason why there is none.
+// over ends j with its result, or with the reason for having none.
 func (f *flow) over(j *job, result []byte, err error) {
 	if err == nil {
 		j.answerWith("result", result)
@@ -56,8 +56,7 @@ func (f *flow) over(j *job, result []byte, err error) {
 	f.wakePrinter()
 }
 
-// failure sets the answer of j to the error err; j has none if the batch has been
-// interrupted. The lock is held.
+// failure sets the answer of j to the error err; j has none if the batch was interrupted. The caller holds the lock.
 func (f *flow) failure(j *job, err error) {
 	if cause := wire.AsFault(context.Cause(f.ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return

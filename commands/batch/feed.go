@@ -30,10 +30,9 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedGreeting is feed where the first lines may be the dialect's greeting: what follows
-// it comes after it.
+// feedGreeting is feed for input whose first lines may be the dialect's handshake: other lines follow it.
 func (r *reader) feedGreeting() error {
-	greets := true // the lines so far are of the greeting
+	greets := true // the lines so far belong to the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
 		greets = greets && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
 		err := r.take(n, line)
@@ -65,8 +64,7 @@ func (r *reader) take(n int64, line []byte) error {
 	return nil
 }
 
-// handIn queues what was read and gets what it takes to read on, for which it waits while
-// enough is queued; false: the batch has ended.
+// handIn queues the lines read, and waits while enough is queued; false: the batch has ended.
 func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +86,7 @@ func (r *reader) handIn() bool {
 	return !r.jobs.Stopped()
 }
 
-// queueRead queues what was read. The lock is held.
+// queueRead queues the lines read. The caller holds the lock.
 func (r *reader) queueRead() {
 	r.jobs.Queue(r.read)
 	r.read, r.length = r.read[:0], 0

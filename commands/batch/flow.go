@@ -95,7 +95,7 @@ func (f *flow) advanceLoop(over <-chan struct{}) {
 	}
 }
 
-// start starts queued jobs as far as the rules allow. The lock is held.
+// start starts queued jobs as far as the rules allow. The caller holds the lock.
 func (f *flow) start() {
 	sent := false
 	var now time.Time
@@ -124,7 +124,7 @@ func (f *flow) start() {
 	}
 }
 
-// send sends j through the pipeline; false if the pipeline does not take it. The lock is held.
+// send sends j through the pipeline; false if the pipeline does not take it. The caller holds the lock.
 func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {

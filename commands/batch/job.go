@@ -20,8 +20,8 @@ type job struct {
 	num  [20]byte
 
 	isRead bool       // what follows is that of the line
-	op     dialect.Op // what it asks for
-	bad    error      // what is wrong with it, as a peer would answer it
+	op     dialect.Op // the operation
+	bad    error      // its error, in the form of a peer's response
 
 	pipelined bool // it is in the pipeline
 	sent      time.Time

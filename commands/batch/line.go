@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// read takes the line of j apart: what it asks for, which is bad where a peer would answer it
-// with an error, and the id of its answer.
+// read parses the line of j: the operation, or its error in the form of a peer's response, and the id of its answer.
 func (b *batch) read(ctx context.Context, j *job) {
 	j.isRead = true
 	if j.bad = j.parse(b.spec.Params.Scalar); j.bad != nil {
@@ -29,7 +28,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 // lineMembers are the members of a line that are read: the first of each name.
 type lineMembers struct{ id, method, params, notify []byte }
 
-// membersOf returns the members of a line; an error if it is no JSON object.
+// membersOf returns the members of a line; an error if it is not a JSON object.
 func membersOf(line []byte) (m lineMembers, err error) {
 	members := scan.ReadObject(line, wire.DefaultMaxDepth)
 	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {

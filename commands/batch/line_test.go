@@ -8,8 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestLines: a line is known by its id, else by its number, and a malformed one gets
-// the error that a peer would give.
+// TestLines: a line is identified by its id, else by its number, and a malformed one gets a peer's error.
 func TestLines(t *testing.T) {
 	for _, c := range []struct {
 		line, id string

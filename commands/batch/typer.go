@@ -23,7 +23,7 @@ import (
 // modules, else for a method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil: nobody is asked
+	conv  session.Conversation // nil: the peer is not asked
 	given *catalog.Catalog     // nil: none
 	warn  func(text string)
 
@@ -50,8 +50,7 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// asksNothing reports whether lines are checked by what is known without the peer, and
-// by no catalog.
+// asksNothing reports whether lines are checked without the peer and without a catalog.
 func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
 
 // check returns the error that answers a line whose method cannot exist or
@@ -132,8 +131,7 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// key returns what the peer is asked for: the module of a method, or the
-// method.
+// key returns the part of the catalog to request for a method: its module, or the method.
 func (t *typer) key(method string) string {
 	if !t.spec.Discovery.ByModule() {
 		return method

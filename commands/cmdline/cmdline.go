@@ -16,18 +16,17 @@ import (
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line. The library's own parser stops at an
-// argument such as -1, takes ' -x' for a flag and prints help for the argument
-// `help`. So flags and arguments are told apart here, by the library's table of
+// A CommandLine is a parsed command line. The library's own parser stops at an argument such as -1, takes ' -x' for a flag
+// and prints help for the argument `help`. So CommandLine separates flags and arguments itself, with the library's table of
 // flags.
 type CommandLine struct {
 	Cmd          *Command
-	Words        []string // all words as they were typed
+	Words        []string // all words as typed
 	Path         []string // the words that name the command
 	Flags        []string // each with its value: --name=value
 	Args         []string
 	Dash         int      // how many arguments precede "--"; -1: there is no "--"
-	Trailing     []string // the words after "--", if they are a command that connects to us
+	Trailing     []string // the words after "--", if they are a command that connects
 	WantsHelp    bool
 	Brief        bool // -h: one screen of help is wanted
 	WantsVersion bool
@@ -203,7 +202,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 	return nil
 }
 
-// unknown returns the failure that a flag is no flag of the command. value, if given, and rest are what follows it.
+// unknown returns the failure for an unknown flag. value, if given, and rest follow it.
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}

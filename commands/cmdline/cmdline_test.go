@@ -30,8 +30,8 @@ func parse(t *testing.T, words ...string) (*CommandLine, error) {
 	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
 }
 
-// TestParse: flags may stand anywhere before "--", bundled or with their values, and
-// a number or a word that begins with a blank is an argument.
+// TestParse: flags may be anywhere before "--", bundled or with their values; a number or a word that begins with a blank is
+// an argument.
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ words, flags, args []string }{
 		{[]string{"call", "e", "m", "-1"}, nil, []string{"e", "m", "-1"}},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: what is wrong is named, with what is near.
+// TestParseRefuses: errors name what is wrong, with a similar name.
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		words      []string
@@ -72,8 +72,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestRewrite: a proposed line has the flags of the one typed, and is none where it
-// would show a secret.
+// TestRewrite: a proposed line has the flags that were typed; there is none if it would show a secret.
 func TestRewrite(t *testing.T) {
 	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
 	if err != nil {

@@ -31,7 +31,7 @@ type FlagDoc struct {
 	Repeated bool // it may be given more than once
 
 	Needs    string   // what the endpoint must have for it to apply; "": it always applies
-	With     string   // the flags of which one must be given beside it, as "--a or --b"; "": none
+	With     string   // the flags of which one must be given with it, as "--a or --b"; "": none
 	Dialects []string // the dialects in which it applies; nil: it is not about dialects
 }
 

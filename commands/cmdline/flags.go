@@ -37,7 +37,7 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
-// OptionalText makes a flag for a text that may be empty: to is nil where the flag was not given.
+// OptionalText makes a flag for a text that may be empty: to is nil if the flag was not given.
 func OptionalText(group, name, usage string, to **string) Flag {
 	return Generic(group, name, usage, optionalText{to})
 }

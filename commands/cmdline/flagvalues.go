@@ -33,7 +33,7 @@ func (d *Duration) Set(text string) error {
 
 func (d *Duration) Get() any { return time.Duration(*d) }
 
-// String says nothing: help tells of a flag's usual value in its own words.
+// String returns "": help describes the default in its own words.
 func (*Duration) String() string { return "" }
 
 // Or returns the duration; usual if it was not given.
@@ -130,7 +130,7 @@ func (s *Size) Get() any { return int(*s) }
 // String says nothing, as that of Duration.
 func (*Size) String() string { return "" }
 
-// An optionalText is a flag's text, or that there is none.
+// An optionalText is a flag's text, or nil.
 type optionalText struct{ to **string }
 
 // Set takes any text.

@@ -14,11 +14,11 @@ import (
 // A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, and what rpcx has in its place.
 type habit struct {
 	names []string // each with its dashes
-	takes bool     // it has a value, which may be the word after it
+	takes bool     // it takes a value, possibly the next word
 	hint  string
 	drop  bool                        // it is left out
-	words func(value string) []string // stand in its place; nil: none
-	param func(value string) []string // stand after the others; nil: none
+	words func(value string) []string // words to use instead; nil: none
+	param func(value string) []string // words to append; nil: none
 }
 
 // habits is the table. A row without drop, words and param proposes no command.
@@ -63,7 +63,7 @@ func habitOf(word string) *habit {
 	return &habits[i]
 }
 
-// fix returns the line with what rpcx has in place of the flag at index at; nil where it has nothing.
+// fix returns the line with rpcx's equivalent of the flag at index at; nil if there is none.
 func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	end := at + 1
 	if h.takes && !given && end < len(l.Words) {
@@ -84,7 +84,7 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	return nil
 }
 
-// Reparsed returns the line that the words make, as it is proposed; nil if something is wrong with it that no proposal mends.
+// Reparsed returns the proposed line made of words; nil if it has another error without a proposal.
 func (l *CommandLine) Reparsed(words ...[]string) []string {
 	all := slices.Concat(words...)
 	if len(all) >= len(l.Words)+3 { // each proposal mends something

@@ -42,9 +42,8 @@ func loneValue(f Flag) (string, bool) {
 	return v.LoneValue(), true
 }
 
-// Execute runs the command that l names. The library's own Run would do it, too, after it has
-// made ready for help and completions of its own, which are never shown: that takes as long as
-// connecting to a peer does.
+// Execute runs the command that l names. The library's own Run would first prepare help and completions of its own, which
+// are never shown and take as long as connecting to a peer.
 func Execute(ctx context.Context, l *CommandLine) error {
 	l.Cmd.DisableSliceFlagSeparator = true // values have commas
 	for _, f := range l.Cmd.Flags {
@@ -64,7 +63,7 @@ func Execute(ctx context.Context, l *CommandLine) error {
 	return l.Cmd.Action(ctx, l.Cmd)
 }
 
-// Value is that of the command's flag of this name; nil where it has none.
+// Value returns the value of the command's flag with this name; nil if there is none.
 func (l *CommandLine) Value(name string) any {
 	for _, f := range l.Cmd.Flags {
 		if called(f, name) {

@@ -108,8 +108,7 @@ func isSecretFlag(f string) bool {
 	return false
 }
 
-// hasSecret reports whether a word of a command line must not be shown again: a
-// password, a token, or a header that holds one.
+// hasSecret reports whether a word of a command line must not be shown again: a password, a token, or a header with one.
 func hasSecret(flags, args []string) bool {
 	if slices.ContainsFunc(flags, isSecretFlag) {
 		return true

@@ -11,18 +11,17 @@ import (
 	"rpcx/wire/session"
 )
 
-// askVariable is the environment variable that allows a connection, where it is "ask".
+// askVariable is the environment variable that allows a connection if its value is "ask".
 const askVariable = "RPCX_COMPLETE"
 
-// askLimit bounds how long a peer is asked for what it offers: somebody waits for a key.
+// askLimit bounds how long completion waits for a peer's catalog.
 const askLimit = 2 * time.Second
 
 // forwardedFlags are the flags of a line that say how its peer is reached.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask has the peer described by a process of ours, as by `rpcx describe`, which keeps what is offered, and returns that;
-// nil where it is not allowed, or the peer does not say. No command is ever started for it: what is typed may not be what
-// will be meant, so that endpoints which are one (exec:, ipc:) are not asked.
+// ask runs `rpcx describe` for the peer, which stores the catalog, and returns that; nil if it is not allowed, or fails. It
+// never starts commands, because the typed text may be incomplete: endpoints of exec: and ipc: are not asked.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

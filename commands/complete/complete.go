@@ -11,8 +11,7 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// Word is the command that the scripts of shells run; the words of the line
-// follow it.
+// Word is the command that the scripts of shells run; the words of the line follow it.
 const Word = "__complete"
 
 // A candidate is a word that could complete the line, with its description.
@@ -36,11 +35,9 @@ const (
 	folder
 )
 
-// Print prints what could complete the last of words, which are the line after
-// the program's name. The first line is ":KIND PREFIX": KIND says whether a
-// blank follows the word (space) or not (open), or that the shell is to offer
-// files or folders after PREFIX (files, dirs). Then comes a line for each
-// candidate: its value, a tab and its description.
+// Print prints the completions of the last of words, which are the line after the program's name. The first line is ":KIND
+// PREFIX": KIND means that a blank follows the word (space) or not (open), or that the shell is to offer files or
+// directories after PREFIX (files, dirs). Then comes a line for each candidate: its value, a tab and its description.
 func Print(w *os.File, root cmdline.Doc, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -66,12 +63,12 @@ func Print(w *os.File, root cmdline.Doc, words []string) error {
 	return cmdline.Print(w, b.String())
 }
 
-// A line is what the words before the last one mean.
+// A line is the meaning of the words before the last one.
 type line struct {
 	command cmdline.Doc
 	path    []string
 	args    []string
-	flag    *cmdline.FlagDoc // whose value the last word is; nil: none
+	flag    *cmdline.FlagDoc // the flag whose value the last word is; nil: none
 	dialect string
 	catalog string
 	reach   []string // the flags that say how the peer is reached

@@ -11,7 +11,7 @@ import (
 // sessionOnly are the flags that go with --session alone.
 var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
 
-// Asked reports whether the line asks for a session instead of a conversation.
+// Asked reports whether the command line asks for a session.
 func Asked(l *cmdline.CommandLine) (bool, error) {
 	if l.Has("session") {
 		return true, refuseOutput(l)
@@ -33,9 +33,8 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput returns an error for flags that say what is printed, or how the words
-// typed at the prompt are taken, as --session prints nothing and has no prompt. --arg and
-// --argjson are allowed, since hooks use them, too.
+// refuseOutput returns an error for flags about output or the prompt, because --session has neither. --arg and --argjson are
+// allowed, since hooks use them, too.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)

@@ -60,9 +60,8 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	return cmdline.StatusOf(f.Kind).Code
 }
 
-// readStartup reads the request of the launching command, and watches for the end
-// of that command. It is an error if the descriptors are no pipes of such a
-// command.
+// readStartup reads the request of the launching command, and watches for the end of that command. Descriptors that are not
+// pipes of such a command are an error.
 func readStartup() (*startup, error) {
 	in, out := inherited()
 	if in == nil || out == nil {
@@ -129,8 +128,8 @@ func (b *startup) sendLocked(n startEvent) bool {
 // Gone is closed when the launching command has ended.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready tells the launching command that the session is live, and lets it end. What is
-// written from then on is the log's: nobody would read it there.
+// Ready reports to the launching command that the session is live, and lets it end. Later output goes to the log, because it
+// would not be read.
 func (b *startup) Ready() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

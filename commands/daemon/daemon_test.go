@@ -39,8 +39,7 @@ func TestStartupTells(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidToNobody: what is written while the session becomes ready comes before
-// that, or into the log.
+// TestNothingIsSaidToNobody: output during startup precedes the report of readiness, or goes to the log.
 func TestNothingIsSaidToNobody(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
@@ -89,8 +88,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestAsked: what goes with --session is refused without it, and with it what says
-// what is printed.
+// TestAsked: flags of --session are rejected without it, and output flags with it.
 func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}

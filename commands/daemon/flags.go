@@ -14,7 +14,7 @@ type Options struct {
 	Session SessionFlags
 }
 
-// SessionFlags holds the flags of connect that say how a session lives.
+// SessionFlags holds the flags of connect about the life of a session.
 type SessionFlags struct {
 	session   string
 	ensure    bool

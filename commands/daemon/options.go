@@ -86,9 +86,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect,
-// hooks, subscriptions and tape, and the working folder if one of them depends
-// on it.
+// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect, hooks, subscriptions and tape, and the
+// working directory if one of them depends on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)

@@ -23,9 +23,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A session lives in a process of its own. The command that opens it starts
-// rpcx again, sends it the command line through a pipe, so that nobody else
-// sees it, and returns when the process reports that the session is ready.
+// A session lives in its own process. The command that opens it starts rpcx again, sends it the command line through a pipe,
+// so that other users cannot see it, and returns when the process reports that the session is ready.
 
 // BackgroundWord, followed by a session's name, is the command line of such a
 // process.
@@ -130,8 +129,8 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	line := scan.JSON(startRequest{run.Line.Words})
 	_, _ = ordersOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
-		_ = ordersOut.Close() // the process takes that for our end
-		time.AfterFunc(env.FarewellTimeout, func() { _ = newsIn.Close() })
+		_ = ordersOut.Close() // closing it signals the end of this process
+		time.AfterFunc(env.CloseTimeout, func() { _ = newsIn.Close() })
 	})
 	defer stop()
 	live, err := awaitReady(newsIn, run.Console)
@@ -150,8 +149,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
 }
 
-// awaitReady copies what the process says to stderr until it reports ready or a
-// failure, or ends.
+// awaitReady copies the process's messages to stderr until it reports ready or a failure, or ends.
 func awaitReady(from io.Reader, console *format.Console) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {

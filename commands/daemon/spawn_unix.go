@@ -47,8 +47,7 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile returns the pipe that the launching command passed as fd; nil if
-// it is no open pipe.
+// inheritedFile returns the pipe that the launching command passed as fd; nil if it is not an open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

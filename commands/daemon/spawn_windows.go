@@ -6,19 +6,17 @@ import (
 	"syscall"
 )
 
-// createNoWindow is the system's CREATE_NO_WINDOW: a console that nobody sees, for us
-// and for the children of the session.
+// createNoWindow is the system's CREATE_NO_WINDOW: an invisible console for this process and the children of the session.
 const createNoWindow = 0x08000000
 
-// handOver gives a session's process its two pipes, as stdin and stdout: there are no
-// other numbers that both sides know. Ctrl-C on our console does not reach it.
+// handOver gives a session's process its two pipes, as stdin and stdout: Windows passes no other numbers. Ctrl-C on this
+// console does not reach it.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.Stdin, cmd.Stdout = requests, events
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: createNoWindow | syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// inherited returns what handOver has given; nil where that is no pipe. Stdin and
-// stdout lead nowhere from then on.
+// inherited returns the pipes of handOver; nil if they are not pipes. Stdin and stdout lead nowhere from then on.
 func inherited() (requests, events *os.File) {
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
 		if kind, err := syscall.GetFileType(syscall.Handle(f.Fd())); err != nil || kind != syscall.FILE_TYPE_PIPE {

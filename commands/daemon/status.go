@@ -167,6 +167,6 @@ func closeAll(ctx context.Context, run *env.Env) error {
 		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended meanwhile is no error
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended meanwhile is not an error
 	return errors.Join(errs...)
 }

@@ -23,7 +23,7 @@ type Deadline struct {
 
 	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
-	working int         // hooks of ours
+	working int         // running hooks
 	quiet   *wire.Fault // the Fault with which --idle has ended Ctx; nil: it has not
 }
 
@@ -67,7 +67,7 @@ func (c *Deadline) idled(d time.Duration) {
 	if c.still.Load() { // Pause was called at the last moment
 		return
 	}
-	if c.working > 0 { // the peer waits for us; the time starts again when it has its answer
+	if c.working > 0 { // the peer waits for a hook; the time restarts after its response
 		c.idle.Reset(d)
 		return
 	}
@@ -82,8 +82,7 @@ func (c *Deadline) OnIdle() bool {
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
-// Working is called when a hook of ours begins (1) or ends (-1) to work for the
-// peer. Meanwhile the idle time does not count.
+// Working is called when a hook begins (1) or ends (-1) to work for the peer. Meanwhile the idle time does not count.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire"
 )
 
-// What bounds the first message bounds no other, and gives way to an idle time.
+// The bound of the first message does not bound later ones, and --idle replaces it.
 func TestFirstMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -28,7 +28,7 @@ type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
 	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
-	Respell   func(typed, method string) string // returns a method of the wire as the user who wrote typed would write it; nil: it stays as it is
+	Respell   func(typed, method string) string // returns a method of the wire in the spelling of the user who wrote typed; nil: unchanged
 	Profile   *profile.Profile                  // the profile that names the endpoint; nil: none
 	Console   *format.Console
 	Started   time.Time

@@ -35,8 +35,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestFarewell: the peer is told within a bound when the call has ended.
-func TestFarewell(t *testing.T) {
+// TestCloseContext: closing messages are sent within a bound after the end of a call.
+func TestCloseContext(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
 	end()
 	ctx, done := CloseContext(ended)

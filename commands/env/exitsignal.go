@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// selfSignalTimeout is how long we wait for a signal that we sent to ourselves, which may take a while on a busy machine. A
+// selfSignalTimeout bounds the wait for a signal that rpcx sent to itself, which may take a while on a busy machine. A
 // signal that was ignored when the process started never arrives.
 const selfSignalTimeout = 250 * time.Millisecond
 

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// signalSelf sends us a signal.
+// signalSelf sends a signal to this process.
 func signalSelf(s syscall.Signal) bool { return syscall.Kill(os.Getpid(), s) == nil }

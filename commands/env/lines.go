@@ -16,10 +16,10 @@ type Lines struct {
 	ctx  context.Context
 	once sync.Once
 	come chan stdinLine
-	end  error // why no more come; set when come is closed
+	end  error // why there are no more; set when come is closed
 
 	looked bool       // the first line was waited for already
-	held   *stdinLine // the first line, which was looked at and not taken yet
+	held   *stdinLine // the first line, read ahead and not taken yet
 }
 
 type stdinLine struct {
@@ -27,8 +27,8 @@ type stdinLine struct {
 	text []byte
 }
 
-// firstLine is how long the first line of stdin is awaited before a peer is greeted: the line may
-// be a greeting of the user's own.
+// firstLine is how long the first line of stdin is awaited before the handshake: the line may be a handshake of the user's
+// own.
 const firstLine = 2 * time.Second
 
 // read begins to read stdin.
@@ -74,7 +74,7 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	}
 }
 
-// first returns the first line, if it comes in time. It can still be taken.
+// first returns the first line, if it arrives in time. It can still be taken.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {
@@ -94,7 +94,7 @@ func (t *Lines) first(ctx context.Context) []byte {
 	return t.held.text
 }
 
-// Each calls take with each line, until take fails or no more come.
+// Each calls take with each line, until take fails or the input ends.
 func (t *Lines) Each(take func(n int64, line []byte) error) error {
 	t.read()
 	if t.held != nil {

@@ -13,12 +13,11 @@ import (
 	"rpcx/wire"
 )
 
-// The limits of leaving in good order, when first the peer is told and then the
-// connection is closed.
+// The bounds of closing in order: first the closing messages to the peer, then the connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
 	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, asked, killed
-	FarewellTimeout  = 2 * time.Second // for a command that we have started, and for hooks that still answer
+	CloseTimeout  = 2 * time.Second // for a command that we have started, and for hooks that still answer
 )
 
 // The limits after a deadline or a signal, counted from there. Even with a
@@ -51,9 +50,9 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals begins to receive signals. It does so in a goroutine, since the runtime starts three threads
-// for it, which takes a while. Until Context is called a signal ends the process, as it would by default. From now
-// on a write to a closed pipe fails with an error instead of ending the process, so that the peer can still be told.
+// NotifySignals begins to receive signals. It does so in a goroutine, since the runtime starts three threads for it, which
+// takes a while. Until Context is called a signal ends the process, as it would by default. From now on a write to a closed
+// pipe fails with an error instead of ending the process, so that closing messages can still be sent.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
 	go h.receive()

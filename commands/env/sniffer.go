@@ -20,9 +20,8 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// A Sniffer looks at the first bytes that a peer sends. They may show that the peer
-// speaks another dialect or framing than its endpoint names: then the failure of the
-// request says so, and suggests the right endpoint.
+// A Sniffer reads the first bytes that a peer sends. They may show another dialect or framing than the endpoint names: then
+// the failure of the request says so, and suggests the right endpoint.
 type Sniffer struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -30,7 +29,7 @@ type Sniffer struct {
 
 	mu      sync.Mutex
 	first   []byte
-	told    sync.Once     // for Unanswered, which tells once
+	told    sync.Once     // for Unanswered, which reports once
 	arrived chan struct{} // receives a value when more bytes came; has a buffer of one, so that Sniff never blocks
 }
 
@@ -39,9 +38,8 @@ func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
 	return &Sniffer{run: run, e: e, cl: cl, arrived: make(chan struct{}, 1)}
 }
 
-// AwaitMismatch waits until over for bytes that the peer sends before it is asked anything. If
-// they show that it speaks another dialect, the error is the Protocol Fault that says so, and no
-// request need be sent.
+// AwaitMismatch waits until over for bytes that the peer sends before any request. If they show another dialect, it returns
+// the Protocol Fault that says so, and no request need be sent.
 func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	for {
 		h.mu.Lock()
@@ -220,8 +218,8 @@ func (h *Sniffer) Unanswered() {
 	})
 }
 
-// hungUp reports whether f says that the peer closed a byte stream. A child process is left out: its exit status
-// says why it ended.
+// hungUp reports whether f means that the peer closed a byte stream. A child process is left out: its exit status explains
+// its end.
 func (h *Sniffer) hungUp(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }

@@ -143,7 +143,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		}
 	}()
 	return func() {
-		p.End(env.FarewellTimeout)
+		p.End(env.CloseTimeout)
 		<-ended
 	}, nil
 }

@@ -28,13 +28,11 @@ var (
 	errLeaving   = errors.New("leaving")
 )
 
-// call makes the call that a line asks for. It returns when the call is sent.
+// call makes the call of a line. It returns when the call is sent.
 //
-// It is no request.Request: that opens a connection for one request, and its
-// outcome is the command's. Here calls share a connection and run at the same
-// time, each can be cancelled alone, and the prompt goes on after a failure.
-// Both have their params made by request.FillParams and their answers read by a
-// request.ResponsePrinter.
+// It does not use request.Request, which opens a connection for one request, and whose outcome is the command's. Here calls
+// share a connection and run at the same time, each can be cancelled alone, and the prompt continues after a failure. Both
+// use request.FillParams for params and request.ResponsePrinter for responses.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {

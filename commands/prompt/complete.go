@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// completer holds the peer's catalog, which is asked for at the first Tab.
+// completer has the peer's catalog, which is read at the first Tab.
 type completer struct {
 	mu      sync.Mutex
 	asked   bool
 	catalog *catalog.Catalog
 }
 
-// ask asks the peer for its catalog, once, for at most env.GoodbyeTimeout.
+// ask reads the peer's catalog, once, for at most env.GoodbyeTimeout.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()

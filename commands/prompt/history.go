@@ -18,7 +18,7 @@ import (
 // only the user can read. Lines that may hold a secret are not stored; lines
 // that begin with a blank are not even remembered.
 type history struct {
-	file string // "": there is none
+	file string // "": none
 
 	mu    sync.Mutex
 	lines []string // the oldest first
@@ -96,7 +96,7 @@ func (h *history) keep(line string) {
 	_ = f.Close()
 }
 
-// holdsSecret reports whether a line holds a word that may be a secret.
+// holdsSecret reports whether a line contains a word that may be a secret.
 func holdsSecret(line string) bool {
 	words, _, err := params.Split(line)
 	return err != nil || slices.ContainsFunc(words, func(w string) bool { return params.Shown(w) != w })

@@ -90,7 +90,7 @@ func (p *prompt) listen() error {
 func awaitLines(done <-chan struct{}) {
 	select {
 	case <-done:
-	case <-time.After(env.FarewellTimeout):
+	case <-time.After(env.CloseTimeout):
 	}
 }
 

@@ -117,9 +117,9 @@ func (p *prompt) ended(err error) error {
 	return nil
 }
 
-// await waits until all calls are over, for at most FarewellTimeout.
+// await waits until all calls are over, for at most CloseTimeout.
 func (p *prompt) await() {
-	ctx, done := context.WithTimeout(context.Background(), env.FarewellTimeout)
+	ctx, done := context.WithTimeout(context.Background(), env.CloseTimeout)
 	defer done()
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()

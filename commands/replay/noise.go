@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// A child may print lines that are no messages, which other commands show and skip. Where
-// the tape has such a line, it is a message of the conversation as any other.
+// A child may print lines that are not messages, which other commands show and skip. If the tape has such a line, it is a
+// message of the conversation like any other.
 
 // noise is a connection with a child whose lines that are on the tape come as messages.
 type noise struct {
 	wire.Conn
 	texts map[string]bool   // what the tape has of them
-	skip  func(line []byte) // is told of the others
+	skip  func(line []byte) // gets the others
 	heard chan heard
 	done  chan struct{} // closed by Close
 	once  sync.Once
@@ -28,8 +28,7 @@ type heard struct {
 	err error
 }
 
-// newNoise returns the noise of a connection of t that is to be made; nil if the tape has
-// none.
+// newNoise returns the noise of a connection of t that will be made; nil if the tape has none.
 func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *noise {
 	texts := player.Texts(t, track)
 	if len(texts) == 0 {
@@ -38,7 +37,7 @@ func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *nois
 	return &noise{texts: texts, skip: skip, heard: make(chan heard), done: make(chan struct{})}
 }
 
-// line is told of each line that is no message; it is what wire.Options calls Noise.
+// line handles each line that is not a message; it is wire.Options.Noise.
 func (n *noise) line(line []byte) {
 	if n.texts[string(line)] {
 		n.hand(heard{msg: bytes.Clone(line)})

@@ -176,7 +176,7 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 	return tapes, command, nil
 }
 
-// awaits reports whether the peer at an endpoint connects to us.
+// awaits reports whether the peer at an endpoint connects.
 func awaits(to string) bool {
 	e, err := session.ParseEndpoint(to, "")
 	return err == nil && e.Reversed == endpoint.Accept

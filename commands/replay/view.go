@@ -38,11 +38,10 @@ func (v *View) Flags() []cmdline.Flag {
 	}
 }
 
-// Wanted reports whether the tape is to be shown.
+// Wanted reports whether to show the tape.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way returns the view that is asked for: "show", or the value of --format; ""
-// if none is.
+// way returns the requested view: "show", or the value of --format; "" if none.
 func (v *View) way() string {
 	if v.show {
 		return "show"

@@ -21,7 +21,7 @@ type codecConversation struct {
 
 func (c codecConversation) Event(m *wire.Message, ev *wire.Event) error { return c.Codec.Event(m, ev) }
 
-// What a stream brings is printed without allocating: as it comes, and whole (--messages).
+// Printing the items of a stream allocates nothing, as payloads and whole (--messages).
 func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

@@ -21,8 +21,7 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// What a peer that cannot be trusted says, line by line. "" ends its sending, "x" the
-// connection; "…" is a line that is not ended.
+// Lines of an untrustworthy peer. "" ends its sending, "x" the connection; "…" is an unfinished line.
 var anything = []string{
 	`{"jsonrpc":"2.0","id":1,"result":{"yes":1}}`,
 	`{"jsonrpc":"2.0","id":1,"result":"s"}`,
@@ -44,8 +43,8 @@ var anything = []string{
 	`x`,
 }
 
-// TestStatusZeroMeansAnswered: whatever a peer does, success says that it has answered
-// what was asked: a call with a result, a stream with its answer and its end.
+// TestStatusZeroMeansAnswered: whatever a peer does, success means a response: a call with a result, a stream with its
+// response and its end.
 func TestStatusZeroMeansAnswered(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 1))

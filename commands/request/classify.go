@@ -15,8 +15,8 @@ type classifier struct {
 	opening string // the response that opened the stream, until its first item; "": none
 }
 
-// classify returns the event of m, valid until the next one; nil if m is none for the user: it
-// only opens the stream, or --select leaves it out.
+// classify returns the event of m, valid until the next one; nil if it is not for the user: it only opens the stream, or
+// --select leaves it out.
 func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.Conversation, print *format.Pipeline, m *wire.Message) (*wire.Event, error) {
 	if o.Choose {
 		if ok, err := print.Selects(ctx, m); err != nil || !ok {

@@ -16,9 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a connection that other calls share, and returns its result: the data of
-// a stream as an array, that of a job when it is over. It gives up when nothing has come for idle.
-// Events for people are shown on the console of run.
+// Collect makes a call on a connection that other calls share, and returns its result: the data of a stream as an array,
+// that of a job when it is over. It fails after idle without a message. Events for people are shown on the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -69,13 +68,13 @@ type collector struct {
 	classifier
 	items    []json.RawMessage
 	job      string      // the job that has begun, by the last message; "": none
-	guided   *wire.Error // what the last guidance says; nil: there was none
+	guided   *wire.Error // the last guidance; nil: none
 	single   bool        // the one item is the result itself, not one of a list
 	deferred bool        // the result may come after the response that promised it
 }
 
-// take takes a message and its event, nil if it has none, and shows the events for people. failed
-// says that it ends the call with its error.
+// take handles a message and its event, nil if it has none, and shows the events for people. failed reports that it ends the
+// call with its error.
 func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
 	if ev == nil {
 		c.job, c.single = "", c.deferred
@@ -102,7 +101,7 @@ func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed 
 	return false
 }
 
-// result returns the value of what has come.
+// result returns the value of the messages so far.
 func (c *collector) result() (json.RawMessage, error) {
 	switch {
 	case c.guided != nil && len(c.items) == 0: // the peer has sent advice about an error, but not the error

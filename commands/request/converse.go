@@ -74,7 +74,7 @@ func remember(run *env.Env, e endpoint.Endpoint) {
 // returns the failure of a hook if that decides the outcome: the peer answered
 // with an error, which the hook may have caused, or --strict-hooks is given.
 func closeConversation(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
-	settle, cancel := env.DetachedContext(ctx, env.FarewellTimeout)
+	settle, cancel := env.DetachedContext(ctx, env.CloseTimeout)
 	conv.Settle(settle)
 	cancel()
 	if f := wire.AsFault(conv.Close()); f != nil && f.Kind == wire.Expectation {

@@ -17,8 +17,7 @@ import (
 // defaultGrace is how long a stream's end is awaited after an error in it.
 const defaultGrace = time.Second
 
-// grace tracks a stream that reported an error but has not ended: we wait a bounded
-// time for its end.
+// grace tracks a stream that reported an error but has not ended: its end is awaited for a bounded time.
 type grace struct {
 	outcome error           // the command's outcome; nil if the error was expected
 	ctx     context.Context // ends when the grace period is over; nil: the stream has not failed
@@ -37,7 +36,7 @@ func (c *ResponsePrinter) waitContext() context.Context {
 	return c.deadline.Ctx
 }
 
-// recovers reports whether the peer says that its stream goes on after an error.
+// recovers reports whether the peer continues its stream after an error.
 func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
@@ -70,14 +69,13 @@ func (c *ResponsePrinter) finish() error {
 		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 	if c.grace.ctx.Err() != nil {
-		c.cancel(c.stream) // the stream has not ended, but nobody reads it
+		c.cancel(c.stream) // the stream has not ended, but is not read
 	}
 	return c.grace.outcome
 }
 
-// missingResults returns the outcome of a call whose answer only announced results, but
-// whose exchange ended before they came: over plain HTTP there is no other way
-// for them.
+// missingResults returns the outcome of a call whose response only announced results, but whose exchange ended before they
+// arrived: over plain HTTP they cannot arrive otherwise.
 func (c *ResponsePrinter) missingResults(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).Streams.Deferred {

@@ -152,8 +152,8 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	return conv, err
 }
 
-// peerResponded reports whether err is what the peer said, or that it was nonsense: then the
-// greeting has failed, and only the goodbye lasted until the timeout.
+// peerResponded reports whether err is the peer's response, or its invalid message: then the handshake has failed, and only
+// closing lasted until the timeout.
 func peerResponded(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)

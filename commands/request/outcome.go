@@ -47,7 +47,7 @@ func (c *ResponsePrinter) end(err error) error {
 	return c.missingResults(named(err, c.Method))
 }
 
-// cancel tells the peer that the rest of st is not wanted.
+// cancel cancels st at the peer.
 func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	c.print.Idle() // output must not wait for the peer
 	ctx, done := env.CloseContext(c.deadline.Ctx)
@@ -55,8 +55,8 @@ func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	_ = st.Cancel(ctx)
 }
 
-// message takes one message through the stages: it is classified, checked, kept and shown, and may
-// decide the outcome. stop says that no more are wanted.
+// message passes one message through the stages: it is classified, checked, kept and shown, and may decide the outcome. stop
+// reports that no more are wanted.
 func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	c.deadline.Touch()
 	ctx := c.deadline.Ctx

@@ -28,8 +28,8 @@ type typedOp struct {
 // A prepareFunc makes the operation after the connection is open.
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// needsConnection reports whether args (METHOD first) can only be read after
-// connecting, because the peer has to say what the method takes.
+// needsConnection reports whether args (METHOD first) can only be read after connecting, because the peer has to describe
+// the method's parameters.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0 || cat != nil || !e.Spec().Params.Typed:
@@ -109,8 +109,8 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog by which the params are typed: the given one, else
-// the peer's. It sets the dialect of x.Endpoint to that of the conversation.
+// typing returns the catalog that types the params: the given one, else the peer's. It sets the dialect of x.Endpoint to
+// that of the conversation.
 func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
 		return x.Catalog, nil

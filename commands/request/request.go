@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Request is what a command asks of a peer, as data: what is sent, how the response is read, and
-// what bounds both. Do sends it and prints the response.
+// A Request is a request of a command, as data: the message, how to read the response, and the bounds of both. Do sends it
+// and prints the response.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client

@@ -42,8 +42,8 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes stri
 	return out.String(), stderr.String(), err
 }
 
-// TestLife: a request prints its result, and files are looked for in it; what the peer lacks is its outcome, and
-// no file is looked for then.
+// TestLife: a request prints its result, and files in it are found; a missing capability of the peer is its outcome, without
+// looking for files.
 func TestLife(t *testing.T) {
 	files := func(r *Request) { r.Files = &artifacts.Flags{Dir: t.TempDir()} }
 	out, notes, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, files)
@@ -67,7 +67,7 @@ func TestNotOpened(t *testing.T) {
 	}
 }
 
-// TestRetry: only what the peer says may be made again is made again.
+// TestRetry: only failures that the peer marks as retryable are retried.
 func TestRetry(t *testing.T) {
 	a := &env.Env{Console: format.NewConsole(new(strings.Builder), format.ConsoleOptions{})}
 	for again, want := range map[bool]int{true: 2, false: 1} {
@@ -130,7 +130,7 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
-// TestNamed: a failure says of which call it is, once.
+// TestNamed: a failure names its call once.
 func TestNamed(t *testing.T) {
 	f := wire.AsFault(named(&wire.Fault{Kind: wire.Closed}, "m"))
 	if f == nil || f.Method != "m" || wire.AsFault(named(f, "n")).Method != "m" {

@@ -54,7 +54,7 @@ type ResponsePrinter struct {
 	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil: nothing
 }
 
-// A readState says what has gone wrong so far.
+// A readState is the failures so far.
 type readState uint8
 
 const (
@@ -139,8 +139,7 @@ func (c *ResponsePrinter) Suggest(err error) {
 	}
 }
 
-// A Waiter is a stream that knows whether a message is ready. Output is flushed
-// when none is.
+// A Waiter is a stream that reports whether a message is ready. Output is flushed when none is.
 type Waiter interface{ Waiting() bool }
 
 // A queuer is a stream that can hand over many messages at once.

@@ -53,8 +53,8 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 	}
 }
 
-// allows reports whether a call that failed with f may be made again. posts says that
-// each call is a POST of its own, so that the connection outlives it.
+// allows reports whether a call that failed with f may be retried. posts reports that each call is a POST of its own, so
+// that the connection outlives it.
 func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	if f.Kind == wire.RPCError && f.Retryable != nil {
 		return *f.Retryable

@@ -20,7 +20,7 @@ type Kept struct {
 	job  string          // the job that has begun, by the last message; "": none
 }
 
-// keep takes from m and its event what is kept.
+// keep stores what is needed of m and its event.
 func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	k.job = startedJob(m, ev)
 	if o.KeepLast && ev.Kind == wire.Data {
@@ -34,8 +34,7 @@ func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	}
 }
 
-// startedJob returns the job that an event says has begun with the call that it
-// answers; "" for none.
+// startedJob returns the job that an event reports as begun by its call; "" for none.
 func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
@@ -44,7 +43,7 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 	return job
 }
 
-// commentary is what is said on stderr beside the data, and what has been said so far.
+// commentary is the output on stderr beside the data, and its state.
 type commentary struct {
 	advice *dialects.Advice // of the last guidance; nil: none
 	types  map[string]bool  // unknown types of events that newType has noted
@@ -52,7 +51,7 @@ type commentary struct {
 	warned atomic.Bool      // of a notification that no hook handled
 }
 
-// show says on the console what is not data.
+// show prints what is not data on the console.
 func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev *wire.Event) {
 	switch {
 	case ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil:

@@ -43,9 +43,8 @@ func (c *ResponsePrinter) complete(err error) error {
 	return f
 }
 
-// endStream returns nil for the ends that were asked for or are regular: --for,
-// --idle, and a peer that closes without an error. If no item came, it tells
-// the user what else did.
+// endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. If there was no item, it
+// reports other messages.
 func (c *ResponsePrinter) endStream(err error) error {
 	cause := context.Cause(c.deadline.Ctx)
 	f := wire.AsFault(err)
@@ -151,7 +150,7 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 // seen the last notifications.
 const settleUnhandled = 200 * time.Millisecond
 
-// unhandledTimeout is how long a stream may stay empty before warnWaiting says what came in its place.
+// unhandledTimeout is how long a stream may stay empty before warnWaiting reports other messages.
 const unhandledTimeout = 5 * time.Second
 
 // warnWaiting gives the advice of warnUnhandled, once, while c still waits: a stream without an end would wait for ever.

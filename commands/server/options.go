@@ -29,7 +29,7 @@ type Options struct {
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
-	To       string // the peer behind a bridge; "": there is no bridge
+	To       string // the peer behind a bridge; "": no bridge
 }
 
 // unnamed is the name of a server without one.

@@ -49,8 +49,8 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Sides returns how listen is bound and how the peer to is reached, with its profile. The flags mean both, but for what is
-// said to the peer; its profile means the peer alone.
+// Sides returns how to bind listen and how to reach the peer to, with its profile. The flags apply to both, except those of
+// messages to the peer; its profile applies to the peer alone.
 func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
 	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
 		bind, err = c.Listen.Access(bind)
@@ -95,7 +95,7 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 	return untilEnd(ctx, t.Endpoint(), served, command, func() {})
 }
 
-// childStatus returns the status of a child in whose place we run as our own.
+// childStatus returns a child's status as this process's own.
 func childStatus(err error) error {
 	var closed *wire.CloseError
 	switch {

@@ -39,8 +39,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the endpoint at which we listen: to file if there is one,
-// else to stdout if that is ours.
+// tellWhere writes the listen address: to file if there is one, else to stdout if that is not the connection.
 func tellWhere(at, file string, ours bool) error {
 	switch {
 	case file != "":
@@ -94,14 +93,14 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 		case <-p.Done():
 		case <-ctx.Done():
 		}
-		p.End(env.FarewellTimeout)
+		p.End(env.CloseTimeout)
 		takeBack()
 		ended <- commandStatus(words[0], p.Wait())
 	}()
 	return ended, nil
 }
 
-// commandStatus returns the command's status as our own.
+// commandStatus returns the command's status as this process's own.
 func commandStatus(name string, err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// TestCatalogOfHooks: without a catalog the names that hooks answer are told, their
-// patterns are not.
+// TestCatalogOfHooks: without a catalog the peer gets the names of hooks, but not patterns.
 func TestCatalogOfHooks(t *testing.T) {
 	c, err := (&Options{}).described(dialect.Spec{}, []hook.Entry{{Pattern: "add"}, {Pattern: "get*"}, {Pattern: "add"}})
 	if err != nil || len(c.Methods) != 1 || c.Methods[0].Name != "add" {
