@@ -17,7 +17,7 @@ import (
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
 	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, asked, killed
-	CloseTimeout  = 2 * time.Second // for a command that we have started, and for hooks that still answer
+	CloseTimeout     = 2 * time.Second // for a command that we have started, and for hooks that still answer
 )
 
 // The limits after a deadline or a signal, counted from there. Even with a

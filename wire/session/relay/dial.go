@@ -68,7 +68,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 			case <-ctx.Done():
 			}
 		case e.Session != "" && syserr.Refused(err):
-			return nil, rundir.Killed(e.Socket, e.Session, err)
+			return nil, rundir.CleanUp(e.Socket, e.Session, err)
 		case e.Session != "" && rundir.IsGone(err):
 			return nil, rundir.Ended(e.Session, err)
 		default:

@@ -100,8 +100,8 @@ func conflict(name string) *wire.Fault {
 	return f
 }
 
-// Killed cleans up after a killed session, and returns a Fault that says so.
-func Killed(path, name string, cause error) error {
+// CleanUp cleans up after a killed session, and returns a Fault that says so.
+func CleanUp(path, name string, cause error) error {
 	dir := filepath.Dir(path)
 	_ = Locked(dir, func() error {
 		Sweep(dir)

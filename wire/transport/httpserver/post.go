@@ -69,8 +69,8 @@ func (p *postConn) OnHold(hold func(bytes int)) {
 	p.hold = hold
 }
 
-// OneShot is the mark of wire.OneShot.
-func (p *postConn) OneShot() {}
+// SingleExchange marks a wire.SingleExchange.
+func (p *postConn) SingleExchange() {}
 
 // SingleResponse reports whether the peer takes one message and no event stream.
 func (p *postConn) SingleResponse() bool { return !p.stream }
