@@ -174,7 +174,7 @@ func size(v any) int {
 	return 0
 }
 
-// within returns an error if v has more than so many bytes, each part counted as often as it stands in v.
+// within returns an error if v has more than so many bytes, each part counted as often unchanged in v.
 func within(v any, most int) error {
 	if _, ok := count(v, most, 0); !ok {
 		return errStep
