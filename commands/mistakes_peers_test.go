@@ -1,0 +1,287 @@
+package commands
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
+)
+
+// mistakenPeers starts the peers of TestMistakes, and returns their addresses by the names that the table has for them. dir
+// gets socket (of LINE) and ca.pem (of the peers with TLS).
+func mistakenPeers(t *testing.T, dir string) map[string]string {
+	peers := map[string]string{"DIR": dir}
+	for name, answer := range map[string]http.HandlerFunc{
+		"HTTP":    postPeer,
+		"NOTPOST": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) },
+		"WSONLY": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "Upgrade Required", http.StatusUpgradeRequired)
+		},
+		"HTML":     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html><p>hello") },
+		"NOTFOUND": http.NotFound,
+		"MOVED":    http.RedirectHandler("/rpc", http.StatusFound).ServeHTTP,
+		"BASIC":    unauthorized(`Basic realm="x"`),
+		"BEARER":   unauthorized(`Bearer realm="x"`),
+		"DIGEST":   unauthorized(`Digest realm="x"`),
+	} {
+		s := httptest.NewServer(answer)
+		t.Cleanup(s.Close)
+		peers[name] = s.Listener.Addr().String()
+	}
+	https := httptest.NewTLSServer(http.HandlerFunc(postPeer))
+	t.Cleanup(https.Close)
+	https.Config.ErrorLog = nil
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	peers["HTTPS"] = https.Listener.Addr().String()
+	for _, name := range framing.Names() {
+		peers[strings.ToUpper(name)] = streamPeer(t, "tcp", "127.0.0.1:0", func(c net.Conn) { framedPeer(c, name) })
+	}
+	streamPeer(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) { framedPeer(c, "line") })
+	secure := func(c net.Conn) net.Conn { return tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates}) }
+	for name, serve := range map[string]func(net.Conn){
+		"TLS":    func(c net.Conn) { framedPeer(secure(c), "line") },
+		"SILENT": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+		"CLOSES": func(net.Conn) {},
+		"BANNER": func(c net.Conn) {
+			_, _ = io.WriteString(c, "220 mail.example ESMTP\r\n")
+			_, _ = io.Copy(io.Discard, c)
+		},
+		"NODETLS": func(c net.Conn) { // closes the connection without an alert if the first byte is not TLS
+			r := bufio.NewReader(c)
+			if b, err := r.Peek(1); err == nil && b[0] == 22 {
+				framedPeer(secure(bufferedConn{c, r}), "line")
+			}
+		},
+		"NETRPC": func(c net.Conn) {
+			for m := range messages(c, "line") {
+				writeMessage(c, "line", fmt.Sprintf(`{"id":%s,"result":null,"error":"rpc: can't find service %s"}`, m.ID, m.Method))
+			}
+		},
+		"SPELT": func(c net.Conn) { // the id comes back as another value
+			for m := range messages(c, "line") {
+				id := map[string]string{"asText": `"` + string(m.ID) + `"`, "asFloat": string(m.ID) + ".0"}[m.Method]
+				writeMessage(c, "line", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":"answered"}`, id))
+			}
+		},
+	} {
+		peers[name] = streamPeer(t, "tcp", "127.0.0.1:0", serve)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers["REFUSED"] = l.Addr().String()
+	_ = l.Close()
+	for name, listen := range map[string]string{"WS": "ws://127.0.0.1:0/", "MCP": "mcp+http://127.0.0.1:0/"} {
+		peers[name] = servedBy(t, dir, name, listen)
+	}
+	return peers
+}
+
+// A bufferedConn reads what was peeked at.
+type bufferedConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c bufferedConn) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// servedBy returns the address of rpcx serve, which serves the catalog of the directory.
+func servedBy(t *testing.T, dir, name, listen string) string {
+	file := filepath.Join(dir, name+".listening")
+	cmd := exec.Command("rpcx", "serve", listen, "--hooks", filepath.Join(dir, "catalog.json"), "--listening", file)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	testkit.Until(t, name+" listens", func() bool { b, _ := os.ReadFile(file); return strings.HasSuffix(string(b), "\n") })
+	var at struct{ Listening string }
+	if err := json.Unmarshal([]byte(testkit.Line(t, file)), &at); err != nil {
+		t.Fatal(err)
+	}
+	_, address, _ := strings.Cut(at.Listening, "://")
+	return strings.TrimSuffix(address, "/")
+}
+
+// streamPeer listens and calls serve for each connection.
+func streamPeer(t *testing.T, network, address string, serve func(net.Conn)) string {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { defer func() { _ = c.Close() }(); serve(c) }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func unauthorized(challenge string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			postPeer(w, r)
+			return
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+// A peerRequest is a request that a peer has read.
+type peerRequest struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+}
+
+// respond returns the response of all these peers: echo returns its params, and needsInteger refuses them.
+func (r *peerRequest) respond() string {
+	outcome := `"error":{"code":-32601,"message":"Method not found"}`
+	switch r.Method {
+	case "echo":
+		outcome = `"result":` + string(r.Params)
+		if r.Params == nil {
+			outcome = `"result":"echo"`
+		}
+	case "needsInteger":
+		outcome = `"error":{"code":-32602,"message":"limit must be an integer"}`
+		if strings.Contains(string(r.Params), `:1`) {
+			outcome = `"result":true`
+		}
+	case "needsArray":
+		outcome = `"error":{"code":-32602,"message":"non-array args"}`
+	case "evaluate":
+		outcome = `"error":{"code":-32602,"message":"the parameter expression is missing"}`
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, r.ID, outcome)
+}
+
+func postPeer(w http.ResponseWriter, r *http.Request) {
+	var m peerRequest
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, m.respond())
+}
+
+func framedPeer(c net.Conn, framed string) {
+	for m := range messages(c, framed) {
+		writeMessage(c, framed, m.respond())
+	}
+}
+
+// messages yields the requests that come in a framing; what is not one ends them.
+func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
+	r := bufio.NewReader(c)
+	return func(yield func(*peerRequest) bool) {
+		for {
+			text, err := readMessage(r, framed)
+			var m peerRequest
+			if err != nil || json.Unmarshal(text, &m) != nil {
+				if err == nil {
+					_, _ = io.Copy(io.Discard, r)
+				}
+				return
+			}
+			if !yield(&m) {
+				return
+			}
+		}
+	}
+}
+
+func readMessage(r *bufio.Reader, framed string) (text []byte, err error) {
+	n := 0
+	switch framed {
+	case "line":
+		return r.ReadBytes('\n')
+	case "nul":
+		text, err = r.ReadBytes(0)
+		return text[:max(0, len(text)-1)], err
+	case "concat":
+		var raw json.RawMessage
+		err = json.NewDecoder(onlyByte{r}).Decode(&raw)
+		return raw, err
+	case "seq":
+		_, err = r.ReadBytes(0x1e)
+		if err != nil {
+			return nil, err
+		}
+		return r.ReadBytes('\n')
+	case "header":
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return nil, err
+			}
+			if line = strings.TrimSpace(line); line == "" {
+				break
+			}
+			_, _ = fmt.Sscanf(line, "Content-Length: %d", &n)
+		}
+	case "netstring":
+		if _, err = fmt.Fscanf(r, "%d:", &n); err != nil {
+			return nil, err
+		}
+	case "varint":
+		size, err := binary.ReadUvarint(r)
+		if err != nil {
+			return nil, err
+		}
+		n = int(size)
+	}
+	text = make([]byte, n)
+	if _, err = io.ReadFull(r, text); framed == "netstring" && err == nil {
+		_, err = r.ReadByte()
+	}
+	return text, err
+}
+
+// onlyByte reads a byte at a time, so that a decoder reads no further than its value.
+type onlyByte struct{ r io.Reader }
+
+func (o onlyByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(1, len(b))]) }
+
+func writeMessage(c net.Conn, framed, text string) {
+	switch framed {
+	case "line":
+		text += "\n"
+	case "nul":
+		text += "\x00"
+	case "seq":
+		text = "\x1e" + text + "\n"
+	case "header":
+		text = fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text)
+	case "netstring":
+		text = fmt.Sprintf("%d:%s,", len(text), text)
+	case "varint":
+		text = string(binary.AppendUvarint(nil, uint64(len(text)))) + text
+	}
+	_, _ = io.WriteString(c, text)
+}
