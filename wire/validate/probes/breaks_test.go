@@ -98,7 +98,7 @@ var breaks = map[string]map[string]string{
 		"unknown-job":         `del(.error)`,
 		"limit-message":       `if .type == "error" then del(.error.kind) end`,
 		"subscribe-limit":     `if .type == "subscribe_result" then .final = false end`,
-		"subscribe-cancelled": `if .type == "commands_list_result" then {type: "subscribe_result", id: ("rpcx-" + (.id | ltrimstr("rpcx-") | tonumber - 2 | tostring)), final: false}, . end`,
+		"subscribe-cancelled": `if .type == "subscribe_result" and .final then {type: "subscribe_result", id: ("rpcx-" + (.id | ltrimstr("rpcx-") | tonumber - 2 | tostring)), final: false}, . end`,
 		"eval":                `del(.durationMs)`,
 		"evicted":             `if .type == "session_evicted" then del(.reason) end`,
 		"handshake-first":     `.protocolVersion = 1`,
