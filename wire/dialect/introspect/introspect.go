@@ -46,6 +46,7 @@ var paramStyles = []string{"wrapped", "object", "positional"}
 // hashes seen so far, and what discovery has learnt.
 type codec struct {
 	dialect.Codec // package jsonrpc's
+	serving       bool
 	texts         internedTexts
 	hashes        hashes
 	found         discovery
@@ -54,8 +55,8 @@ type codec struct {
 // NewCodec returns a codec for one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	return &codec{
-		Codec: jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth}),
-		found: discovery{kept: o.Discovery},
+		Codec:   jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: o.MaxDepth}),
+		serving: o.Serving, found: discovery{kept: o.Discovery},
 	}
 }
 
@@ -67,6 +68,10 @@ func (c *codec) Abilities() dialect.Abilities {
 // Encode returns the message for op. op.Extra may hold "params_style", one of
 // paramStyles, and "verbatim", true for a method that is sent as it was typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
+	if c.serving && (op.Kind == dialect.Call || op.Kind == dialect.Notify) {
+		op.Method, op.Extra = sentName(op), nil // calls to a client are JSON-RPC's
+		return c.Codec.Encode(op)
+	}
 	switch op.Kind {
 	case dialect.Call, dialect.Subscribe, dialect.Notify:
 		style, _ := scan.Text(scan.Get(op.Extra, "params_style"))
@@ -119,9 +124,9 @@ func unsubscribeOf(method string) string {
 
 // Opened finds the stream that the response to a call names: the result is its
 // id, or an object that holds the id. Any other result, and a string or number
-// that cannot be an id, is the answer itself.
+// that cannot be an id, is the answer itself. A client's answer to a call of the service is as in JSON-RPC: not a stream.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
-	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe {
+	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe || op.Kind == dialect.Call && c.serving {
 		return c.Codec.Opened(op, resp)
 	}
 	switch scan.Type(resp.Body) {

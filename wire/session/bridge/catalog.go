@@ -194,6 +194,17 @@ func withTarget(request, params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
+// carried returns params in a form that messages of a dialect can carry: most have no scalars there.
+func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessage {
+	switch kind := scan.Type(params); {
+	case kind == 0 || kind == 'o' || kind == 'a', in.Params.Scalar, b.here.Name == b.spec.Name:
+		return params
+	case kind == '0':
+		return nil
+	}
+	return scan.ArrayOf(params)
+}
+
 // plain returns the params of a client in the form that the peer expects.
 func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 	if plain := b.here.Bridge.Plain; plain != nil {
@@ -201,9 +212,10 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 	}
 	if o.wrapped && scan.Type(params) == 'o' {
 		if inner := scan.Get(params, "params"); inner != nil || len(scan.Trim(params)) == 2 {
-			return inner
+			return b.carried(inner, b.spec)
 		}
 	}
+	params = b.carried(params, b.spec)
 	if scan.Type(params) == 'a' && isObject(o.params) {
 		return byName(params, o.params)
 	}

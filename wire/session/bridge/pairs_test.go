@@ -243,7 +243,7 @@ func saysData(name string) bool {
 
 // tellsOther reports whether a description in a dialect has certain methods alone.
 func tellsOther(name string) bool {
-	return slices.Contains([]string{"cdp", "dap", "lsp", "ovsdb"}, name)
+	return slices.Contains([]string{"acp", "bidi", "cdp", "dap", "lsp", "ovsdb"}, name)
 }
 
 // cancels reports whether a call of a dialect can be given up.

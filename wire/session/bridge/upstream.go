@@ -174,6 +174,7 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 	if r.Notification && u.isTold(c, r.Method) {
 		return nil, nil
 	}
+	r.Params = u.bridge.carried(r.Params, u.bridge.here)
 	if r.Notification {
 		return nil, c.caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: r.Method, Params: r.Params})
 	}
