@@ -21,9 +21,9 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 
 // Passes reports whether everything that clients of listen send is passed on
 // unchanged: both sides speak one dialect, and no hook or policy of ours
-// applies. A peer that has room for only one client is shared instead.
+// applies.
 func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool {
-	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" || to.Spec().Handshake.OneClient {
+	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" {
 		return false
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil

@@ -62,9 +62,8 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		said = &catalog.Catalog{Catalog: 1}
 	}
 	b.translate(said)
-	if b.spec.Name == b.here.Name { // names need no translation, so unlisted methods can be called, too
-		b.open = true
-	}
+	// The names of an equal dialect need no translation, so unlisted methods can be called, too.
+	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	return b, nil
 }
 

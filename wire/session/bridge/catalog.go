@@ -89,6 +89,9 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		schema.Add("items", t.Result)
 		t.Result = schema.End()
 	}
+	if b.spec.Name == b.here.Name {
+		t.Extra = m.Extra
+	}
 	if t.Name != m.Name {
 		t.Extra = scan.Pair(original, scan.AppendQuoted(nil, m.Name))
 		if b.here.Bridge.Described {
