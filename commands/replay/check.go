@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -201,19 +203,47 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	if err != nil {
 		return nil, err
 	}
-	var found []*player.Found
-	var results [][]*player.Found // by connection
+	found, results, err := connections(ctx, t, e, po, so)
+	if err != nil || !o.update || len(found) == 0 {
+		return found, err
+	}
+	if err := update(t, results, player.Update); err != nil {
+		return found, err
+	}
+	if awaits(o.to) || !slices.ContainsFunc(found, (*player.Found).Varies) {
+		return found, nil
+	}
+	return found, o.learn(ctx, run, file, rules, e, po, so)
+}
+
+// learn plays a tape that was updated once more, and binds the values that differ again.
+func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, rules func(dialect.Shape) *match.Rules, e endpoint.Endpoint, po player.Options, so session.Options) error {
+	t, err := open(run, file, rules)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	found, results, err := connections(ctx, t, e, po, so)
+	if err != nil {
+		run.Console.Note(fmt.Sprintf("%s is updated, but could not be played again to find the values that always differ: %v", file, err))
+		return nil
+	}
+	if !slices.ContainsFunc(found, (*player.Found).Varies) {
+		return nil
+	}
+	return update(t, results, player.BindVarying)
+}
+
+// connections plays all connections of a tape, one after the other. results are the differences of each.
+func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpoint, po player.Options, so session.Options) (found []*player.Found, results [][]*player.Found, err error) {
 	for n := range t.Tracks {
 		r, err := connection(ctx, t, n, e, po, so)
 		found, results = append(found, r...), append(results, r)
 		if err != nil {
-			return found, err
+			return found, results, err
 		}
 	}
-	if o.update && len(found) > 0 {
-		err = update(t, results)
-	}
-	return found, err
+	return found, results, nil
 }
 
 // connection plays one connection of a tape.
@@ -237,11 +267,11 @@ func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint
 }
 
 // update rewrites the tape with the messages that came.
-func update(t *transcript.Transcript, results [][]*player.Found) error {
+func update(t *transcript.Transcript, results [][]*player.Found, write func(io.Writer, *transcript.Transcript, [][]*player.Found) error) error {
 	if t.Name == "-" {
 		return wire.NewFault(wire.Usage, "--update needs a file, not stdin", nil)
 	}
-	if err := env.ReplaceFile(t.Name, func(f *os.File) error { return player.Update(f, t, results) }); err != nil {
+	if err := env.ReplaceFile(t.Name, func(f *os.File) error { return write(f, t, results) }); err != nil {
 		return wire.NewFault(wire.IO, "--update: "+err.Error(), err)
 	}
 	return nil

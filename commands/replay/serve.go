@@ -129,7 +129,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 			}
 		}
 		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Want, Got: f.Got, Text: f.Text}
-		if f.Kind == match.Differs && f.Text == "" {
+		if f.Kind == match.Differs && f.Placed() {
 			p.Pointer = &f.Pointer
 		}
 		if err := printOne(run, p, tape+": "+f.String()); err != nil {

@@ -22,6 +22,9 @@ func (r *Rules) Compare(method string, want, got []byte, values *Values) (found 
 		}
 	}}
 	w.pair(want, got)
+	if len(found) > 1 {
+		found = r.aligned(method, want, got, values, found)
+	}
 	if len(found) == 0 || len(r.ignore) == 0 {
 		return found
 	}

@@ -16,7 +16,21 @@ type Difference struct {
 	Want    json.RawMessage // the recorded value; nil: none
 	Got     json.RawMessage // the received value; nil: none
 	Text    string          // further explanation; "": none
+
+	Moved *Moved // nil: its parent has the other parts at the same places
 }
+
+// A Moved says of a value what has become of the object or array around it.
+type Moved struct {
+	To     string          // the pointer to the value in what came, if that has another name or index; else ""
+	Around json.RawMessage // the object or array as it came
+}
+
+// renamed reports whether the value came, but has another name or index.
+func (d Difference) renamed() bool { return d.Moved != nil && d.Moved.To != "" }
+
+// Placed reports whether Pointer says what differs, and not Text alone.
+func (d Difference) Placed() bool { return d.Text == "" || d.renamed() }
 
 // A DifferenceKind is the kind of a Difference.
 type DifferenceKind string
@@ -40,6 +54,9 @@ func (d Difference) String() string {
 	}
 	switch d.Kind {
 	case Missing:
+		if d.Text != "" {
+			return where + " did not come: " + d.Text
+		}
 		return where + " did not come"
 	case Extra:
 		if d.Line > 0 {
@@ -48,6 +65,9 @@ func (d Difference) String() string {
 		return "what the tape has not: " + short(d.Got)
 	case Unknown:
 		return d.Method + " is not on the tape: " + d.Text
+	}
+	if d.renamed() {
+		return where + ": " + d.Place() + " is " + d.Text
 	}
 	if d.Text != "" {
 		return where + ": " + d.Text + ": " + short(d.Got)

@@ -12,8 +12,10 @@ import (
 func Patch(msg []byte, differences []Difference) []byte {
 	p := patcher{at: map[string]Difference{}, added: map[string][]Difference{}}
 	for _, d := range differences {
-		if d.Want == nil {
-			parent := d.Pointer[:max(strings.LastIndexByte(d.Pointer, '/'), 0)]
+		parent := d.Pointer[:max(strings.LastIndexByte(d.Pointer, '/'), 0)]
+		if d.Moved != nil {
+			p.at[parent] = Difference{Got: d.Moved.Around}
+		} else if d.Want == nil {
 			p.added[parent] = append(p.added[parent], d)
 		} else {
 			p.at[d.Pointer] = d

@@ -120,6 +120,24 @@ func looksMadeUp(val []byte) bool {
 	return len(val) > 18 || bytes.ContainsAny(val, "0123456789")
 }
 
+// Strings calls each for the JSON strings in msg that look made up.
+func Strings(msg []byte, each func(val []byte)) {
+	switch scan.Type(msg) {
+	case 's':
+		if looksMadeUp(msg) {
+			each(msg)
+		}
+	case 'o':
+		for _, part := range scan.Named(msg) {
+			Strings(part, each)
+		}
+	case 'a':
+		for part := range scan.Elements(msg) {
+			Strings(part, each)
+		}
+	}
+}
+
 // Rewrite appends msg, a recorded message, to b with each generated value replaced by the live one. The message's own id
 // stays unchanged in dialects in which each side has its own ids.
 func (r *Rules) Rewrite(b []byte, method string, msg []byte, v *Values) []byte {

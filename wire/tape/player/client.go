@@ -57,6 +57,9 @@ type checking struct {
 // choose returns the entry for a message of the server. A request without an
 // entry is refused.
 func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
+	if parsed.Kind == wire.Notification && k.leftOver(parsed.Method) {
+		return k.p, transcript.None
+	}
 	i, moved := k.pairing.choose(parsed, msg, json)
 	k.bound()
 	if moved != transcript.None {
@@ -73,7 +76,44 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 // answered compares the response to the local request i with the recorded one.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	defer k.bound()
+	if p.track.Entry(i).Answer == transcript.None && k.hungUp(i) {
+		return transcript.None
+	}
 	return k.answer(i, msg)
+}
+
+// hungUp reports whether the recorded client closed the connection before it had a response to its request i: it sent
+// nothing more that has one, and all that it waited for has come.
+func (k *checking) hungUp(i int32) bool {
+	if k.p.track.Close == nil || k.p.track.Closer != wire.Send || k.awaited() != transcript.None {
+		return false
+	}
+	for i++; i < int32(k.p.track.Len()); i++ {
+		if k.p.track.Entry(i).Dir == wire.Recv {
+			return false
+		}
+	}
+	return true
+}
+
+// leftOver reports whether a notification of that method may be one that the recorded client did not wait for: the client
+// closed the connection, and all that is on the tape has come, one of the method included, but for the end of a stream.
+func (k *checking) leftOver(method string) bool {
+	track, next, items := k.p.track, k.awaited(), k.p.named(method)
+	if track.Close == nil || track.Closer != wire.Send || items.len() == 0 {
+		return false
+	}
+	return next == transcript.None || k.p.unused(items) == items.len() && k.ending(next)
+}
+
+// ending reports whether entry i answers the request that ends a stream.
+func (k *checking) ending(i int32) bool {
+	own := k.p.track.Entry(i).Own
+	if own == transcript.None || k.p.seen(own) == 0 {
+		return false
+	}
+	msg, err := k.p.track.Message(int(own))
+	return err == nil && k.p.rules.EndsStream(k.p.track.Method(int(own)), msg, k.p.values) != nil
 }
 
 // maxKept bounds the differences of a peer, in bytes: it may send anything.

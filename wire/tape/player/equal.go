@@ -20,10 +20,28 @@ func (k *pairing) answer(own int32, msg []byte) int32 {
 		i = k.handAnswer(msg)
 	}
 	if i == transcript.None {
+		i = k.handAwaited(own, msg)
+	}
+	if i == transcript.None {
 		k.addExtra(k.here(k.p.track.Method(int(own)), msg))
 		return i
 	}
 	k.last = i
+	return i
+}
+
+// handAwaited returns the next line, if people wrote it without "re" in place of an answer: msg, which answers
+// entry own, does not fit it, and nothing else will.
+func (k *pairing) handAwaited(own int32, msg []byte) int32 {
+	i := k.awaited()
+	if i == transcript.None || i < own || k.p.track.Entry(own).Answer != transcript.None {
+		return transcript.None
+	}
+	line := k.p.track.HandwrittenLine(int(i))
+	if line == nil || line.Msg != nil || line.Re != "" {
+		return transcript.None
+	}
+	k.keep(i, msg)
 	return i
 }
 

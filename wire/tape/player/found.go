@@ -3,6 +3,9 @@ package player
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"rpcx/wire/scan"
@@ -20,7 +23,13 @@ type Found struct {
 }
 
 // size returns about how many bytes it takes.
-func (f *Found) size() int { return 256 + len(f.Want) + len(f.Got) + len(f.msg) }
+func (f *Found) size() int {
+	n := 256 + len(f.Want) + len(f.Got) + len(f.msg)
+	if f.Moved != nil {
+		n += len(f.Moved.Around)
+	}
+	return n
+}
 
 // wanted returns entry i as messages are compared with it; nil if it has no message.
 func (p *play) wanted(i int32) []byte {
@@ -37,22 +46,47 @@ func (p *play) wanted(i int32) []byte {
 // differences returns how msg differs from entry i, which may be a condition that people wrote;
 // false: it cannot be compared with that.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
-	if line := p.track.HandwrittenLine(int(i)); line != nil && line.Match != "" {
-		if !p.truth(line.Match, msg) {
-			found = p.at(i, match.Difference{Got: jsonOf(msg), Text: "it does not make this true: " + line.Match})
+	line := p.track.HandwrittenLine(int(i))
+	if line != nil {
+		found = p.at(i, p.unbound(line, msg)...)
+	}
+	if line != nil && line.Match != "" {
+		if ok, err := p.truth(line.Match, msg); !ok {
+			found = append(found, p.at(i, match.Difference{Got: jsonOf(msg), Text: unmet(line.Match, err)})...)
 		}
 		return found, true
 	}
 	want := p.wanted(i)
 	if want == nil {
-		return nil, false
+		return found, line != nil && len(line.Bind) > 0
 	}
-	return p.compare(i, want, msg), true
+	return append(found, p.compare(i, want, msg)...), true
 }
 
-// compare returns how got differs from want, the message of entry i.
+// unmet returns why a message does not fit a condition that people wrote.
+func unmet(program string, err error) string {
+	if err != nil {
+		return fmt.Sprintf("%s fails: %v", program, err)
+	}
+	return "it does not make this true: " + program
+}
+
+// compare returns how got differs from want, the message of entry i. Handles of the server, which are not the
+// names of what it has, and values that the line binds may be other ones.
 func (p *play) compare(i int32, want, got []byte) []match.Difference {
-	return p.at(i, p.otherStream(p.rules.Compare(p.track.Method(int(i)), want, got, p.values), want, got)...)
+	found := p.rules.Compare(p.track.Method(int(i)), want, got, p.values)
+	var bound []string
+	if line := p.track.HandwrittenLine(int(i)); line != nil && len(found) > 0 {
+		bound = taken(line)
+	}
+	found = slices.DeleteFunc(found, func(d match.Difference) bool {
+		kind := scan.Type(d.Want)
+		if d.Want == nil || d.Got == nil || kind != scan.Type(d.Got) {
+			return false
+		}
+		return kind == 's' && !strings.HasSuffix(d.Pointer, "/name") && p.track.IsHandle(i, d.Want) || slices.Contains(bound, d.Pointer)
+	})
+	return p.at(i, p.otherStream(found, want, got)...)
 }
 
 // compareIDs is compare for messages whose ids have to be equal.
@@ -80,6 +114,12 @@ func kept(i int32, found []match.Difference) []*Found {
 	all := make([]*Found, len(found))
 	for n, d := range found {
 		d.Want, d.Got = bytes.Clone(d.Want), bytes.Clone(d.Got)
+		if m := d.Moved; m != nil {
+			d.Moved = &match.Moved{To: m.To, Around: bytes.Clone(m.Around)}
+			if n > 0 && all[n-1].Moved != nil && bytes.Equal(m.Around, all[n-1].Moved.Around) {
+				d.Moved.Around = all[n-1].Moved.Around // one copy for all
+			}
+		}
 		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
 	}
 	return all

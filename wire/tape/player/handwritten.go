@@ -115,29 +115,65 @@ func memberOf(path []string) string {
 	return ""
 }
 
-// truth reports whether program is true for msg.
-func (p *play) truth(program string, msg []byte) bool {
+// truth reports whether program is true for msg; the error says why it could not run.
+func (p *play) truth(program string, msg []byte) (bool, error) {
 	prog, err := jq.Compile(program, jq.Options{Vars: p.vars, Foreign: true})
 	if err != nil {
-		return false // it uses a name that is not bound yet; check has excluded other errors
+		return false, err // it uses a name that is not bound yet; check has excluded other errors
 	}
-	ok, err := jq.Bounded(p.ctx, prog, programTime, msg, prog.Truth)
-	return err == nil && ok
+	return jq.Bounded(p.ctx, prog, programTime, msg, prog.Truth)
 }
 
 // bind stores the values of msg that line names.
 func (p *play) bind(line *tape.Line, msg []byte) {
 	for _, b := range line.Bind {
-		p.vars[b.Name] = json.RawMessage("null")
-		prog, err := jq.Compile(b.Value, jq.Options{Vars: p.vars, Foreign: true})
-		if err != nil {
+		p.vars[b.Name], _ = p.value(b, msg, p.vars)
+	}
+}
+
+// value returns the value of msg that b names; null if there is none.
+func (p *play) value(b tape.Binding, msg []byte, vars map[string]json.RawMessage) (json.RawMessage, error) {
+	null := json.RawMessage("null")
+	prog, err := jq.Compile(b.Value, jq.Options{Vars: vars, Foreign: true})
+	if err != nil {
+		return null, err
+	}
+	val, err := jq.Bounded(p.ctx, prog, programTime, msg, prog.First)
+	if err != nil || val == nil {
+		return null, err
+	}
+	return bytes.Clone(val), nil
+}
+
+// unbound returns a difference for each value that line names and msg lacks.
+func (p *play) unbound(line *tape.Line, msg []byte) (found []match.Difference) {
+	if len(line.Bind) == 0 {
+		return nil
+	}
+	vars := maps.Clone(p.vars)
+	for _, b := range line.Bind {
+		val, err := p.value(b, msg, vars)
+		vars[b.Name] = val
+		if err == nil && string(val) != "null" {
 			continue
 		}
-		value, _ := jq.Bounded(p.ctx, prog, programTime, msg, prog.First)
-		if value != nil {
-			p.vars[b.Name] = bytes.Clone(value)
+		text := fmt.Sprintf("%q is bound to null: %s", b.Name, b.Value)
+		if err != nil {
+			text = unmet(b.Value, err)
+		}
+		found = append(found, match.Difference{Got: jsonOf(msg), Text: text})
+	}
+	return found
+}
+
+// taken returns the pointers to the values that line names by a path alone, such as .result.items[0].at.
+func taken(line *tape.Line) (pointers []string) {
+	for _, b := range line.Bind {
+		if pointer, ok := match.PointerOf(b.Value); ok {
+			pointers = append(pointers, pointer)
 		}
 	}
+	return pointers
 }
 
 // variable matches "${name}".

@@ -182,6 +182,9 @@ func (k *pairing) result() (all []*Found) {
 			want, _ := p.track.Message(int(i))
 			missing := p.at(i, match.Difference{Want: jsonOf(want)})
 			missing[0].Kind = match.Missing
+			if line := p.track.HandwrittenLine(int(i)); line != nil && line.Match != "" {
+				missing[0].Text = "nothing made this true: " + line.Match
+			}
 			all = append(all, kept(i, missing)...)
 		}
 	}

@@ -221,7 +221,9 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		msg = match.SetID(p.rules.Shape(), msg, live.id)
 	}
 	if line != nil {
-		msg = p.versioned(msg)
+		if line.Re != "" || line.Vars {
+			msg = p.versioned(msg)
+		}
 		p.bind(line, msg)
 	}
 	return msg, nil

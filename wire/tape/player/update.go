@@ -3,11 +3,14 @@ package player
 import (
 	"bufio"
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
@@ -18,11 +21,28 @@ import (
 // conditions, notes and everything that does not differ stay as they are; so do
 // ids and times.
 func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
+	return rewrite(w, t, newUpdater(t, results))
+}
+
+// BindVarying writes the tape to w with names for the values that differ, which are then not compared. results are
+// those of a tape that Update has just written: what differs again is another value each time.
+func BindVarying(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
+	u := newUpdater(t, results)
+	u.binds = true
+	return rewrite(w, t, u)
+}
+
+// Varies reports whether BindVarying has something to write for f.
+func (f *Found) Varies() bool {
+	kind := scan.Type(f.Want)
+	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && len(f.Want) > 0 && len(f.Got) > 0 && kind == scan.Type(f.Got) && kind != 'o' && kind != 'a' && kind != '0'
+}
+
+func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
 	r, err := t.Reader()
 	if err != nil {
 		return err
 	}
-	u := newUpdater(t, results)
 	to := bufio.NewWriterSize(w, 64<<10)
 	b := r.Header().Append(nil)
 	for {
@@ -45,6 +65,8 @@ func Update(w io.Writer, t *transcript.Transcript, results [][]*Found) error {
 type updater struct {
 	changes []change      // in the order of their places: those of the lines that are still to come
 	last    time.Duration // of the line before
+	binds   bool          // see BindVarying
+	bound   map[string]bool
 }
 
 // A change is a difference at its place on the tape.
@@ -70,9 +92,12 @@ func placeOf(f *Found, t *transcript.Track) uint64 {
 }
 
 func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
-	u := &updater{}
+	u := &updater{bound: map[string]bool{}}
 	for k, all := range results {
 		track := t.Tracks[k]
+		for name := range track.Names() {
+			u.bound[name] = true
+		}
 		for _, f := range all {
 			c := change{Found: f, at: placeOf(f, track), conn: track.Conn}
 			if c.Kind != match.Extra {
@@ -94,6 +119,8 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	u.last = line.Time
 	for ; len(u.changes) > 0 && u.changes[0].at <= at; u.changes = u.changes[1:] {
 		switch c := u.changes[0]; {
+		case u.binds:
+			u.bind(line, c)
 		case c.entry == nil && c.at < at:
 			out = u.extra(out, line.Conn, c.msg)
 		case c.entry == nil:
@@ -101,7 +128,7 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 		case c.entry.Batched():
 		case c.Kind == match.Missing:
 			missing = true
-		case !c.entry.Handwritten:
+		case patchable(line) && c.Placed():
 			changed = append(changed, c.Difference)
 		}
 	}
@@ -117,6 +144,9 @@ func (u *updater) append(out []byte, line *tape.Line) []byte {
 	return out
 }
 
+// patchable reports whether the message of line is what came, and not a condition or a template that people wrote.
+func patchable(line *tape.Line) bool { return line.Match == "" && !line.Vars && line.Msg != nil }
+
 // extra appends the line of a message that came.
 func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	line := tape.Line{Kind: tape.Message, Time: u.last, Conn: conn, Dir: wire.Recv}
@@ -124,8 +154,31 @@ func (u *updater) extra(out []byte, conn int, msg []byte) []byte {
 	return line.Append(out)
 }
 
+// bind names the value of line that differs again.
+func (u *updater) bind(line *tape.Line, c change) {
+	if !c.Varies() || c.entry.Batched() || !patchable(line) {
+		return
+	}
+	program, last := match.Program(line.Msg, c.Pointer)
+	name := last
+	if !wire.IsName(name) {
+		name = "value"
+	}
+	for n := 2; u.bound[name]; n++ {
+		name = fmt.Sprintf("%s_%d", strings.TrimRight(last, "_"), n)
+		if !wire.IsName(name) {
+			name = fmt.Sprintf("value_%d", n)
+		}
+	}
+	u.bound[name] = true
+	line.Bind = append(line.Bind, tape.Binding{Name: name, Value: program})
+}
+
 // rest appends what came on connections that have no messages on the tape.
 func (u *updater) rest(out []byte) []byte {
+	if u.binds {
+		return out
+	}
 	for _, c := range u.changes {
 		out = u.extra(out, c.conn, c.msg)
 	}

@@ -1,6 +1,9 @@
 package transcript
 
-import "rpcx/wire"
+import (
+	"rpcx/wire"
+	"rpcx/wire/tape/match"
+)
 
 // An Entry is one message of a track: a line, or an element of a batch.
 type Entry struct {
@@ -45,6 +48,30 @@ func (t *Track) add(e Entry) {
 		t.Entry(own.latest).More = i
 	}
 	own.latest = i
+}
+
+// maxHandles bounds the strings that are remembered to recognise handles.
+const maxHandles = 1 << 16
+
+// addHandles remembers the strings of msg, which the client sends as entry i.
+func (t *Track) addHandles(i int32, msg []byte) {
+	match.Strings(msg, func(val []byte) {
+		hash := t.of.Rules.HashBytes(val)
+		if _, known := t.handles[hash]; !known && len(t.handles) < maxHandles {
+			t.handles[hash] = i
+		}
+	})
+}
+
+// IsHandle reports whether val, a string in entry i, which answers the client, is one that the client
+// sends later and not before: the server made it up.
+func (t *Track) IsHandle(i int32, val []byte) bool {
+	e := t.Entry(i)
+	if e.Dir != wire.Recv || e.Kind != wire.Response {
+		return false
+	}
+	first, known := t.handles[t.of.Rules.HashBytes(val)]
+	return known && first > i
 }
 
 // IsStream reports whether a JSON text is the name of a stream that an item on the track

@@ -112,6 +112,9 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		e.Hash = l.t.Rules.HashBytes(line.Bytes)
 	}
 	e.Redacted = bytes.Contains(msg, redacted)
+	if e.Dir == wire.Send {
+		k.addHandles(int32(k.Len()), msg)
+	}
 	if e.Handwritten {
 		k.handwritten[int32(k.Len())] = clone(line)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"time"
 
@@ -44,6 +45,7 @@ type Track struct {
 
 	of          *Transcript
 	entries     []Entry
+	handles     map[uint64]int32     // strings that the client sends, by their hash, and the entry that sends each first
 	streams     map[uint64]bool      // the streams that items belong to, by the hash of their JSON
 	handwritten map[int32]*tape.Line // lines with something that people wrote, by entry
 }
@@ -191,6 +193,19 @@ func (t *Transcript) Number(method string) (uint32, bool) {
 // HandwrittenLine returns the line of entry i if people wrote something into it, else nil.
 func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
+// Names returns the names that people gave to values, each several times if several lines give it.
+func (t *Track) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range t.handwritten {
+			for _, b := range line.Bind {
+				if !yield(b.Name) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Message returns the message of entry i, JSON or not; nil if the line has
 // none.
 func (t *Track) Message(i int) ([]byte, error) {
@@ -252,5 +267,5 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
+	return &Track{Conn: conn, of: t, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
 }

@@ -1,0 +1,217 @@
+package match
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
+)
+
+// maxAligned bounds the elements of an array, from the first difference to the last, among which moved ones are looked for.
+const maxAligned = 64
+
+// aligned returns found with one difference for each member that has another name, and for each array element that was
+// added, removed or moved, in place of those of all members and elements that they displace.
+func (r *Rules) aligned(method string, want, got []byte, values *Values, found []Difference) []Difference {
+	a := aligner{rules: r, method: method, values: values, found: found}
+	a.value(nil, want, got)
+	return a.found
+}
+
+type aligner struct {
+	rules  *Rules
+	method string
+	values *Values
+	found  []Difference
+}
+
+// below returns how many differences there are at and below a pointer.
+func (a *aligner) below(pointer string) (n int) {
+	for _, d := range a.found {
+		if d.Pointer == pointer || strings.HasPrefix(d.Pointer, pointer+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// value aligns the parts of two values at path.
+func (a *aligner) value(path []string, want, got []byte) {
+	want, got = scan.Trim(want), scan.Trim(got)
+	kind := scan.Type(want)
+	if kind != scan.Type(got) || kind != 'o' && kind != 'a' || a.below(pointer(path)) < 2 {
+		return
+	}
+	if kind == 'a' {
+		a.array(path, want, got)
+		return
+	}
+	a.renamed(path, want, got)
+	there := members(got)
+	for key, part := range scan.Named(want) {
+		if other := there[key]; other != nil {
+			a.value(append(path, key), part, other)
+		}
+	}
+}
+
+// renamed makes one difference of a member that only want has and the one with its value that only got has.
+func (a *aligner) renamed(path []string, want, got []byte) {
+	mine, theirs := members(want), members(got)
+	for name, val := range scan.Named(want) {
+		if theirs[name] != nil || len(val) < 1 {
+			continue
+		}
+		for other, same := range scan.Named(got) {
+			if mine[other] != nil || !a.equal(append(path, name), val, same) || !a.has(append(path, name)) || !a.has(append(path, other)) {
+				continue
+			}
+			from, to := append(path, name), append(path, other)
+			a.drop(pointer(to))
+			a.replace(pointer(from), Difference{Want: val, Got: same, Text: "renamed to " + other, Moved: &Moved{pointer(to), got}, Pointer: pointer(from)})
+			break
+		}
+	}
+}
+
+// has reports whether there is a difference at path itself.
+func (a *aligner) has(path []string) bool {
+	at := pointer(path)
+	for _, d := range a.found {
+		if d.Pointer == at && !d.renamed() {
+			return true
+		}
+	}
+	return false
+}
+
+// drop removes the differences at and below a pointer.
+func (a *aligner) drop(pointer string) {
+	kept := a.found[:0:0]
+	for _, d := range a.found {
+		if d.Pointer != pointer && !strings.HasPrefix(d.Pointer, pointer+"/") {
+			kept = append(kept, d)
+		}
+	}
+	a.found = kept
+}
+
+// replace puts all in place of the differences at and below a pointer.
+func (a *aligner) replace(pointer string, all ...Difference) {
+	var kept []Difference
+	for _, d := range a.found {
+		if d.Pointer == pointer || strings.HasPrefix(d.Pointer, pointer+"/") {
+			kept = append(kept, all...)
+			all = nil
+			continue
+		}
+		kept = append(kept, d)
+	}
+	a.found = kept
+}
+
+// equal reports whether two values at path are equal.
+func (a *aligner) equal(path []string, want, got []byte) bool {
+	equal := true
+	w := walk{path: append([]string(nil), path...), each: func(path []string, want, got []byte) {
+		equal = equal && a.rules.mayDiffer(a.method, path, want, got, a.values)
+	}}
+	w.pair(want, got)
+	return equal
+}
+
+// array looks for elements that were added, removed or moved, where this says less than what is known.
+func (a *aligner) array(path []string, want, got []byte) {
+	x, y := slices.Collect(scan.Elements(want)), slices.Collect(scan.Elements(got))
+	at := func(i int) []string { return append(path[:len(path):len(path)], strconv.Itoa(i)) }
+	from, m, n := a.middle(at, x, y)
+	var moves []Difference
+	if max(m, n)-from <= maxAligned {
+		moves = a.moves(at, from, x[from:m], y[from:n])
+	}
+	alone := 0 // elements that were added or removed, which account for the other length
+	for _, d := range moves {
+		if !d.renamed() {
+			alone++
+		}
+	}
+	if moves == nil || alone != max(m-n, n-m) || len(moves) >= a.below(pointer(path)) {
+		for i := from; i < min(len(x), len(y), from+maxAligned); i++ {
+			a.value(at(i), x[i], y[i])
+		}
+		return
+	}
+	for i := range moves {
+		d := &moves[i]
+		d.Kind, d.Method = Differs, a.method
+		if d.Moved == nil {
+			d.Moved = &Moved{}
+		}
+		d.Moved.Around = got
+	}
+	a.replace(pointer(path), moves...)
+}
+
+// middle returns where the parts of x and y begin and end that are between equal ones.
+func (a *aligner) middle(at func(i int) []string, x, y [][]byte) (from, m, n int) {
+	for from < len(x) && from < len(y) && a.equal(at(from), x[from], y[from]) {
+		from++
+	}
+	m, n = len(x), len(y)
+	for m > from && n > from && a.equal(at(m-1), x[m-1], y[n-1]) {
+		m, n = m-1, n-1
+	}
+	return from, m, n
+}
+
+// moves returns what was removed from x, and added in y, as few elements as possible, with an element that was removed and added as
+// one that was moved. Both begin at the index from.
+func (a *aligner) moves(at func(i int) []string, from int, x, y [][]byte) (all []Difference) {
+	place := func(i int) string { return pointer(at(from + i)) }
+	same := func(want, got []byte) bool { return a.equal(at(0), want, got) }
+	least := unmatched(x, y, same)
+	var added []int
+	for i, j := 0, 0; i < len(x) || j < len(y); {
+		switch {
+		case i < len(x) && j < len(y) && same(x[i], y[j]):
+			i, j = i+1, j+1
+		case j == len(y) || i < len(x) && least[i+1][j] <= least[i][j+1]:
+			all = append(all, Difference{Pointer: place(i), Want: x[i]})
+			i++
+		default:
+			added = append(added, j)
+			j++
+		}
+	}
+	for _, j := range added {
+		n := slices.IndexFunc(all, func(d Difference) bool { return d.Got == nil && same(d.Want, y[j]) })
+		if n < 0 {
+			all = append(all, Difference{Pointer: place(j), Got: y[j]})
+			continue
+		}
+		all[n].Got, all[n].Moved, all[n].Text = y[j], &Moved{To: place(j)}, "moved to "+place(j)
+	}
+	return all
+}
+
+// unmatched returns, by i and j, how many elements of x[i:] and y[j:] have no counterpart, at the least.
+func unmatched(x, y [][]byte, same func(want, got []byte) bool) [][]int {
+	least := make([][]int, len(x)+1)
+	for i := len(x); i >= 0; i-- {
+		least[i] = make([]int, len(y)+1)
+		for j := len(y); j >= 0; j-- {
+			switch {
+			case i == len(x):
+				least[i][j] = len(y) - j
+			case j == len(y):
+				least[i][j] = len(x) - i
+			case same(x[i], y[j]):
+				least[i][j] = least[i+1][j+1]
+			default:
+				least[i][j] = 1 + min(least[i+1][j], least[i][j+1])
+			}
+		}
+	}
+	return least
+}

@@ -1,0 +1,43 @@
+package match
+
+import (
+	"testing"
+
+	"rpcx/wire/dialect"
+)
+
+// A moved, added or removed element and a renamed member are one difference each, and Patch applies it.
+func TestAligned(t *testing.T) {
+	r := NewRules(dialect.Shape{Method: "method", ID: "id"}, nil)
+	for _, test := range []struct {
+		want, got string
+		words     []string
+	}{
+		{`{"a":["x","y","z"]}`, `{"a":["new","x","y","z"]}`, []string{`/a/0 is "new" in place of nothing`}},
+		{`{"a":["x","y","z"]}`, `{"a":["y","z"]}`, []string{`/a/0 is nothing in place of "x"`}},
+		{`{"a":["x","y","z","u"]}`, `{"a":["u","x","y","z"]}`, []string{"/a/3 is moved to /a/0"}},
+		{`{"a":["x","y","z"]}`, `{"a":["X","Y","z"]}`, []string{`/a/0 is "X" in place of "x"`, `/a/1 is "Y" in place of "y"`}},
+		{`{"a":[{"n":1,"b":[1,2,3]},2]}`, `{"a":[{"n":1,"b":[0,1,2,3]},2]}`, []string{`/a/0/b/0 is 0 in place of nothing`}},
+		{`{"total":900,"b":1}`, `{"b":2,"sum":900}`, []string{"/total is renamed to sum", "/b is 2 in place of 1"}},
+		{`{"total":900}`, `{"sum":901}`, []string{"/total is nothing in place of 900", "/sum is 901 in place of nothing"}},
+	} {
+		found := r.Compare("", []byte(test.want), []byte(test.got), nil)
+		var words []string
+		for _, d := range found {
+			words = append(words, d.String()[len(": "):])
+		}
+		if len(words) != len(test.words) {
+			t.Errorf("%s, %s: %q", test.want, test.got, words)
+			continue
+		}
+		for i := range words {
+			if words[i] != test.words[i] {
+				t.Errorf("%s, %s: %q", test.want, test.got, words)
+			}
+		}
+		patched := Patch([]byte(test.want), found)
+		if again := r.Compare("", patched, []byte(test.got), nil); len(again) > 0 {
+			t.Errorf("%s, %s: patched to %s", test.want, test.got, patched)
+		}
+	}
+}

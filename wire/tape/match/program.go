@@ -1,0 +1,66 @@
+package match
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// Program returns the jq program for the value at a JSON pointer into msg, and the last name in it.
+func Program(msg []byte, pointer string) (program, last string) {
+	var b strings.Builder
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		name := scan.Unescape(step)
+		index, err := strconv.Atoi(name)
+		switch {
+		case scan.Type(msg) == 'a' && err == nil:
+			b.WriteString("[" + name + "]")
+			msg = element(msg, index)
+			continue
+		case wire.IsName(name):
+			b.WriteString("." + name)
+		default:
+			b.WriteString(".[" + string(scan.AppendQuoted(nil, name)) + "]")
+		}
+		last = name
+		msg = members(msg)[name]
+	}
+	return b.String(), last
+}
+
+// steps matches a step of a path: a name, an index, a name in quotes.
+var steps = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\[([0-9]+|"(?:[^"\\]|\\.)*")\])`)
+})
+
+// PointerOf returns the JSON pointer to the value that a jq program selects; false: it is not a path such as .a[0]["b c"].
+func PointerOf(program string) (string, bool) {
+	var path []string
+	for rest := strings.TrimSpace(program); rest != ""; {
+		m := steps().FindStringSubmatch(rest)
+		if m == nil {
+			return "", false
+		}
+		step := m[1] + m[2]
+		if text, quoted := scan.Text([]byte(step)); quoted {
+			step = text
+		}
+		path, rest = append(path, step), rest[len(m[0]):]
+	}
+	return pointer(path), path != nil
+}
+
+// element returns the element of an array at index i; nil if there is none.
+func element(array []byte, i int) []byte {
+	for part := range scan.Elements(array) {
+		if i == 0 {
+			return part
+		}
+		i--
+	}
+	return nil
+}
