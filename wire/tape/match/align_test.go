@@ -41,3 +41,19 @@ func TestAligned(t *testing.T) {
 		}
 	}
 }
+
+// A path that Program writes is the one that PointerOf reads.
+func TestProgram(t *testing.T) {
+	const msg = `{"a":[{"b c":{"d":1}}],"0":2,"e\"f":3}`
+	for pointer, want := range map[string]string{"/a/0/b c/d": `.a[0].["b c"].d`, "/0": `.["0"]`, `/e"f`: `.["e\"f"]`} {
+		got, _ := Program([]byte(msg), pointer)
+		if back, ok := PointerOf(got); got != want || !ok || back != pointer {
+			t.Errorf("%s: %s, %s", pointer, got, back)
+		}
+	}
+	for _, program := range []string{"", ".a | length", ".a[]", "now", ".a + .b"} {
+		if pointer, ok := PointerOf(program); ok {
+			t.Errorf("%s: %s", program, pointer)
+		}
+	}
+}
