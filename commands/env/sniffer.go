@@ -103,15 +103,15 @@ func (h *Sniffer) Explain(err error) error {
 		if h.e.IsProven(f) || h.tested(c) {
 			return h.withAlternative(c, f, why)
 		}
-		return h.withHint(f, h.probing("it may be "+c.Prefix()))
+		return h.withHint(err, f, h.probing("it may be "+c.Prefix()))
 	}
-	return h.withHint(f, h.hint(f))
+	return h.withHint(err, f, h.hint(f))
 }
 
-// withHint returns f with a hint, if that is one and f has none.
-func (h *Sniffer) withHint(f *wire.Fault, hint string) error {
+// withHint returns f, of err, with a hint; err, which may be more than f, if there is none or f has one.
+func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
-		return f
+		return err
 	}
 	g := *f
 	g.Hint = hint

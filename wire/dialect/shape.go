@@ -8,6 +8,7 @@ import "rpcx/wire"
 // played.
 type Shape struct {
 	Method string // the member with the name of a message: "method", "type"
+	Event  string // a member that names an event in place of Method; "": there is none
 	ID     string // the member that a request and what answers it share: "id"
 
 	// Typed says that answers have a Method, too. A message of the server with an ID then answers

@@ -146,6 +146,9 @@ func shape(p *load.Page, d *codec.Dialect) dialect.Shape {
 	if p.Names != nil && p.Names.Request.Method != "" {
 		s.Method = p.Names.Request.Method
 	}
+	if p.Names != nil && p.Names.Event.Method != s.Method {
+		s.Event = p.Names.Event.Method
+	}
 	if p.Names != nil && p.Names.Request.ID != "" {
 		s.ID = p.Names.Request.ID
 	}

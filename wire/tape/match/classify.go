@@ -74,6 +74,10 @@ func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 			}
 		case "jsonrpc":
 			c.version = val
+		default:
+			if s.Event != "" && string(key) == s.Event && c.method == nil {
+				c.method = val
+			}
 		}
 	}
 	return c, m.Err() == nil

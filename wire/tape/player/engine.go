@@ -66,6 +66,10 @@ type cursor struct {
 	live time.Time     // when it came
 	last time.Time     // when the last line of the block was sent; zero: none was
 	sent int           // how many lines of the block were sent
+
+	stream bool  // it is a stream, whose items are sent whatever else is: see startStream
+	opener int32 // the response that opened the stream
+	past   int32 // the entry of the peer up to which nothing is awaited any more
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {

@@ -80,7 +80,7 @@ func (e *engine) sendQueued() bool {
 // before it.
 func (e *engine) inReach(p *play, i int32) bool {
 	for _, k := range e.cursors {
-		if k.p != p || k.next > i {
+		if k.p != p || k.stream || k.next > i {
 			continue
 		}
 		n := k.next

@@ -20,6 +20,7 @@ type batch struct {
 // sendNext sends the next line of the first cursor whose time has come. wait is
 // the time until there is one; 0: none waits for its time.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
+	var best *cursor
 	for n := 0; n < len(e.cursors); n++ {
 		k := e.cursors[n]
 		if !e.skip(k) {
@@ -36,10 +37,15 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 			}
 			continue
 		}
-		e.sendEntry(k)
-		return true, 0
+		if best == nil || (k.stream || best.stream) && k.p == best.p && k.next < best.next {
+			best = k
+		}
 	}
-	return false, wait
+	if best == nil {
+		return false, wait
+	}
+	e.sendEntry(best)
+	return true, 0
 }
 
 // skip moves k to the next line that can be sent; false: its block is over.
@@ -49,8 +55,13 @@ func (e *engine) skip(k *cursor) bool {
 		entry := k.p.track.Entry(i)
 		own := entry.Own
 		switch {
+		case k.stream:
+			if k.p.track.Opener(i) == k.opener && !k.p.over(i) {
+				return true
+			}
 		case entry.Dir != e.side:
 			return false
+		case e.side == wire.Recv && k.p.track.Opener(i) != transcript.None: // see streams.go
 		case own == transcript.None:
 			if !k.p.over(i) {
 				return true
@@ -81,6 +92,12 @@ const (
 
 // due returns how long the next line of k has to wait.
 func (e *engine) due(k *cursor) time.Duration {
+	if k.stream && !k.p.itemReady(k) {
+		if left := silence - time.Since(e.lively); left > 0 {
+			return left
+		}
+		k.past = k.p.track.Entry(k.next).Need
+	}
 	if e.o.Speed <= 0 {
 		if e.side == wire.Send || k.sent == 0 || k.sent > apartLines {
 			return 0
@@ -163,6 +180,9 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	}
 	msg, err := p.outgoing(i, &live)
 	p.see(i)
+	if p.track.Opens(i) {
+		e.startStream(p, i, live.conn)
+	}
 	if entry.More == transcript.None {
 		delete(p.latest, own) // the last answer was sent
 	}

@@ -2,7 +2,9 @@ package player
 
 import (
 	"bytes"
+	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
@@ -62,4 +64,38 @@ func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 	}
 	want, err := p.track.Message(int(i))
 	return err == nil && bytes.Equal(p.rules.EndsStream(method, want, p.values), stream)
+}
+
+// startStream begins to send the items of the stream that the response at entry i opens, over c. Each waits for what the
+// peer sent before it on the tape, but not for requests that open or end other streams.
+func (e *engine) startStream(p *play, i int32, c *conn) {
+	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now(), stream: true, opener: i, past: transcript.None}
+	if line, err := p.track.Line(int(i)); err == nil {
+		k.from = line.Time
+	}
+	e.cursors = append(e.cursors, k)
+}
+
+// itemReady reports whether the next item of k need not wait for anything that the peer sent before it on the tape.
+func (p *play) itemReady(k *cursor) bool {
+	own := max(p.track.Entry(k.opener).Own, k.past)
+	for need := p.track.Entry(k.next).Need; need > own; need-- {
+		switch {
+		case p.track.Entry(need).Dir == p.side:
+		case p.seen(need) > 0:
+			return true
+		case !p.ofStream(need):
+			return false
+		}
+	}
+	return true
+}
+
+// ofStream reports whether entry i is a request that opens or ends a stream.
+func (p *play) ofStream(i int32) bool {
+	if answer := p.track.Entry(i).Answer; answer != transcript.None && p.track.Opens(answer) {
+		return true
+	}
+	msg, err := p.track.Message(int(i))
+	return err == nil && p.track.Entry(i).Kind == wire.Request && p.rules.EndsStream(p.track.Method(int(i)), msg, p.values) != nil
 }

@@ -36,7 +36,10 @@ func (t *Track) Entry(i int32) *Entry { return &t.entries[i] }
 // add appends an entry, and links it with the request that it answers.
 func (t *Track) add(e Entry) {
 	i := int32(len(t.entries))
-	e.Answer, e.More, e.latest = None, None, None
+	e.Answer, e.More = None, None
+	if e.Kind != wire.Notification {
+		e.latest = None
+	}
 	t.entries = append(t.entries, e)
 	if e.Own == None {
 		return
@@ -49,6 +52,18 @@ func (t *Track) add(e Entry) {
 	}
 	own.latest = i
 }
+
+// Opener returns the response that opened the stream to which the server's entry i belongs; None if it belongs to none, the
+// track has only one, or no response has its name.
+func (t *Track) Opener(i int32) int32 {
+	if e := t.Entry(i); len(t.openers) > 1 && e.Kind == wire.Notification && e.Dir == wire.Recv {
+		return e.latest
+	}
+	return None
+}
+
+// Opens reports whether entry i, a response, opened one of several streams to which later entries belong.
+func (t *Track) Opens(i int32) bool { return len(t.openers) > 1 && t.openers[i] }
 
 // maxHandles bounds the strings that are remembered to recognise handles.
 const maxHandles = 1 << 16

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
 )
@@ -29,6 +30,8 @@ type loading struct {
 	last  [2]int32            // the last entry of each direction
 	open  [2]map[uint64]int32 // the requests of each direction, by their id's hash
 	named map[string]int32
+
+	results map[uint64]int32 // the responses that may open a stream, by the hash of their result
 }
 
 func newLoader(t *Transcript) *loader {
@@ -40,7 +43,7 @@ func newLoader(t *Transcript) *loader {
 func (l *loader) track(conn int) *loading {
 	k := l.tracks[conn]
 	if k == nil {
-		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}}
+		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
 	}
@@ -100,9 +103,13 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 		return err
 	}
 	switch {
+	case e.Kind == wire.Response && e.Dir == wire.Recv:
+		k.mayOpen(l.t.Rules, msg)
 	case e.Kind == wire.Request || e.Kind == wire.Notification:
+		e.latest = None
 		if stream := l.t.Rules.StreamOf(msg); stream != nil {
 			k.streams[l.t.Rules.HashBytes(stream)] = true
+			k.item(&e, l.t.Rules.HashBytes(stream))
 		}
 		e.Method = l.intern(p.Method)
 		e.Hash = l.t.Rules.Hash(p.Method, msg)
@@ -163,6 +170,24 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	}
 	k.named[line.Name] = i
 	return nil
+}
+
+// mayOpen remembers the next entry, a response of the server whose result may be the name of a stream.
+func (k *loading) mayOpen(rules *match.Rules, msg []byte) {
+	if len(rules.Shape().Streams) == 0 || len(k.results) >= maxHandles {
+		return
+	}
+	if result := scan.Get(msg, "result"); scan.Type(result) == 's' || scan.Type(result) == 'n' {
+		k.results[rules.HashBytes(result)] = int32(k.Len())
+	}
+}
+
+// item links the next entry, an item, with the response that opened its stream.
+func (k *loading) item(e *Entry, stream uint64) {
+	if opener, ok := k.results[stream]; ok && e.Dir == wire.Recv && e.Kind == wire.Notification && e.elem == None && k.Entry(opener).elem == None {
+		e.latest = opener
+		k.openers[opener] = true
+	}
 }
 
 // redacted is the string that replaces a secret, as JSON.
