@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/commands/cmdline"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -87,8 +88,8 @@ var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wir
 // Explain adds to a failure which dialect, framing or transport the peer seems to speak, if its
 // bytes or the failure itself show that.
 func (h *Sniffer) Explain(err error) error {
-	f := wire.AsFault(err)
-	if f == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
+	f := cmdline.Worst(err) // the close and a failed hook have errors of their own
+	if err == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
 		return err
 	}
 	h.mu.Lock()

@@ -33,6 +33,7 @@ type bounded struct {
 	context.Context
 	done   chan struct{}
 	timer  *time.Timer
+	until  time.Time
 	steps  int
 	memory int64 // of the process when the run began; 0: not known yet
 	err    error // why done was closed; nil: time
@@ -49,7 +50,7 @@ var contexts = sync.Pool{New: func() any {
 // take returns a context that ends after limit, or with ctx.
 func take(ctx context.Context, limit time.Duration) *bounded {
 	b := contexts.Get().(*bounded)
-	b.Context, b.steps, b.memory = ctx, 0, 0
+	b.Context, b.steps, b.memory, b.until = ctx, 0, 0, time.Now().Add(limit)
 	b.timer.Reset(limit)
 	return b
 }
@@ -60,6 +61,15 @@ func (b *bounded) giveBack() {
 		b.Context = nil
 		contexts.Put(b)
 	}
+}
+
+// forCalls returns a context for functions that a program with the context ctx calls. They may use it from other goroutines,
+// also after the run; a bounded has one user.
+func forCalls(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b, ok := ctx.(*bounded); ok {
+		return context.WithDeadline(b.Context, b.until)
+	}
+	return ctx, func() {}
 }
 
 func (b *bounded) end() { b.once.Do(func() { close(b.done) }) }

@@ -162,6 +162,26 @@ func TestForeignProgramsEnd(t *testing.T) {
 	}
 }
 
+// A function that a program calls may hand its context to goroutines, which outlive the run.
+func TestFunctionsOfForeignPrograms(t *testing.T) {
+	p, err := Compile(`[range(50) | later] | length`, Options{Foreign: true, Funcs: []Func{{Name: "later", Call: func(ctx context.Context, _ any, _ []any) (any, error) {
+		if _, ok := ctx.Deadline(); !ok {
+			t.Error("the run's limit does not bound the call")
+		}
+		_, cancel := context.WithCancel(ctx)
+		go cancel()
+		return nil, nil
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if got, err := printedWithin(context.Background(), p, time.Minute, "null"); err != nil || got != "50" {
+			t.Fatalf("%s, %v", got, err)
+		}
+	}
+}
+
 // What is left behind as it took too long is counted, and no more than a few are.
 func TestLeftBehind(t *testing.T) {
 	slow := foreign(t, `"a" * 60000 | [match("a"; "g")] | length`)

@@ -269,7 +269,9 @@ func (p *Program) run(ctx context.Context, code *gojq.Code, v any, r *runState, 
 	}
 	if p.runs != nil {
 		handle := int(p.next.Add(1))
-		p.runs.Store(handle, context.WithValue(ctx, sourceKey{}, &r.source))
+		calls, cancel := forCalls(ctx)
+		defer cancel()
+		p.runs.Store(handle, context.WithValue(calls, sourceKey{}, &r.source))
 		defer p.runs.Delete(handle)
 		vals = append(vals, handle)
 	}
