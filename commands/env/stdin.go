@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/userfile"
 )
 
 // Stdin returns the standard input. It is read only after the first Read. A blocked Read returns
@@ -57,6 +58,9 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 		line, err := readLine(in)
 		if len(line) > wire.DefaultMaxMessage {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("line %d of stdin is longer than %d bytes", n, wire.DefaultMaxMessage), nil)
+		}
+		if n == 1 {
+			line = userfile.Unmarked(line)
 		}
 		if line = TrimBlank(line); len(line) > 0 {
 			if err := take(n, line); err != nil {
@@ -109,7 +113,7 @@ func ReadStdin(ctx context.Context) ([]byte, error) {
 	case len(b) > wire.DefaultMaxMessage:
 		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("stdin holds more than %d bytes", wire.DefaultMaxMessage), nil)
 	}
-	return b, nil
+	return userfile.Unmarked(b), nil
 }
 
 func stdinFault(ctx context.Context, err error) error {

@@ -75,11 +75,11 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 	}
 	for _, path := range h.Files {
 		info, err := os.Stat(path)
-		if err != nil {
+		if err != nil && path != "-" {
 			return nil, wire.NewFault(wire.Usage, "--hooks: "+err.Error(), err)
 		}
 		var entries []hook.Entry
-		if info.IsDir() {
+		if path != "-" && info.IsDir() {
 			entries, _, err = hook.FromDir(path)
 		} else {
 			entries, _, err = hook.FromFile(path)

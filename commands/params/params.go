@@ -15,6 +15,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/userfile"
 )
 
 // A Typer knows what the params of one method should be.
@@ -212,7 +213,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := oneValue(b)
+		v, err := oneValue(userfile.Unmarked(b))
 		if err != nil {
 			return nil, fault("params from stdin: "+err.Error(), "-", "")
 		}

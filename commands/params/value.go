@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/userfile"
 )
 
 // readKey reads one KEY OP VALUE.
@@ -78,7 +79,7 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 		if op == "@=" {
 			return textOf(arg, string(b))
 		}
-		v, err := oneValue(b)
+		v, err := oneValue(userfile.Unmarked(b))
 		if err != nil {
 			return nil, fault(fmt.Sprintf("parameter %s: %s is not JSON: %v", clip(arg), source(value), err), arg, "")
 		}

@@ -20,7 +20,7 @@ func (o *Options) policy(so *session.Options) error {
 		files = append(files, o.Catalog)
 	}
 	for _, file := range files {
-		if info, err := os.Stat(file); err != nil || info.IsDir() {
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			continue
 		}
 		c, err := catalog.Load(file)

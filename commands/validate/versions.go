@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 	"rpcx/wire/validate"
 	"rpcx/wire/validate/versions"
 )
@@ -148,7 +149,8 @@ func isPeer(arg string) bool {
 // loadCatalog reads from a file a catalog, an OpenRPC document, or the result of MCP's
 // tools/list.
 func loadCatalog(file string) (*catalog.Catalog, error) {
-	b, err := os.ReadFile(file)
+	b, err := userfile.Read(file)
+	b = userfile.Unmarked(b)
 	if err == nil && scan.Valid(b, wire.DefaultMaxDepth) == nil && scan.Get(b, "catalog") == nil {
 		tools := scan.Get(b, "tools")
 		if tools == nil { // the whole response

@@ -4,21 +4,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/userfile"
 )
 
 // Load reads a catalog from a file. Its errors are usage Faults with the file and the place.
 func Load(file string) (*Catalog, error) {
-	b, err := os.ReadFile(file)
+	b, err := userfile.Read(file)
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
 	}
-	c, err := Parse(b)
+	c, err := Parse(userfile.Unmarked(b))
 	if err != nil {
 		f := *wire.AsFault(err)
 		f.Message = file + ": " + f.Message

@@ -3,11 +3,12 @@ package endpoint
 import (
 	"cmp"
 	"errors"
-	"os"
+	"io/fs"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/tape"
+	"rpcx/wire/userfile"
 )
 
 // tape reads what follows "tape:". The dialect is that in the tape's header.
@@ -31,9 +32,9 @@ func (e *Endpoint) tape(file string) error {
 
 // tapeDialect returns the dialect that the header of the tape in file names.
 func tapeDialect(file string) (string, error) {
-	f, err := os.Open(file)
+	f, err := userfile.Open(file)
 	if err != nil {
-		if p, ok := errors.AsType[*os.PathError](err); ok {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = p.Err
 		}
 		return "", wire.Usagef("cannot read the tape %s: %v", file, err)

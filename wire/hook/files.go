@@ -12,7 +12,10 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/jq"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/child"
 	"rpcx/wire/trust"
+	"rpcx/wire/userfile"
 )
 
 func isScript(path string) bool {
@@ -26,11 +29,20 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
+// hasCRLF reports whether the command of a is a script whose first line ends with CR LF, so that the system looks for an
+// interpreter whose name ends with CR.
+func (a *Answer) hasCRLF() bool {
+	at, err := transport.Parse("exec:" + strings.TrimPrefix(a.Text, "exec "))
+	return err == nil && child.HasCRLF(at.Command[0])
+}
+
 // FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative to the
-// directory of the catalog. It rejects a file that other users can write. Errors are usage Faults.
+// directory of the catalog, or to the current one if the catalog is a stream. It rejects a file that other users can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
-	if err := trust.Check("hooks", path); err != nil {
-		return nil, nil, err
+	if path != "-" {
+		if err := trust.Check("hooks", path); err != nil {
+			return nil, nil, err
+		}
 	}
 	c, err := catalog.Load(path)
 	if err != nil {
@@ -40,7 +52,11 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if err != nil {
 		return nil, nil, inside(path, err)
 	}
-	dir, err := filepath.Abs(filepath.Dir(path))
+	dir := filepath.Dir(path)
+	if userfile.IsStream(path) {
+		dir = "."
+	}
+	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return nil, nil, usage("hooks: %v", err)
 	}

@@ -44,7 +44,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.signal != "":
 		return fail("was ended by %s", o.signal)
 	case o.exit != 0:
-		return b.refusal(c, r, o)
+		return b.refusal(c, a, r, o)
 	case r.Notification:
 		return nil, nil
 	case o.err != nil:
@@ -60,7 +60,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 }
 
 // refusal returns the error that the peer gets for an exit status other than 0.
-func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json.RawMessage, error) {
+func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -83,7 +83,11 @@ func (b *ConnectionHooks) refusal(c *chain, r dialect.Request, o *outcome) (json
 	case 126:
 		return nil, b.fail(c, r.Method, "ended with status 126: its command cannot be executed")
 	case 127:
-		return nil, b.fail(c, r.Method, "ended with status 127: its command was not found")
+		why := "its command was not found"
+		if a.hasCRLF() {
+			why = "the first line of its script ends with CR LF; scripts have LF line ends"
+		}
+		return nil, b.fail(c, r.Method, "ended with status 127: %s", why)
 	}
 	return nil, wire.NewError(wire.CodeServer, cmp.Or(last, fmt.Sprintf("the hook ended with status %d", o.exit))).WithData(struct {
 		Status int    `json:"exit_status"`

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/toml"
 	"rpcx/wire/trust"
+	"rpcx/wire/userfile"
 	"rpcx/wire/xdg"
 )
 
@@ -68,7 +69,7 @@ func contents(path string) ([]byte, error) {
 	if err != nil {
 		return nil, wire.Usagef("%v", err)
 	}
-	return b, nil
+	return userfile.Unmarked(b), nil
 }
 
 // load reads b, the content of the file at path. It rejects a file that other users can write.

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 // FileOptions say how Open reads a schema. The zero value is usable.
@@ -203,7 +204,7 @@ func (f *files) content(name string) ([]byte, error) {
 	if errors.As(err, &of) {
 		return nil, fmt.Errorf("%s: %w", name, of.Err)
 	}
-	return b, err
+	return userfile.Unmarked(b), err
 }
 
 // parsed returns the document that a file holds.

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 // maxLine bounds the lines that are read: a message of the greatest length as
@@ -41,7 +42,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.header, err = parseHeader(b); err != nil {
+	if t.header, err = parseHeader(userfile.Unmarked(b)); err != nil {
 		return nil, t.fault(err)
 	}
 	return t, nil

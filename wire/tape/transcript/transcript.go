@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/scratch"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/userfile"
 )
 
 // A Transcript is an indexed tape. It is safe for concurrent use.
@@ -61,6 +62,9 @@ const keepWhole = 16 << 20
 // Open indexes the tape in the file name; "-" is stdin. The Transcript must be
 // closed.
 func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+	if b := userfile.Kept(name); b != nil { // the endpoint tape: has read its header
+		return Read(bytes.NewReader(b), name, shapes, rules)
+	}
 	if name == "-" {
 		return readAll(stdin, name, shapes, rules)
 	}

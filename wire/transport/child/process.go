@@ -1,8 +1,10 @@
 package child
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -169,6 +171,9 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		return fault(wire.NotFound, "command not found", hint)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(cmd.Path); statErr == nil {
+			if HasCRLF(cmd.Path) {
+				return fault(wire.NotExecutable, "its first line ends with CR LF; scripts have LF line ends", "")
+			}
 			return fault(wire.NotExecutable, "the interpreter that its first line names does not exist", "")
 		}
 		return fault(wire.NotFound, "no such file", "")
@@ -185,6 +190,19 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		why = path.Err.Error()
 	}
 	return fault(wire.Unreachable, "cannot be started: "+strings.TrimSpace(why), "")
+}
+
+// HasCRLF reports whether the first line of the script at path ends with CR LF.
+func HasCRLF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	line, _, ok := bytes.Cut(head[:n], []byte("\n"))
+	return ok && bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r"))
 }
 
 func isDir(name string) bool {

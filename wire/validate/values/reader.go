@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/userfile"
 )
 
 // A value is one JSON value of a file, or text that should be one.
@@ -54,6 +55,9 @@ func (r *reader) next() (value, error) {
 		}
 		if err != nil {
 			return value{}, err
+		}
+		if l.number == 1 && len(r.from) == 0 {
+			l.text = userfile.Unmarked(l.text)
 		}
 		if len(r.text) == 0 && len(bytes.TrimSpace(l.text)) == 0 {
 			continue

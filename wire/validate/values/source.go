@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/userfile"
 )
 
 // Open returns a Checker for the schema that source names: FILE, FILE#/pointer
@@ -21,18 +22,29 @@ import (
 // file.
 func Open(source string, o schema.FileOptions) (*Checker, error) {
 	file, part := split(source)
-	root, err := os.OpenRoot(filepath.Dir(file))
+	dir := filepath.Dir(file)
+	if userfile.IsStream(file) {
+		dir = "."
+	}
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fault(file, err)
 	}
 	defer func() { _ = root.Close() }()
 	folder, name := root.FS(), filepath.Base(file)
-	if part != "" && part[0] != '/' {
-		b, err := fs.ReadFile(folder, name)
-		if err != nil {
+	if userfile.IsStream(file) {
+		if o.Content, err = userfile.Read(file); err != nil {
 			return nil, fault(file, err)
 		}
-		if o.Content, part, err = ofMethod(b, part); err != nil {
+		o.Content = userfile.Unmarked(o.Content)
+	}
+	if part != "" && part[0] != '/' {
+		if o.Content == nil {
+			if o.Content, err = fs.ReadFile(folder, name); err != nil {
+				return nil, fault(file, err)
+			}
+		}
+		if o.Content, part, err = ofMethod(userfile.Unmarked(o.Content), part); err != nil {
 			return nil, fault(file, err)
 		}
 	}

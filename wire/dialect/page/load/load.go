@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/toml"
 	"rpcx/wire/trust"
+	"rpcx/wire/userfile"
 )
 
 // maxSize bounds the file of a dialect file, in bytes.
@@ -84,7 +85,7 @@ func File(path string) (*Page, error) {
 	if err != nil {
 		return nil, wire.Usagef("%v", err)
 	}
-	return Parse(path, b)
+	return Parse(path, userfile.Unmarked(b))
 }
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
