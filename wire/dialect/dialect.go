@@ -66,7 +66,7 @@ type Op struct {
 	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "": derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
-	// Lasting says of a Subscribe that the user waits for more than its answer: then an answer that
+	// Lasting says of a Call that it starts a job, and of a Subscribe that the user waits for more than its answer: then an answer that
 	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded).
 	Lasting bool `json:"lasting,omitempty"`
 	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies

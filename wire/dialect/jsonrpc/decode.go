@@ -46,7 +46,7 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 		return c.broken(raw, "more than one JSON value in a message"), false, nil
 	}
 	if bad != nil {
-		return c.broken(raw, bad.Error()), false, nil
+		return c.tooDeep(raw, i, bad), false, nil
 	}
 	return c.msgs, false, nil
 }
@@ -109,6 +109,26 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	clear(c.msgs)
 	c.msgs = append(c.msgs[:0], Broken(raw, what))
 	return c.msgs
+}
+
+// tooDeep returns a whole input that is not JSON. If it is JSON that is nested deeper than allowed, the result has its id, so
+// that the call fails, on either side. The stack that this takes is bounded.
+func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
+	var deep *scan.Error
+	if !errors.As(bad, &deep) || !deep.Deep || raw[i] != '{' {
+		return c.broken(raw, bad.Error())
+	}
+	clear(c.msgs)
+	c.msgs = c.msgs[:0]
+	if _, err := c.element(raw, i, 64*c.o.MaxDepth); err != nil || len(c.msgs) != 1 {
+		return c.broken(raw, bad.Error())
+	}
+	was := c.msgs[0]
+	msgs := c.broken(raw, bad.Error())
+	if was.Kind == wire.Request || was.Kind == wire.Response {
+		msgs[0].ID, msgs[0].Final = was.ID, was.Kind == wire.Response
+	}
+	return msgs
 }
 
 // garbled returns a whole input that is not UTF-8. If it is JSON otherwise, the result has the id of the call that it

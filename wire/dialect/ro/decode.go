@@ -40,7 +40,7 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 	case k == nil:
 		c.answerless(m)
 		return true
-	case m.Err == nil && hasMoreResults(k.kind, m.Body):
+	case m.Err == nil && hasMoreResults(k.kind, k.job, m.Body):
 		k.deferred = true
 		c.note(string(m.ID), c.name(string(m.ID), k, m), k, m)
 		return true
@@ -198,7 +198,7 @@ func (c *codec) forget(id string) {
 // stream is where results that came before the response were kept.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
-	if k == nil || !hasMoreResults(op.Kind, resp.Body) {
+	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {
 		return nil, true
 	}
 	for _, place := range k.named {

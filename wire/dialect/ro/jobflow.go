@@ -16,7 +16,7 @@ import (
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	switch op.Kind {
 	case dialect.JobRun:
-		op.Kind = dialect.Call
+		op.Kind, op.Lasting = dialect.Call, true
 		return caller.Open(ctx, op)
 	case dialect.JobStart:
 		return c.startJob(ctx, caller, op)
@@ -46,7 +46,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 // A goroutine goes on reading the call, as over HTTP the results come only while
 // its response is read.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
-	op.Kind = dialect.Call
+	op.Kind, op.Lasting = dialect.Call, true
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	bound := context.AfterFunc(ctx, stop)
 	st, err := caller.Open(life, op)

@@ -8,12 +8,12 @@ import (
 )
 
 // hasMoreResults reports whether a response only announces further results. The
-// answer to a call does so if it is a promise and nothing else; a subscription is
-// meant to go on.
-func hasMoreResults(kind dialect.OpKind, body []byte) bool {
+// answer to a call does so if it is a promise and nothing else, or if the user started it as a job and it has a promise's
+// status; a subscription is meant to go on.
+func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":
-		return kind == dialect.Subscribe || onlyMembers(body, promiseMembers)
+		return kind == dialect.Subscribe || job || isPromise(body)
 	case "done", "error":
 		return false
 	}
@@ -37,6 +37,10 @@ var promiseMembers = []string{
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",
 }
 
+// acceptedMembers are those of a result whose status is accepted. An id beside it alone is the job's: an object of a user's
+// has more.
+var acceptedMembers = append([]string{"id"}, promiseMembers...)
+
 // failureMembers are the members of a result that says no more than that, and
 // how, a call failed.
 var failureMembers = append([]string{"error", "reason", "code", "data", "kind", "retryable"}, promiseMembers...)
@@ -53,7 +57,13 @@ func onlyMembers(obj []byte, names []string) bool {
 
 // isPromise reports whether a result says that others follow, and nothing else.
 func isPromise(body []byte) bool {
-	return announces(status(body)) && onlyMembers(body, promiseMembers)
+	switch status(body) {
+	case "accepted":
+		return onlyMembers(body, acceptedMembers)
+	case "pending":
+		return onlyMembers(body, promiseMembers)
+	}
+	return false
 }
 
 // announces reports whether a status says that results follow.

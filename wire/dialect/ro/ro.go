@@ -39,6 +39,7 @@ type codec struct {
 // call is a local call that has not ended.
 type call struct {
 	kind     dialect.OpKind
+	job      bool // the user started it as a job
 	method   string
 	deferred bool     // it was answered that results come later
 	left     bool     // its results are not read any more
@@ -101,7 +102,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return m, err
 	}
 	m.Final = false
-	k := &call{kind: op.Kind, method: a.Method}
+	k := &call{kind: op.Kind, job: op.Lasting, method: a.Method}
 	if text, ok := targetText(a.Target); ok && a.Resource != "" {
 		k.own = placeOf(strings.TrimSuffix(a.Method, "."+a.Verb), text)
 	}

@@ -62,6 +62,9 @@ type call struct {
 	funcs  []string
 }
 
+// perLevel is how many levels of a message a list or dict takes: its Value, and that one's items or entries.
+const perLevel = 2
+
 // NewCodec returns the codec for one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	if o.MaxDepth <= 0 {
@@ -71,7 +74,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 		o.Plugin.ShutdownTimeout = time.Second
 	}
 	c := &codec{
-		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: o.MaxDepth, AnyID: true, AnyParams: true}),
+		Codec: jsonrpc.NewCodec(jsonrpc.Options{MaxDepth: perLevel * o.MaxDepth, AnyID: true, AnyParams: true}),
 		o:     o, calls: map[string]*call{}, callbacks: map[string]string{},
 	}
 	if o.Greeted {

@@ -29,7 +29,7 @@ func (r *request) encode() error {
 	if err := r.translate(); err != nil {
 		return err
 	}
-	depth := r.codec.o.MaxDepth - 1 // the message itself is one level
+	depth := perLevel*r.codec.o.MaxDepth - 1 // the message itself is one level
 	var bad *scan.Error
 	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
 		f := wire.NewFault(wire.Usage, "the arguments are nested too deep", bad)
