@@ -129,6 +129,10 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
 	case Inbox:
+		if work := b.t.o.Working; work != nil { // no program works on it: the idle time of whoever waits goes on
+			work(-1)
+			defer work(1)
+		}
 		return b.t.o.Park(ctx, r)
 	case JQ:
 		return b.answerJQ(ctx, c, a.prog(), r)
