@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -86,6 +87,9 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	b, err := bridge.New(ctx, bo)
 	if err != nil {
 		return nil, err
+	}
+	if len(b.Lacks) > 0 {
+		run.Console.Warn("the bridge does not offer " + strings.Join(b.Lacks, ", "))
 	}
 	if err := so.Catalog.Join(b.Catalog()); err != nil {
 		_ = b.Close()

@@ -19,6 +19,9 @@ type Bridging struct {
 	// Alone reports whether a method of a catalog of this dialect can be called by its name alone,
 	// without an object that it belongs to; nil: every method can.
 	Alone func(m *catalog.Method) bool
+	// ByPosition says that methods whose params the catalog leaves open take positional arguments, too: where a listener's
+	// params are objects, these are the member args.
+	ByPosition bool
 	// Plain converts the params of a request to this dialect's server into the form that another
 	// dialect uses; nil: they are passed on as hooks get them.
 	Plain func(params json.RawMessage) json.RawMessage

@@ -21,6 +21,7 @@ type Bridge struct {
 	here    dialect.Spec // of the listener
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by the names of hooks
+	Lacks   []string          // the peer's methods that are not offered, with the reason
 	open    bool              // the catalog may lack methods of the peer, so any name is passed on
 	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
 	alone   bool              // each client gets a connection of its own

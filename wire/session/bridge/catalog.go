@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -16,6 +17,7 @@ type offer struct {
 	kind    catalog.Kind // at the peer
 	params  json.RawMessage
 	wrapped bool // clients give the params as the member "params" of an object
+	args    bool // clients may give positional arguments as the member "args" of an object
 	array   bool // clients get the items of the stream as one array
 }
 
@@ -28,6 +30,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 	c.Info.Extra = nil
 	for _, m := range said.Methods {
 		if alone := b.spec.Bridge.Alone; alone != nil && !alone(&m) {
+			b.Lacks = append(b.Lacks, m.Name)
 			continue
 		}
 		o := &offer{name: m.Name, kind: m.Kind, params: m.Params}
@@ -35,11 +38,16 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 			o.kind = catalog.Stream
 		}
 		if !b.streamed(o) {
+			b.Lacks = append(b.Lacks, m.Name+" (its stream may have no end)")
 			continue
 		}
 		t := b.method(m, o)
 		b.offers[b.here.Names.ForHooks(t.Name)] = o
 		c.Methods = append(c.Methods, t)
+	}
+	if len(b.Lacks) > 0 {
+		lacks := "Not offered here: " + strings.Join(b.Lacks, ", ") + "."
+		c.Info.Description = strings.TrimSpace(c.Info.Description + "\n" + lacks)
 	}
 	b.catalog = c
 }
@@ -78,6 +86,9 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 		schema.Text("type", "object")
 		schema.Add("properties", props.End())
 		t.Params = schema.End()
+	}
+	if o.args = b.spec.Bridge.ByPosition && b.here.Bridge.Objects && t.Params == nil; o.args {
+		t.Params = json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","description":"positional arguments"}}}`)
 	}
 	if o.kind == catalog.Job && b.spec.Bridge.Fields != nil {
 		t.Result = nil // the result comes inside a report on how the job ended
@@ -217,6 +228,9 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
 		if inner := scan.Get(params, "params"); inner != nil || len(scan.Trim(params)) == 2 {
 			return b.carried(inner, b.spec)
 		}
+	}
+	if args := scan.Get(params, "args"); o.args && scan.Type(params) == 'o' && scan.Count(params) == 1 && scan.Type(args) == 'a' {
+		return args
 	}
 	params = b.carried(params, b.spec)
 	if scan.Type(params) == 'a' && isObject(o.params) {
