@@ -76,7 +76,7 @@ func (k *checking) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (
 // answered compares the response to the local request i with the recorded one.
 func (k *checking) answered(p *play, i int32, msg []byte) int32 {
 	defer k.bound()
-	if p.track.Entry(i).Answer == transcript.None && k.hungUp(i) {
+	if p.track.Entry(i).Answer == transcript.None && (k.hungUp(i) || p.track.Refused(i) != 0 && scan.Valid(msg, wire.DefaultMaxDepth) != nil) {
 		return transcript.None
 	}
 	return k.answer(i, msg)

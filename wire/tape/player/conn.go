@@ -11,7 +11,8 @@ type arrival struct {
 	conn  *conn
 	joins bool // the connection becomes part of the conversation; else a message came
 	msg   []byte
-	err   error // the connection is over, or the POST failed
+	to    wire.ID // the request that got an HTTP error with this message as its text; nil: none did
+	err   error   // the connection is over, or the POST failed
 }
 
 // A conn is one live connection.

@@ -199,6 +199,10 @@ func (e *engine) take(a arrival) (over bool) {
 		e.lively = time.Now()
 	}
 	a.conn.spoke = true
+	if at, ok := e.asked[string(a.to)]; ok && a.to != nil {
+		e.answer(a.conn, at, a.to, a.msg)
+		return false
+	}
 	if scan.Valid(a.msg, wire.DefaultMaxDepth) != nil {
 		e.receive(a.conn, match.Parsed{}, a.msg, false, nil)
 		e.finishShot(a.conn)
@@ -246,7 +250,10 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
 		r := request{parsed.ID.Clone(), c, b}
-		if answer := p.track.Entry(i).Answer; answer == transcript.None { // the recorded request has no answer
+		answer, status := p.track.Entry(i).Answer, p.track.Refused(i)
+		if answer == transcript.None && status != 0 {
+			e.reply(r, p.refusal(r.id, status, nil), nil)
+		} else if answer == transcript.None { // the recorded request has no response
 			e.reply(r, nil, nil)
 		} else {
 			p.owed[i] = append(p.owed[i], r)

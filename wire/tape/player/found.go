@@ -86,6 +86,11 @@ func (p *play) compare(i int32, want, got []byte) []match.Difference {
 		}
 		return kind == 's' && !strings.HasSuffix(d.Pointer, "/name") && p.track.IsHandle(i, d.Want) || slices.Contains(bound, d.Pointer)
 	})
+	for n := range found {
+		if d := &found[n]; d.Pointer == "" { // one of the two may not be JSON
+			d.Want, d.Got = jsonOf(d.Want), jsonOf(d.Got)
+		}
+	}
 	return p.at(i, p.otherStream(found, want, got)...)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape/match"
 )
 
 // maxPosts bounds the simultaneous POSTs of responses and notifications. Beyond it, nothing of the server is read.
@@ -32,6 +33,8 @@ func (e *engine) post(c *conn, msg []byte) {
 			case e.posted <- err:
 			case <-e.done:
 			}
+		} else if f := wire.AsFault(err); f != nil && f.HTTP != nil && f.HTTP.Status >= 400 {
+			e.hand(arrival{conn: c, to: match.IDOf(shape, msg), msg: []byte(f.HTTP.Body)})
 		} else if err != nil {
 			e.hand(arrival{conn: c, err: err})
 		}

@@ -164,6 +164,12 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Diffe
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))
 }
 
+// refusal returns the error response for a request that got an HTTP error with a text.
+func (p *play) refusal(id wire.ID, status int, text []byte) []byte {
+	message := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, text))
+	return errorMessage(p.rules.Shape().Error, id, wire.CodeServer, message, match.Difference{}, nil)
+}
+
 // errorMessage fills in a Shape's Error.
 func errorMessage(template string, id wire.ID, code int, message string, f match.Difference, differences []match.Difference) []byte {
 	var all scan.Array

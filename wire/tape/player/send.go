@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -180,6 +181,9 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	}
 	msg, err := p.outgoing(i, &live)
 	p.see(i)
+	if status := p.track.Refused(own); status != 0 && scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		msg = p.refusal(live.id, status, msg)
+	}
 	if p.track.Opens(i) {
 		e.startStream(p, i, live.conn)
 	}

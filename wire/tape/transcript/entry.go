@@ -53,6 +53,9 @@ func (t *Track) add(e Entry) {
 	own.latest = i
 }
 
+// Refused returns the HTTP status with which the server refused the request at entry i; 0: it did not.
+func (t *Track) Refused(i int32) int { return t.refused[i] }
+
 // Opener returns the response that opened the stream to which the server's entry i belongs; None if it belongs to none, the
 // track has only one, or no response has its name.
 func (t *Track) Opener(i int32) int32 {

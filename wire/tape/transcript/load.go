@@ -60,6 +60,8 @@ func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 		if k.Close == nil {
 			k.Close, k.Closer = line.Close, line.Dir
 		}
+	case tape.Exchange:
+		l.track(line.Conn).exchange(line.HTTP)
 	case tape.Message:
 		return l.message(r, line)
 	}
@@ -101,6 +103,9 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	p := l.parse(&e, line, msg)
 	if err := k.link(&e, l.seed, line, p); err != nil {
 		return err
+	}
+	if line.Bytes != nil {
+		k.refusal(&e)
 	}
 	switch {
 	case e.Kind == wire.Response && e.Dir == wire.Recv:
@@ -170,6 +175,23 @@ func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Par
 	}
 	k.named[line.Name] = i
 	return nil
+}
+
+// exchange remembers an HTTP error as the response to the last request, if that has none.
+func (k *loading) exchange(h *tape.HTTP) {
+	i := k.last[wire.Send]
+	if h == nil || h.Method != "POST" || h.Status < 400 || i == None || k.Entry(i).Kind != wire.Request || k.Entry(i).Answer != None {
+		return
+	}
+	k.refused[i] = h.Status
+}
+
+// refusal links the next entry e, which is not JSON, with the request that got an HTTP error with this text.
+func (k *loading) refusal(e *Entry) {
+	i := k.last[wire.Send]
+	if e.Dir == wire.Recv && i != None && k.refused[i] != 0 && k.Entry(i).Answer == None {
+		e.Kind, e.Own = wire.Response, i
+	}
 }
 
 // mayOpen remembers the next entry, a response of the server whose result may be the name of a stream.
