@@ -33,6 +33,7 @@ var runners = map[string]string{
 	"wire/serve/runtimejq.go":              "",
 	"wire/validate/rules/program.go":       "rules of dialects, which rpcx brings along",
 	"wire/validate/rules/rules.go":         "they are only compiled",
+	"commands/suggest/words.go":            "words of the command line are only compiled",
 	"wire/validate/probes/probes.go":       "probes of dialects, which rpcx brings along",
 	"wire/dialect/page/program/program.go": "",
 	"wire/tape/player/handwritten.go":      "",
