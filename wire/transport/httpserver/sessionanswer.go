@@ -17,6 +17,7 @@ type answerer struct {
 	s     *eventLog
 	at    int  // the number of the last event that the client has
 	plain bool // one message may be the whole answer, as JSON
+	opens bool // the message begins the session, whose name the client does not know yet
 }
 
 // get answers with the standing event stream, or with what a client has not got yet of
@@ -82,7 +83,7 @@ func (a *answerer) answer() {
 		select {
 		case <-change:
 		case <-timer.C:
-			if a.s.carries {
+			if a.s.carries && !a.opens {
 				a.begin()
 			}
 		case <-a.r.Context().Done():
@@ -145,6 +146,7 @@ func (a *answerer) whole(events []loggedEvent) {
 	if len(events) > 0 {
 		msg = events[0].msg
 		a.patience(len(msg))
+		a.nameSession()
 	}
 	a.reply.whole(msg, http.StatusAccepted)
 	a.c.drop(a.s) // it has no events by which it could be asked for
@@ -154,6 +156,7 @@ func (a *answerer) whole(events []loggedEvent) {
 // start.
 func (a *answerer) begin() {
 	a.patience(0)
+	a.nameSession()
 	if a.reply.begin() {
 		var out []byte
 		if a.c.primes {
@@ -161,6 +164,16 @@ func (a *answerer) begin() {
 		}
 		_ = a.reply.write(out)
 	}
+}
+
+// nameSession adds the name of the session to the head of the response to the message that begins it, unless that was refused.
+func (a *answerer) nameSession() {
+	a.c.mu.Lock()
+	defer a.c.mu.Unlock()
+	if a.opens && !a.c.refused {
+		a.w.Header().Set(a.c.in.rules.Header, a.c.id)
+	}
+	a.opens = false
 }
 
 // write writes events, and reports whether that went well.

@@ -12,6 +12,7 @@ import (
 
 var (
 	errSessionEnded   = errors.New("the client has ended its session")
+	errRefused        = errors.New("the message that begins the session was refused")
 	errSessionIdle    = errors.New("the session was idle for too long")
 	errListenerClosed = errors.New("the listener is closed")
 )
@@ -35,6 +36,8 @@ type sessionConn struct {
 	mu        sync.Mutex
 	streams   []*eventLog // that can be asked for, in the order in which they began; the first is the standing one
 	last      int         // number of the last
+	answered  bool        // the message that begins the session was
+	refused   bool        // by an error
 	exchanges int         // under way
 	held      int         // bytes that wait to be written, as hold was told
 	hold      func(bytes int)
@@ -121,6 +124,9 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 		if transport.IsClosed(c.over) {
 			return c.gone()
 		}
+	}
+	if len(answers) > 0 && !c.answered {
+		c.answered, c.refused = true, isError(msg)
 	}
 	s.add(msg)
 	for _, id := range answers {
@@ -231,7 +237,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 		}
 	}
 	c.last++
-	a.s = newEventLog(c.last, owes, takesEvents(r))
+	a.s, a.opens = newEventLog(c.last, owes, takesEvents(r)), c.last == 1
 	c.streams = append(c.streams, a.s)
 	a.attach()
 	c.mu.Unlock()
@@ -240,6 +246,13 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 		return
 	}
 	a.answer()
+}
+
+// refuses reports whether the message that begins the session was answered by an error, or not at all.
+func (c *sessionConn) refuses() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused || !c.answered
 }
 
 // take passes a message to Recv; false if the session or the client has ended.

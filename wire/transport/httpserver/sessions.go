@@ -123,9 +123,10 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 		refuse(w, http.StatusServiceUnavailable, "the listener is closed")
 		return
 	}
-	w.Header().Set(s.rules.Header, c.id)
 	owes, _ := requestsOf(msg)
-	c.post(w, r, msg, owes)
+	if c.post(w, r, msg, owes); c.refuses() {
+		c.end(errRefused)
+	}
 }
 
 // forget takes a session out of the table.
@@ -182,6 +183,12 @@ func answersOf(msg []byte) (ids []string) {
 		return []string{string(id)}
 	}
 	return nil
+}
+
+// isError reports whether a response is an error.
+func isError(msg []byte) bool {
+	fail := scan.Get(msg, "error")
+	return fail != nil && string(fail) != "null"
 }
 
 // methods are the accepted HTTP methods, for the error of others.

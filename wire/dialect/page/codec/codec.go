@@ -24,8 +24,9 @@ type Codec struct {
 	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
 	streams       []*call          // the calls that are streams
 	tokens        int64
-	flow          Flow            // nil: the dialect file names none
-	greeted       bool            // as a client: the greeting is over, so that a goodbye is sent at the end; as a server: the client has made the call that must be its first
+	flow          Flow // nil: the dialect file names none
+	greeted       bool // as a client: the greeting is over, so that a goodbye is sent at the end
+	entrance      *entrance
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
@@ -62,7 +63,7 @@ type call struct {
 
 // newCodec returns the codec for one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, taken: map[any]bool{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, taken: map[any]bool{}, entrance: &entrance{}}
 	c.Codec = d.messages(o, c.now)
 	c.conn.Version = o.Handshake.Info.Version
 	c.conn.Serving = o.Serving

@@ -2,9 +2,7 @@ package codec
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -83,27 +81,6 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
-// early sets an error on a call that comes before the one that must be the first. That depends on
-// the order of the messages, so it is decided here; the server sends the error.
-func (c *Codec) early(m *wire.Message) {
-	rule := &c.d.Page.Serve
-	switch {
-	case !c.o.Serving || c.o.OneWay || rule.First == "" || c.greeted:
-		return
-	case m.Method == rule.First:
-		c.greeted = true
-		return
-	}
-	e := wire.NewError(wire.CodeServer, rule.First+" must be called before "+m.Method)
-	if rule.Early != nil {
-		if slices.Contains(rule.Early.Except, m.Method) {
-			return
-		}
-		e = wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, e.Message))
-	}
-	m.Err = e
-}
-
 // response handles an answer: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
@@ -145,10 +122,11 @@ func (c *Codec) notification(m *wire.Message) error {
 	if err := c.keepTold(m); err != nil {
 		return err
 	}
-	c.keepServing(m)
-	if c.d.guards && m.Method == c.d.Page.Serve.First {
-		c.greeted = true
+	if c.early(m); m.Err != nil { // it does nothing
+		c.out = append(c.out, *m)
+		return nil
 	}
+	c.keepServing(m)
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
 	}

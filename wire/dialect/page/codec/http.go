@@ -2,6 +2,7 @@ package codec
 
 import (
 	"net/url"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/page/load"
@@ -23,7 +24,7 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 		Header: p.HTTP.Session,
 		Values: values,
 		Begins: func(msg []byte) (begins, primes bool) {
-			if scan.Type(msg) != 'o' || scan.String(scan.Get(msg, "method")) != p.Serve.First || scan.Get(msg, "id") == nil {
+			if scan.Type(msg) != 'o' || scan.String(scan.Get(msg, "method")) != p.Serve.First || !strings.Contains("ns", string(scan.Type(scan.Get(msg, "id")))) {
 				return false, false
 			}
 			if p.HTTP.Prime != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +88,11 @@ func New(text string) *Program {
 	p := &Program{
 		text: text,
 		compile: sync.OnceValues(func() (*jq.Program, error) {
-			return jq.Compile(text, jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true})
+			o := jq.Options{Declared: slices.Sorted(maps.Keys(values())), Foreign: true}
+			if callsFail().MatchString(text) { // a program with functions of its own is decoded as a whole
+				o.Funcs = []jq.Func{{Name: "fail", Arity: 2, Call: fail}, {Name: "fail", Arity: 3, Call: fail}}
+			}
+			return jq.Compile(text, o)
 		}),
 	}
 	if !strings.Contains(text, `\`) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil {
@@ -95,6 +100,8 @@ func New(text string) *Program {
 	}
 	return p
 }
+
+var callsFail = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^.$\w])fail\s*\(`) })
 
 // UnmarshalText replaces p by the program with that text.
 func (p *Program) UnmarshalText(text []byte) error {
@@ -210,10 +217,43 @@ func tooLong(v json.RawMessage) error {
 	return nil
 }
 
-// failed returns err as a Fault that names the program, which may take so long.
+// fail is fail(CODE; TEXT) and fail(CODE; TEXT; DATA): the error with which the program refuses a call.
+func fail(_ context.Context, _ any, args []any) (any, error) {
+	e := &wire.Error{}
+	var err error
+	if e.Code, err = jq.Encode(args[0]); err != nil {
+		return nil, err
+	}
+	text, ok := args[1].(string)
+	if t := scan.Type(e.Code); !ok || t != 'n' && t != 's' {
+		return nil, errors.New("fail needs a code, a number or a string, and a text")
+	}
+	e.Message = text
+	if len(args) > 2 && args[2] != nil {
+		if e.Data, err = jq.Encode(args[2]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, e
+}
+
+// Public returns what a peer may know of err: of a program that failed only that there was an error, and
+// no program, path or value. own is the failure in that case, else nil.
+func Public(err error) (public error, own *wire.Fault) {
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
+		return wire.NewError(wire.CodeInternal, "internal error"), f
+	}
+	return err, nil
+}
+
+// failed returns err as a Fault that names the program, which may take so long; the error of fail as an answer
+// of the peer's would be.
 func (p *Program) failed(err error, limit time.Duration) error {
 	if err == nil {
 		return nil
+	}
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return &wire.Fault{Kind: wire.RPCError, RPC: e, Message: e.Error()}
 	}
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {

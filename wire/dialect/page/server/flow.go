@@ -74,5 +74,5 @@ func (h *handler) exactly(ctx context.Context, in *dialect.Inbound, kind catalog
 		return h.call(ctx, in, kind)
 	}
 	result, err := h.respondAs(ctx, &in.Msg, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}, w)
-	return ended(ctx, in, w, result, err)
+	return ended(ctx, in, w, result, h.public(err))
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"rpcx/wire"
 	"rpcx/wire/scan"
 )
@@ -18,6 +20,15 @@ func (h *handler) greeted() {
 		}
 	}
 	h.Responder.Greeted(names)
+}
+
+// early returns the error for a message before the first call of the client has succeeded, or for an array of messages that
+// the client may not send; nil for any other.
+func (h *handler) early(ctx context.Context, m *wire.Message) error {
+	if m.Err != nil {
+		return m.Err
+	}
+	return h.Codec.Enter(ctx, m)
 }
 
 // keep stores the values that the dialect file keeps from the params of a call. Those of a notification are

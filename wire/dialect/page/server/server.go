@@ -105,6 +105,9 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	if in.Answered { // a later error is not part of the answer
 		h.warn(err)
 	}
+	if in.Msg.Kind == wire.Request {
+		err = h.public(err)
+	}
 	return result, err
 }
 
@@ -112,13 +115,15 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	if h.closes(in) {
 		defer h.close()
 	}
+	entered := false
+	defer func() { h.Codec.Entered(&in.Msg, entered) }()
 	request := in.Msg.Kind == wire.Request
-	switch {
+	switch early := h.early(ctx, &in.Msg); {
+	case early != nil:
+		return nil, early
 	case !request:
 		defer h.after(&in.Msg)
 		err = h.notified(ctx, in)
-	case in.Msg.Err != nil: // it came too early
-		return nil, in.Msg.Err
 	default:
 		if result, err = h.Codec.Answer(ctx, &in.Msg, func(ctx context.Context) (json.RawMessage, error) { return h.answer(ctx, in) }); err == nil {
 			err = h.keep(&in.Msg)
@@ -128,6 +133,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 		return result, err
 	}
 	if in.Msg.Method == h.d.Page.Serve.First {
+		entered = true
 		h.greeted()
 	}
 	rule, follows := h.d.Page.Serve.Then[in.Msg.Method]

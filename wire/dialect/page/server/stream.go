@@ -115,7 +115,7 @@ func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
 	case err != nil && w.Event != nil: // which has the id of the request, as the error has
-		return s.in.Emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
+		return s.in.Emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(h.public(err))})
 	case err == nil && w.End != nil:
 		return h.write(s, w.End, s.scope)
 	}

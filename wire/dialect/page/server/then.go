@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 )
 
 // warn tells the user, once for each program of the dialect file, that the program has failed, if the
@@ -22,6 +23,15 @@ func (h *handler) warn(err error) {
 			warn(f.Message)
 		}
 	}
+}
+
+// public returns what the peer may know of err. It tells the user of a program that failed.
+func (h *handler) public(err error) error {
+	public, own := program.Public(err)
+	if own != nil {
+		h.warn(own)
+	}
+	return public
 }
 
 // then sends the notification that follows the answer to m.

@@ -43,7 +43,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 		return nil, err
 	}
 	result, err := h.outcome(ctx, in, rule, &wrappedCall{name, params, sc, r, w})
-	return ended(ctx, in, w, result, err)
+	return ended(ctx, in, w, result, h.public(err))
 }
 
 // A wrappedCall is a call that another one carries.
@@ -82,7 +82,7 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 	case err == nil, rule.Error == nil, ctx.Err() != nil:
 		return result, err
 	}
-	e := wire.AsError(err)
+	e := wire.AsError(h.public(err))
 	if e.Kind == dialect.ByPolicy {
 		return nil, err
 	}
