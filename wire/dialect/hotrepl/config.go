@@ -33,8 +33,10 @@ type config struct {
 		name, language string
 		there          bool
 	}
-	limits limits
-	frame  time.Duration
+	limits  limits
+	usings  json.RawMessage // the namespaces that code can use without an import, an array of strings
+	helpers json.RawMessage // what the host has defined for code, an array of strings
+	frame   time.Duration
 }
 
 // newConfig returns the config of a host that offers c. Limits are the page's
@@ -48,6 +50,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 		cfg.frame = defaultFrame
 	}
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
+	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
 	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones before we see them
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
@@ -60,6 +63,19 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 		cfg.evaluator.name, cfg.evaluator.language = about["engine"], about["language"]
 	}
 	return cfg
+}
+
+// stringsOf returns the strings in the array of that name in extra; an empty array if there is none.
+func stringsOf(extra json.RawMessage, name string) json.RawMessage {
+	var all scan.Array
+	if val := scan.Get(extra, name); scan.Type(val) == 'a' {
+		for item := range scan.Elements(val) {
+			if scan.Type(item) == 's' {
+				all.Add(item)
+			}
+		}
+	}
+	return all.End()
 }
 
 // take overrides the limits that given names, if their values are ones that the
@@ -89,7 +105,7 @@ func (c *config) handshake() json.RawMessage {
 		text("cancellation", cancellation).end()
 	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
 	return build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).
-		raw("availableEvaluators", list(evaluators)).raw("defaultUsings", list([]string{})).raw("helpers", list([]string{})).
+		raw("availableEvaluators", list(evaluators)).raw("defaultUsings", c.usings).raw("helpers", c.helpers).
 		raw("control", control).raw("limits", list(c.limits)).raw("enforces", list(enforced)).end()
 }
 

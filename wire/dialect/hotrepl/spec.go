@@ -18,6 +18,11 @@ var (
 	probes string
 )
 
+// settings are the members of a command_call beside its name and args.
+var settings = []dialect.Setting{
+	{Name: "timeoutMs", Type: "number", Says: "how long the command may take, in milliseconds: the host hands it to the command"},
+}
+
 // Spec returns this dialect's row in the table of dialects.
 func Spec() dialect.Spec {
 	return dialect.Spec{
@@ -26,7 +31,7 @@ func Spec() dialect.Spec {
 		NewServer:  NewServer,
 		Shape:      Shape,
 		Transport:  dialect.Transport{ServerBinary: wire.BinaryIgnore, Duplex: true},
-		Params:     dialect.Params{Typed: true},
+		Params:     dialect.Params{Typed: true, Settings: settings},
 		Validation: dialect.Validation{Rules: rules, Probes: probes, Schemas: schemas},
 		Bridge:     dialect.Bridging{NoStreams: true, Objects: true, TextCodes: true},
 		Handshake:  dialect.Handshake{ServerFirst: true, OneClient: true},

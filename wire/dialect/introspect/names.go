@@ -62,16 +62,27 @@ func Split(name string) (module, method string) {
 }
 
 // listableName returns the name under which a service lists a method of another
-// dialect: characters that a name cannot hold become "_", and a name without a
-// module gets the module "call".
+// dialect: words are in lower case with "_" between them, which also stands for characters that a name cannot hold. A name
+// without a module gets the module "call".
 func listableName(method string) string {
-	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && only(string(r), "_") {
-			return r
+	var b strings.Builder
+	lower := false // the last character was a lower case letter or a digit
+	for _, r := range strings.ToValidUTF8(method, "_") {
+		upper := r >= 'A' && r <= 'Z'
+		switch {
+		case upper:
+			if lower {
+				b.WriteByte('_')
+			}
+			r |= 0x20
+		case r >= 0x80 || !only(string(r), "_"):
+			r = '_'
 		}
-		return '_'
-	}, strings.ToValidUTF8(method, "_"))
-	if isListable(name) {
+		b.WriteRune(r)
+		lower = r != '_' && !upper
+	}
+	name := b.String()
+	if isListable(name) && strings.ContainsFunc(method, func(r rune) bool { return r >= 0x80 || !only(string(r), "") }) {
 		return name
 	}
 	if name = strings.TrimLeft(name, "_"); name == "" {

@@ -5,6 +5,8 @@ package bridge
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -25,6 +27,7 @@ type Bridge struct {
 	open    bool              // the catalog may lack methods of the peer, so any name is passed on
 	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
 	alone   bool              // each client gets a connection of its own
+	single  atomic.Bool       // the peer serves one call a connection
 }
 
 // Options are the two sides of a bridge.
@@ -47,6 +50,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	b.alone = b.to.Session == "" && b.to.Socket == "" && !b.spec.Handshake.OneClient
 	b.shared = newUpstream(b)
 	said, err := conv.Describe(ctx)
+	b.single.Store(b.alone && endsItself(conv))
 	if err := errors.Join(conv.Close(), ctx.Err()); ctx.Err() != nil {
 		return nil, err
 	}
@@ -66,6 +70,16 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	// The names of an equal dialect need no translation, so unlisted methods can be called, too.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
 	return b, nil
+}
+
+// endsItself reports whether the peer ends a connection after it has answered. One that does, does so at once.
+func endsItself(conv session.Conversation) bool {
+	select {
+	case <-conv.Done():
+		return conv.Err() == nil
+	case <-time.After(20 * time.Millisecond):
+		return false
+	}
 }
 
 // Catalog returns the peer's catalog, translated for the clients of the

@@ -106,6 +106,9 @@ func (r *responder) Greeted(answers []string) {
 // connect opens the connection to the peer before it is needed. If that fails, the first call
 // reports it.
 func (r *responder) connect() {
+	if r.bridge.single.Load() {
+		return
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	r.connecting = func() { cancel(); <-done }

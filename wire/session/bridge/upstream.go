@@ -64,7 +64,15 @@ func (u *upstream) leave(c *client) {
 
 // begin returns the connection for a call of c, and a function to be called when the call is over.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
-	conv, err := u.get(ctx)
+	end := func() {}
+	conv, err := (session.Conversation)(nil), error(nil)
+	if u.bridge.single.Load() {
+		if conv, err = u.open(ctx); err == nil {
+			end = func() { _ = conv.Close() }
+		}
+	} else {
+		conv, err = u.get(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,6 +80,7 @@ func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, 
 	defer u.mu.Unlock()
 	c.calls++
 	return conv, func() {
+		end()
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		c.calls--
@@ -91,6 +100,26 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 	if conv != nil {
 		return conv, nil
 	}
+	conv, err := u.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	u.conv, closed = conv, u.closed
+	u.mu.Unlock()
+	if closed {
+		_ = conv.Close()
+		return nil, wire.NewFault(wire.Closed, "the bridge is closed", nil)
+	}
+	go func() {
+		<-conv.Done()
+		u.ended(conv)
+	}()
+	return conv, nil
+}
+
+// open opens a connection to the peer.
+func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	o := u.bridge.options
 	if u.bridge.to.Socket == "" { // a connection of another process has its own hooks, and AnswerFallback
 		for _, name := range append(u.declared(), "*") { // exact names are declared to the peer
@@ -108,17 +137,6 @@ func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
 			return nil, err
 		}
 	}
-	u.mu.Lock()
-	u.conv, closed = conv, u.closed
-	u.mu.Unlock()
-	if closed {
-		_ = conv.Close()
-		return nil, wire.NewFault(wire.Closed, "the bridge is closed", nil)
-	}
-	go func() {
-		<-conv.Done()
-		u.ended(conv)
-	}()
 	return conv, nil
 }
 
