@@ -13,8 +13,8 @@ import (
 // Mark replaces a secret.
 const Mark = "…"
 
-// JSON returns msg with secrets replaced by "…", at every depth: the value of each member whose name SecretName knows (null,
-// true and false stay), and each string that begins with Bearer or Basic. msg need not be valid: JSON inside it is redacted
+// JSON returns msg with secrets replaced by "…", at every depth: the value of each member whose name SecretName knows (numbers,
+// null, true and false stay), each string that begins with Bearer or Basic, and each that contains a secret known by its value. msg need not be valid: JSON inside it is redacted
 // as well.
 func JSON(msg []byte) []byte {
 	var out []byte
@@ -28,7 +28,7 @@ func JSON(msg []byte) []byte {
 		from, to := credentials(msg, i, end)
 		if scan.IsKeyEnd(msg, end) && secret(msg[i:end]) {
 			from = scan.Skip(msg, scan.Skip(msg, end)+1)
-			to = secretValue(msg, from, numeric(msg[i:end]))
+			to = secretValue(msg, from)
 		}
 		if to > from {
 			out = append(out, msg[done:from]...)
@@ -44,17 +44,13 @@ func JSON(msg []byte) []byte {
 }
 
 // secretValue returns the end of the secret at i, or i if there is none. Broken bytes count as secret to their end.
-func secretValue(msg []byte, i int, number bool) int {
+func secretValue(msg []byte, i int) int {
 	if i >= len(msg) {
 		return i
 	}
 	switch scan.Type(msg[i:]) {
-	case 't', 'f', '0':
+	case 't', 'f', '0', 'n':
 		return i
-	case 'n':
-		if number {
-			return i
-		}
 	}
 	end, err := scan.Value(msg, i, wire.DefaultMaxDepth)
 	if err != nil {
@@ -65,6 +61,9 @@ func secretValue(msg []byte, i int, number bool) int {
 
 // credentials returns where the string from i to end contains the value of an Authorization header; 0, 0 if it does not.
 func credentials(msg []byte, i, end int) (from, to int) {
+	if end-i > 2 && Telltale(msg[i+1:end-1]) && known(msg[i+1:end-1]) {
+		return i, end
+	}
 	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
 		at := bytes.Index(msg[i:end], []byte(scheme))
 		if at == 1 || at > 2 && msg[i+at-2] == ':' { // at the start of the string, or of a header line's value
@@ -123,9 +122,4 @@ func SecretName(name string) bool {
 		}
 	}
 	return true
-}
-
-// numeric reports whether a number under this key may be shown: numeric tokens are positions and ids.
-func numeric(key []byte) bool {
-	return strings.HasSuffix(plainName(scan.Key(key[1:len(key)-1])), "token")
 }

@@ -16,7 +16,6 @@ type Stream struct {
 	escape bool   // the byte before was a backslash in quotes
 	depth  int    // nesting of the redacted value
 	quoted bool   // inside a string of the redacted value
-	number bool   // a number may be shown in place of the secret
 }
 
 // A state is what the next byte belongs to.
@@ -28,7 +27,7 @@ const (
 	awaiting         // the value of a secret member
 	hiddenText       // a secret string, or the rest of a string with credentials
 	hiddenTree       // a secret object or array
-	hiddenWord       // a secret number, or a query's value
+	hiddenWord       // a query's value
 	hiddenLine       // a header's value
 	scheme           // the blanks after Bearer or Basic
 )
@@ -108,7 +107,6 @@ func (s *Stream) outer(dst []byte, c byte) []byte {
 func (s *Stream) afterText(c byte) {
 	switch {
 	case c == ':' && s.secret():
-		s.number = numeric(quotes(s.key))
 		s.become(awaiting)
 	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 	default:
@@ -177,8 +175,6 @@ func (s *Stream) secret() bool {
 	return len(s.key) > longestKey || SecretName(scan.Key(s.key))
 }
 
-func quotes(key []byte) []byte { return append(append([]byte{'"'}, key...), '"') }
-
 // value handles a byte where the value of a secret member begins.
 func (s *Stream) value(dst []byte, c byte) []byte {
 	switch scan.Type([]byte{c}) {
@@ -189,16 +185,9 @@ func (s *Stream) value(dst []byte, c byte) []byte {
 		s.become(hiddenTree)
 		s.depth, s.quoted = 1, false
 		return append(append(append(dst, '"'), Mark...), '"')
-	case 't', 'f', '0':
+	case 't', 'f', '0', 'n':
 		s.become(outside)
 		return append(dst, c)
-	case 'n':
-		s.become(outside)
-		if s.number {
-			return append(dst, c)
-		}
-		s.state = hiddenWord
-		return append(append(append(dst, '"'), Mark...), '"')
 	}
 	if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
 		return append(dst, c)

@@ -10,7 +10,7 @@ func TestStream(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"HUSH"}}` + "\n":          `{"jsonrpc":"2.0","id":1,"params":{"user":"me","password":"…"}}` + "\n",
 		`{"secret" : ["HUSH",{"a":"]HUSH\""}] , "b":1}`:                                     `{"secret" : "…" , "b":1}`,
-		`{"token":12,"apiKey":-1.5e3,"password":null,"auth":true}`:                          `{"token":12,"apiKey":"…","password":null,"auth":true}`,
+		`{"token":12,"apiKey":-1.5e3,"password":null,"auth":true}`:                          `{"token":12,"apiKey":-1.5e3,"password":null,"auth":true}`,
 		`{"a\u0050assword":"x","p\u0061ssword":"HUSH"}`:                                     `{"a\u0050assword":"…","p\u0061ssword":"…"}`,
 		`{"h":"Bearer HUSH","x":"Authorization: Basic HUSH","y":"a basic thing"}`:           `{"h":"Bearer …","x":"Authorization: Basic …","y":"a basic thing"}`,
 		"Content-Length: 2\r\nAuthorization: Basic HUSH\r\n\r\n{}":                          "Content-Length: 2\r\nAuthorization: …\r\n\r\n{}",

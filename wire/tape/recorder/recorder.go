@@ -65,9 +65,9 @@ func (unfiled) Close() error { return nil }
 func (r *Recorder) create(name string) (*tape.Writer, error) {
 	var to io.WriteCloser = unfiled{r.o.Also}
 	if name != "" {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		f, err := open(name)
 		if err != nil {
-			return nil, unwritable(name, err)
+			return nil, err
 		}
 		to = f
 	}
@@ -83,6 +83,25 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 	}
 	r.files, r.tapes = append(r.files, to), append(r.tapes, w)
 	return w, nil
+}
+
+// open opens a tape that no other recorder writes, and empties it.
+func open(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, unwritable(name, err)
+	}
+	if !lock(f) {
+		_ = f.Close()
+		return nil, wire.NewFault(wire.Conflict, fmt.Sprintf("another rpcx records to the tape %s", name), nil)
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := f.Truncate(0); err != nil {
+			_ = f.Close()
+			return nil, unwritable(name, err)
+		}
+	}
+	return f, nil
 }
 
 func unwritable(name string, err error) error {

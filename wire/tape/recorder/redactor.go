@@ -62,7 +62,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 // look scans msg once: found reports whether it may contain a secret. If a message without secrets had the same members, it
 // skips their names.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
-	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B'))
+	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B')) || redact.Telltale(msg)
 	r.last = &r.begin
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
 	switch {
