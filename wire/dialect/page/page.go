@@ -15,8 +15,10 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/page/envelope"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/server"
+	"rpcx/wire/framing"
 	"rpcx/wire/xdg"
 )
 
@@ -155,6 +157,21 @@ func userFile(name string) string {
 	return path
 }
 
+// tried returns the error of a file of the user's with an unknown framing, or whose client would take errors for results.
+func tried(path string, p *load.Page) error {
+	if _, known := framing.ByName(p.Framing); p.Framing != "" && !known {
+		return wire.Usagef("%s: framing: %q is not a framing: expected one of %s", path, p.Framing, strings.Join(framing.Names(), ", "))
+	}
+	if envelope.Plain(p) {
+		return nil
+	}
+	plan, err := envelope.Compile(p)
+	if err == nil && plan.TakesErrors() {
+		err = wire.Usagef("%s: error responses would be taken for results: name the error in names.response or names.ok, or have a [[read]] rule for responses find it", path)
+	}
+	return err
+}
+
 // read reads the dialect file of that name; it returns a Spec without a name if there
 // is none.
 func (l *Library) read(name string) (dialect.Spec, error) {
@@ -167,6 +184,9 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	case path == "":
 		return dialect.Spec{}, nil
 	default:
+		if _, taken := framing.ByName(name); taken {
+			return dialect.Spec{}, wire.Usagef("%s: %s is a framing: give the file another name", path, name)
+		}
 		p, err = load.File(path)
 		if err == nil && !IsPath(name) && p.Name != name {
 			err = wire.Usagef("%s: name: expected %q, as the file is called, not %q", path, name, p.Name)
@@ -176,6 +196,9 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 		return dialect.Spec{}, err
 	}
 	spec, err := l.Spec(p)
+	if err == nil && !ok {
+		err = tried(userFile(name), p)
+	}
 	if IsPath(name) {
 		spec.Name = name
 	}

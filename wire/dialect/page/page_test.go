@@ -40,7 +40,7 @@ func TestFindNothing(t *testing.T) {
 		}
 	}
 	at := filepath.Join(t.TempDir(), "own.toml")
-	if _, _, err := library.Find(at); err == nil || !strings.Contains(err.Error(), "there is no page") {
+	if _, _, err := library.Find(at); err == nil || !strings.Contains(err.Error(), "there is no dialect file") {
 		t.Errorf("a path that leads nowhere: %v", err)
 	}
 	if err := os.WriteFile(at+".toml", []byte("name = 'x'\n"), 0o600); err != nil {

@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"encoding/json"
 	"slices"
 
 	"rpcx/wire"
@@ -17,7 +16,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	}
 	if prog != nil {
 		scope := c.scope()
-		scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, json.RawMessage(req.ID), req.Raw, ev.Data
+		scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, ownID(req.ID), req.Raw, ev.Data
 		scope.Extra = p.Extra(req.Raw, scope)
 		if e != nil {
 			scope.Error = e.JSON()
@@ -27,8 +26,8 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	}
 	c.begin(p.response.consts)
 	c.parts = append(c.parts, c.numbered()...)
-	if p.names.IDs != "none" {
-		c.put(p.response.id, scan.OrNull(req.ID))
+	if id := ownID(req.ID); p.names.IDs != "none" && id != nil {
+		c.put(p.response.id, id)
 	}
 	if p.response.method.head >= 0 {
 		c.put(p.response.method, scan.AppendQuoted(nil, req.Method))

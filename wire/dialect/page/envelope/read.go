@@ -87,6 +87,8 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	id := c.heads.get(c.plan.request.id)
 	if c.plan.names.IDs == "none" {
 		id = c.theirs.next()
+	} else if !c.hasID(id) && c.asksUnnumbered() {
+		id = c.unnumbered(id)
 	}
 	name, ok := c.methods.Text(method)
 	if !ok {

@@ -3,10 +3,12 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/scan"
 )
 
@@ -115,6 +117,35 @@ func (c *Plan) Templates() (failed, ended string) {
 	}
 	e := &wire.Error{Code: json.RawMessage(`"$code"`), Message: "$message", Data: json.RawMessage(`"$data"`)}
 	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
+}
+
+// TakesErrors reports whether an error response, as the file itself writes it or as its base does, is read as a result. It is
+// false if that cannot be tried.
+func (c *Plan) TakesErrors() bool {
+	if c.page.Call != nil && c.page.Call.Error != nil { // which finds the errors in results
+		return false
+	}
+	if c.page.Base == "none" && !c.knowsErrors() {
+		return true
+	}
+	one := New(c, Options{}).(*codec)
+	req, err := one.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
+	if err != nil {
+		return false
+	}
+	replies, err := one.Reply(req, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(wire.CodeInternal, "internal error")})
+	if err != nil || len(replies) != 1 {
+		return false
+	}
+	msgs, _, err := one.Decode(replies[0])
+	return err == nil && len(msgs) == 1 && msgs[0].Kind == wire.Response && msgs[0].Err == nil
+}
+
+// knowsErrors reports whether anything says which responses are errors.
+func (c *Plan) knowsErrors() bool {
+	r := &c.response
+	return c.okAt.head >= 0 || r.fail.head >= 0 || slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Error != nil }) ||
+		r.id.head < 0 && r.result.head < 0 && !slices.ContainsFunc(c.page.Read, func(r load.Read) bool { return r.Kind == "response" })
 }
 
 // IDs returns the JSON pointers of the ids in requests and answers.

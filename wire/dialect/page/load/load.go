@@ -63,7 +63,7 @@ func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, wire.Usagef("there is no page %s", path)
+		return nil, wire.Usagef("there is no dialect file %s", path)
 	case err != nil:
 		return nil, wire.Usagef("%v", err)
 	}

@@ -79,6 +79,9 @@ func (Names) rules(p *Page) []rule {
 		"response.code", p.Write.Error == nil && code != "" && message != "" && code != message && (within(code, message) || within(message, code)),
 		fmt.Sprintf("an error's message stands in %q: one of them would hold the other. Name two members, or one for both, or say with write.error how errors are written", message),
 	}}
+	if n.OK != nil {
+		list = append(list, rule{"ok", n.OK.At == "" || n.OK.Is == nil, "expected at and is: the member, and its value in a message with a result"})
+	}
 	for _, kind := range []struct {
 		name string
 		m    Members
@@ -87,6 +90,7 @@ func (Names) rules(p *Page) []rule {
 		if kind.name == "response" && n.OK != nil {
 			used[n.OK.At] = "names.ok.at"
 		}
+		list = append(list, paths(kind.name, used, &kind.m)...)
 		list = append(list, forbid("forbidden", n.Forbidden, used)...)
 		list = append(list, forbid(kind.name+".forbidden", kind.m.Forbidden, used)...)
 	}
@@ -95,6 +99,17 @@ func (Names) rules(p *Page) []rule {
 		beside[name] = "names.extra"
 	}
 	return append(list, forbid("forbidden", n.Forbidden, beside)...)
+}
+
+// paths returns the rules about the paths of a kind of message: each is one, and no constant is where the method is.
+func paths(kind string, used map[string]string, m *Members) (list []rule) {
+	for _, path := range slices.Sorted(maps.Keys(used)) {
+		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member", path)})
+	}
+	for name := range m.Const {
+		list = append(list, rule{kind + ".const", m.Method != "" && (within(m.Method, name) || within(name, m.Method)), fmt.Sprintf("the constant %q is where the method is", name)})
+	}
+	return list
 }
 
 // forbid returns the rules about paths that the dialect file forbids: none of them is one of those that are
