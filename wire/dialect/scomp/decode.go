@@ -17,8 +17,14 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 		return nil, false, err
 	}
 	if batch {
+		whole := wire.Message{Kind: wire.Invalid, Raw: raw, Err: wire.NewError(wire.CodeInvalidRequest, "scomp has no batches")}
+		for i := range msgs {
+			if msgs[i].Kind == wire.Request { // the peer waits for an answer, whichever side it is
+				whole.Method, whole.ID = msgs[i].Method, wire.ID(null)
+			}
+		}
 		msgs = msgs[:1]
-		msgs[0] = wire.Message{Kind: wire.Invalid, Raw: raw, Err: wire.NewError(wire.CodeInvalidRequest, "scomp has no batches")}
+		msgs[0] = whole
 		return msgs, false, nil
 	}
 	for i := range msgs {

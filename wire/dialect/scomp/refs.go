@@ -87,10 +87,30 @@ func unknownRef(id string) *wire.Error {
 func (r *refs) release(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.ours, refID(firstOf(params, releasedSpellings)))
-	for id := range scan.Elements(scan.Get(params, releasedListWord)) {
-		delete(r.ours, refID(id))
+	for _, id := range releasedIDs(params) {
+		delete(r.ours, id)
 	}
+}
+
+// drop forgets the functions of the peer that a release_ref of the user's own names: they are not released again at the end.
+func (r *refs) drop(params json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range releasedIDs(params) {
+		if fn, known := r.theirs[id]; known {
+			r.bytes -= len(fn) + len(id)
+			delete(r.theirs, id)
+		}
+	}
+}
+
+// releasedIDs returns the ids that the params of a release_ref name.
+func releasedIDs(params json.RawMessage) []string {
+	ids := []string{refID(firstOf(params, releasedSpellings))}
+	for id := range scan.Elements(scan.Get(params, releasedListWord)) {
+		ids = append(ids, refID(id))
+	}
+	return ids
 }
 
 // hold remembers the function values in a value that the peer sent, so that they

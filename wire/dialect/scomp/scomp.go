@@ -130,6 +130,8 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 			word+" without an id is never answered: scomp has no notifications but "+releaseWord, nil)
 	case len(m.ID) > 0 && word == evalWord:
 		c.evals[string(m.ID)] = true
+	case word == releaseWord:
+		c.refs.drop(scan.Get(m.Raw, "params"))
 	}
 	return m, nil
 }
