@@ -115,7 +115,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 // do makes the one call that the flags ask for: METHOD with its params, or --send.
 func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string) error {
 	r.Args, r.Cache, r.Retries, r.Idle = rest, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
-	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "what was called"}
+	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "the call"}
 	if r.Endpoint.Spec().Files.AreEmbedded() {
 		r.Files, r.Read.KeepRaw = &o.files, true
 	}
@@ -153,9 +153,9 @@ var callConflicts = []struct {
 	{"one call", []string{"no method"}, "a method is missing"},
 	{"batch", []string{"cache"}, "--cache and --no-cache go with one call, not with --batch"},
 	{"members", []string{"batch", "send"}, "--set adds members to one call with a METHOD, not to --batch or --send"},
-	{"save", []string{"batch", "notify", "send"}, "--save goes with one call that has a method and an answer"},
-	{"method", []string{"batch", "notify", "send"}, "--method goes with one call that has a method and an answer"},
-	{"batch", []string{"retry", "retry-unsafe"}, "--retry goes with one call, not with --batch"},
+	{"save", []string{"batch", "notify", "send"}, "--save needs a single call with a response"},
+	{"method", []string{"batch", "notify", "send"}, "--method needs a single call with a response"},
+	{"batch", []string{"retry", "retry-unsafe"}, "--retry needs a single call, not --batch"},
 }
 
 // exclude returns an error for flags that contradict each other. members reports that --set gives members of requests.

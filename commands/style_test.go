@@ -41,15 +41,14 @@ var styleExceptions = []struct{ text, why string }{
 
 // styleToDo are directories (without those below them) whose comments and messages are not plain yet. None is added.
 var styleToDo = []string{
-	"commands", "commands/batch", "commands/cmdline", "commands/daemon", "commands/dialects", "commands/env",
-	"commands/help", "commands/options", "commands/params", "commands/prompt", "commands/request",
-	"commands/testdata/script", "commands/validate", "format", "format/tapeview", "scripts/internal/bench",
-	"scripts/internal/faults", "scripts/internal/soak", "wire/dialect/all", "wire/dialect/hotrepl",
-	"wire/dialect/introspect", "wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec",
-	"wire/dialect/page/envelope", "wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server",
-	"wire/dialect/ro", "wire/dialect/scomp", "wire/dialect/scriptling", "wire/peer", "wire/schema", "wire/scratch",
-	"wire/serve", "wire/session", "wire/session/relay", "wire/session/rundir", "wire/tape/player",
-	"wire/transport/httpserver", "wire/validate/rules",
+	"commands", "commands/dialects", "commands/params", "commands/prompt", "commands/testdata/script",
+	"commands/validate", "format", "format/tapeview", "scripts/internal/bench", "scripts/internal/faults",
+	"scripts/internal/soak", "wire/dialect/all", "wire/dialect/hotrepl", "wire/dialect/introspect",
+	"wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec", "wire/dialect/page/envelope",
+	"wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server", "wire/dialect/ro",
+	"wire/dialect/scomp", "wire/dialect/scriptling", "wire/peer", "wire/schema", "wire/scratch", "wire/serve",
+	"wire/session", "wire/session/relay", "wire/session/rundir", "wire/tape/player", "wire/transport/httpserver",
+	"wire/validate/rules",
 }
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.

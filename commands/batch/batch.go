@@ -21,7 +21,8 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is the user's settings and the conversation. It makes jobs of lines; flow makes their calls.
+// A batch is a conversation with the options of the user. It makes jobs of lines; flow makes
+// their calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -29,9 +30,9 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines    // lines of stdin, if the first may be a handshake; nil: it is not
-	jobs  int           // in flight at most
-	idle  time.Duration // of each call; 0 or less: it may take any time
+	lines *env.Lines    // of stdin, if the first may be a handshake; else nil
+	jobs  int           // the limit of calls in flight
+	idle  time.Duration // of each call; 0 or less: no limit
 }
 
 // Options are the flags of call --batch.
@@ -42,8 +43,8 @@ type Options struct {
 	Unordered bool
 }
 
-// Run makes the calls of the lines of stdin and prints one line for each. If a
-// call failed the error is a Fault of kind RPCError.
+// Run makes the calls in the lines of stdin and prints one line for each. If a call
+// failed, the error is a Fault of kind RPCError.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
 	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// call makes the call of j outside of the pipeline and waits for its end. It runs in a goroutine of its own.
+// call makes the call of j without the pipeline and waits for its end. It runs in a goroutine of its own.
 func (f *flow) call(j *job) {
 	defer wire.Guard()
 	if !j.isRead {
@@ -22,7 +22,7 @@ func (f *flow) call(j *job) {
 	switch {
 	case err != nil:
 		f.over(j, nil, err)
-	case j.op.Kind == dialect.Notify: // it has no answer; its line says that it was sent
+	case j.op.Kind == dialect.Notify: // its line reports that it was sent
 		f.over(j, nil, env.Cause(f.ctx, f.b.conv.Notify(f.ctx, j.op)))
 	default:
 		result, err := request.Collect(f.ctx, f.b.env, f.b.conv, j.op, f.b.idle)
@@ -30,7 +30,7 @@ func (f *flow) call(j *job) {
 	}
 }
 
-// finishAsStream reads the answer of j from st: the pipeline has promoted the call to one with a stream.
+// finishAsStream reads the response of j from st: the pipeline has promoted the call to one with a stream.
 func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	defer wire.Guard()
 	f.mu.Lock()
@@ -41,7 +41,7 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	f.over(j, result, err)
 }
 
-// over ends j with its result, or with the reason for having none.
+// over ends j with its result or its error.
 func (f *flow) over(j *job, result []byte, err error) {
 	if err == nil {
 		j.answerWith("result", result)
@@ -56,7 +56,8 @@ func (f *flow) over(j *job, result []byte, err error) {
 	f.wakePrinter()
 }
 
-// failure sets the answer of j to the error err; j has none if the batch was interrupted. The caller holds the lock.
+// failure sets the output of j to the error err; j has no output if the batch was
+// interrupted. The lock is held.
 func (f *flow) failure(j *job, err error) {
 	if cause := wire.AsFault(context.Cause(f.ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return
@@ -66,15 +67,15 @@ func (f *flow) failure(j *job, err error) {
 	f.failed = true
 	if e == nil {
 		e = wire.NewError(wire.CodeServer, fault.Message)
-		if fault.Kind != wire.Timeout { // for a timeout the line says enough
+		if fault.Kind != wire.Timeout { // the line of a timeout is sufficient
 			f.fault = cmdline.Worst(errors.Join(f.fault, fault))
 		}
 	}
 	j.answerWith("error", e.JSON())
 }
 
-// timeOut promotes the pipelined calls that have not been answered within --idle, so that they end with that
-// failure. It is called by the timer, which it sets for the next one.
+// timeOut promotes the pipelined calls without a response within --idle, which ends them with that
+// error. The timer calls it, and it sets the timer for the next call.
 func (f *flow) timeOut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +96,8 @@ func (f *flow) timeOut() {
 	}
 }
 
-// stop is called when the batch has to end. Of the lines that have not started, the first
-// is answered with the reason, if its answer can still be printed; the others have none.
+// stop ends the batch. Of the lines that have not started, the first gets the reason as its
+// output, if that can still be printed; the others have no output.
 func (f *flow) stop() {
 	f.mu.Lock()
 	if j, ok := f.jobs.Stop(); ok {

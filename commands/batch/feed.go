@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A reader makes jobs of the lines of stdin. It belongs to the goroutine that reads them.
+// A reader makes jobs of the lines of stdin. Only the goroutine that reads stdin uses it.
 type reader struct {
 	*flow
-	read   []*job // lines that have been read and are not queued yet
+	read   []*job // lines that are not queued yet
 	length int    // of those, in bytes
-	spare  []*job // for the lines to come
+	spare  []*job // for further lines
 }
 
-// maxReadAtOnce is how many lines are queued together.
+// maxReadAtOnce is the number of lines that are queued together.
 const maxReadAtOnce = 32
 
-// feed makes a job of each line of stdin, until ctx ends, and waits until they are printed.
+// feed makes a job of each line of stdin, until ctx ends, and waits until all are printed.
 func (r *reader) feed() error {
 	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
 	if r.b.lines != nil {
@@ -30,9 +30,10 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedGreeting is feed for input whose first lines may be the dialect's handshake: other lines follow it.
+// feedGreeting is feed for a batch whose first lines may be the dialect's handshake: it sends
+// further lines after those.
 func (r *reader) feedGreeting() error {
-	greets := true // the lines so far belong to the handshake
+	greets := true // all lines until now are of the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
 		greets = greets && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
 		err := r.take(n, line)
@@ -64,7 +65,8 @@ func (r *reader) take(n int64, line []byte) error {
 	return nil
 }
 
-// handIn queues the lines read, and waits while enough is queued; false: the batch has ended.
+// handIn queues the read lines and gets memory for more; it waits while enough lines are
+// queued. It returns false if the batch has ended.
 func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,13 +88,13 @@ func (r *reader) handIn() bool {
 	return !r.jobs.Stopped()
 }
 
-// queueRead queues the lines read. The caller holds the lock.
+// queueRead queues the read lines. The lock is held.
 func (r *reader) queueRead() {
 	r.jobs.Queue(r.read)
 	r.read, r.length = r.read[:0], 0
 }
 
-// startRead starts as many of the jobs as may run. It is called before stdin is waited for.
+// startRead queues and starts jobs before a wait for stdin.
 func (r *reader) startRead() {
 	r.mu.Lock()
 	r.queueRead()
@@ -101,7 +103,7 @@ func (r *reader) startRead() {
 	r.wakePrinter() // for jobs that ended at once
 }
 
-// finish waits until all jobs are over and printed.
+// finish waits until all jobs have ended and are printed.
 func (r *reader) finish() {
 	r.startRead()
 	r.mu.Lock()

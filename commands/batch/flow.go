@@ -15,42 +15,41 @@ import (
 
 // A flow makes the calls of a batch.
 //
-// Most of the time a single goroutine does everything, the one that reads the connection:
-// before it waits for input it takes the answers, prints them, and starts the next jobs
-// (advance). If printing may block, another goroutine calls advance. A job that is no plain
-// call, such as a notification, or a line that can only be checked after asking the peer, has
-// a goroutine of its own.
+// Usually a single goroutine does everything, the one that reads the connection: before it
+// waits for input it takes the responses, prints them, and starts the next jobs (advance). If
+// printing may block, another goroutine calls advance. A job that is not a plain call, such as
+// a notification, or a line that needs the peer's catalog, has a goroutine of its own.
 type flow struct {
 	b        *batch
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
-	farewell context.Context         // of what is printed
-	pipeline dialect.CallPipeline    // nil: every call has a goroutine of its own
+	farewell context.Context         // for printing
+	pipeline dialect.CallPipeline    // nil: each call has a goroutine of its own
 	answers
-	said wire.Event // the event of the answer that is being read
+	said wire.Event // the event of the current response
 
-	wake      chan struct{} // makes another goroutine call advance; nil: wakePrinter calls it itself
+	wake      chan struct{} // wakes the goroutine that calls advance; nil: wakePrinter calls it
 	advancing sync.Mutex    // held during advance
-	broken    error         // why no more could be printed
+	broken    error         // the error of printing
 
 	mu      sync.Mutex // guards what follows
-	changed sync.Cond  // fewer lines are queued, or no job is left
+	changed sync.Cond  // signals a shorter queue, or the end of all jobs
 	jobs    *schedule.Schedule[*job]
-	all     []*job      // every job that there is
-	timer   *time.Timer // of the oldest in the pipeline; nil: none has to be answered in time
-	failed  bool        // a line got an error
+	all     []*job      // all jobs
+	timer   *time.Timer // of the oldest call in the pipeline; nil: no time limit
+	failed  bool        // a response was an error
 	fault   error       // another failure, such as a connection that ended
 }
 
-// answers are the pipelined jobs that were answered and that advance has not handled yet.
+// answers are the pipelined jobs with a response that advance has not handled yet.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
 	took []*job // the memory of came
 }
 
-// run reads lines, keeps at most --jobs calls in flight, and prints in the
-// order of the lines, or with --unordered as answers come.
+// run reads lines, keeps at most --jobs calls in flight, and prints in the order of the
+// lines; with --unordered, in the order of the responses.
 func (b *batch) run(ctx context.Context) (failed bool, err error) {
 	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
@@ -82,7 +81,7 @@ func (b *batch) run(ctx context.Context) (failed bool, err error) {
 	return f.failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
 }
 
-// advanceLoop calls advance whenever it is asked to, until all is over.
+// advanceLoop calls advance on each wake, until over is closed.
 func (f *flow) advanceLoop(over <-chan struct{}) {
 	defer wire.Guard()
 	for {
@@ -95,7 +94,7 @@ func (f *flow) advanceLoop(over <-chan struct{}) {
 	}
 }
 
-// start starts queued jobs as far as the rules allow. The caller holds the lock.
+// start starts queued jobs up to the limits. The lock is held.
 func (f *flow) start() {
 	sent := false
 	var now time.Time
@@ -124,11 +123,11 @@ func (f *flow) start() {
 	}
 }
 
-// send sends j through the pipeline; false if the pipeline does not take it. The caller holds the lock.
+// send sends j through the pipeline; false if the pipeline refuses it. The lock is held.
 func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {
-		f.pipeline.Flush() // there may be room then
+		f.pipeline.Flush() // which may make room
 		if !f.pipeline.Send(&j.op, j) {
 			return false
 		}
@@ -137,14 +136,14 @@ func (f *flow) send(j *job, now time.Time) bool {
 	return true
 }
 
-// answered notes that the pipelined job j has been answered.
+// answered adds the pipelined job j, which has a response.
 func (a *answers) answered(j *job) {
 	a.mu.Lock()
 	a.came = append(a.came, j)
 	a.mu.Unlock()
 }
 
-// take returns the jobs that were answered since its last call.
+// take returns the jobs that got a response since its last call.
 func (a *answers) take() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -152,7 +151,7 @@ func (a *answers) take() []*job {
 	return a.took
 }
 
-// onAnswers is called by the peer when pipelined jobs may have been answered.
+// onAnswers handles a wake-up of the pipeline, which may have responses.
 func (f *flow) onAnswers() {
 	f.answers.mu.Lock()
 	none := len(f.came) == 0
@@ -162,7 +161,7 @@ func (f *flow) onAnswers() {
 	}
 }
 
-// wakePrinter makes advance run, here or in the goroutine that prints.
+// wakePrinter runs advance, here or in the goroutine that prints.
 func (f *flow) wakePrinter() {
 	if f.wake == nil {
 		f.advance()
@@ -174,7 +173,7 @@ func (f *flow) wakePrinter() {
 	}
 }
 
-// advance takes the jobs that are over, prints their answers in order, and starts the next jobs.
+// advance takes the jobs that have ended, prints their output in order, and starts the next jobs.
 func (f *flow) advance() {
 	f.advancing.Lock()
 	defer f.advancing.Unlock()
@@ -203,12 +202,12 @@ func (f *flow) advance() {
 		f.changed.Broadcast()
 	}
 	f.mu.Unlock()
-	if any { // flush: a user may wait for this answer before the next line
+	if any { // flush: a user may wait for this response before typing the next line
 		f.b.print.Idle()
 	}
 }
 
-// emit prints the answer of j, if it has one. If that fails, the batch ends.
+// emit prints the output of j, if it has any. An error ends the batch.
 func (f *flow) emit(j *job) {
 	if !j.hasOne || f.broken != nil {
 		return
@@ -220,7 +219,7 @@ func (f *flow) emit(j *job) {
 	}
 }
 
-// end notes that j is over. The lock is held.
+// end records that j has ended. The lock is held.
 func (f *flow) end(j *job) {
 	j.over, j.pipelined = true, false
 	f.jobs.End(j)

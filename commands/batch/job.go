@@ -10,40 +10,40 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is one line of stdin and the place of its answer. It is used for another
-// line when its answer has been printed.
+// A job is one line of stdin with its response. It is reused for another line after its
+// response was printed.
 type job struct {
 	f    *flow
 	n    int64  // the number of the line
 	line []byte // in memory of its own
-	id   []byte // of the answer: that of the line, else its number
+	id   []byte // of the response: that of the line, else its number
 	num  [20]byte
 
-	isRead bool       // what follows is that of the line
-	op     dialect.Op // the operation
-	bad    error      // its error, in the form of a peer's response
+	isRead bool       // op and bad are set
+	op     dialect.Op // the operation of the line
+	bad    error      // the error of the line, like one of a peer
 
 	pipelined bool // it is in the pipeline
 	sent      time.Time
 
 	answer  []byte
 	hasOne  bool // false: the batch ended before it
-	refused bool // the answer is an error of the peer's
-	over    bool // nothing more comes
+	refused bool // the response is an error of the peer
+	over    bool // it has ended
 }
 
-// keptBytes bounds the memory that a job keeps for the next line.
+// keptBytes bounds the memory that a job reuses for the next line.
 const keptBytes = 64 << 10
 
-// set makes j that of a line.
+// set makes j the job of a line.
 func (j *job) set(n int64, line []byte) {
 	method := j.op.Method
 	*j = job{f: j.f, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
-	j.op.Method = method // mostly the next line's, too
+	j.op.Method = method // often the same in the next line
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
 
-// reused returns b's memory, unless it is much.
+// reused returns b's memory, unless that is over keptBytes.
 func reused(b []byte) []byte {
 	if cap(b) > keptBytes {
 		return nil
@@ -51,7 +51,7 @@ func reused(b []byte) []byte {
 	return b[:0]
 }
 
-// answerWith makes {"id":ID,MEMBER:VALUE} the answer of j, on one line.
+// answerWith makes {"id":ID,MEMBER:VALUE} the output of j, on one line.
 func (j *job) answerWith(member string, value json.RawMessage) {
 	if value == nil {
 		value = json.RawMessage("null")
@@ -62,10 +62,10 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 	j.answer, j.hasOne = line.End(), true
 }
 
-// Over reports whether nothing more comes.
+// Over reports whether the job has ended.
 func (j *job) Over() bool { return j.over }
 
-// Size returns how much memory the line takes.
+// Size returns the size of the line.
 func (j *job) Size() int { return len(j.line) }
 
 // Answered implements dialect.PipelinedCall.

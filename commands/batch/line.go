@@ -15,7 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// read parses the line of j: the operation, or its error in the form of a peer's response, and the id of its answer.
+// read parses the line of j: its operation, its id, and bad if a peer would return an error for
+// it.
 func (b *batch) read(ctx context.Context, j *job) {
 	j.isRead = true
 	if j.bad = j.parse(b.spec.Params.Scalar); j.bad != nil {
@@ -25,7 +26,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 	request.Style(b.spec, b.o.Params, &j.op)
 }
 
-// lineMembers are the members of a line that are read: the first of each name.
+// lineMembers are the members of a line, the first of each name.
 type lineMembers struct{ id, method, params, notify []byte }
 
 // membersOf returns the members of a line; an error if it is not a JSON object.
@@ -46,13 +47,13 @@ func membersOf(line []byte) (m lineMembers, err error) {
 	return m, members.Err()
 }
 
-// parse is read without a look at what the peer offers. scalar: params may be any value.
+// parse is read without the peer's catalog. With scalar, params may be any value.
 func (j *job) parse(scalar bool) error {
 	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}
 	m, err := membersOf(j.line)
 	if err != nil {
-		return wire.Errorf(wire.CodeParse, "line %d is no JSON object", j.n)
+		return wire.Errorf(wire.CodeParse, "line %d is not a JSON object", j.n)
 	}
 	if m.id != nil {
 		j.id = m.id
@@ -75,7 +76,7 @@ func (j *job) parse(scalar bool) error {
 	return nil
 }
 
-// textReusing is scan.Text, which returns like, if that is the text.
+// textReusing is scan.Text that returns like, if that is the string.
 func textReusing(val []byte, like string) (string, bool) {
 	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
 		return like, true
@@ -83,7 +84,7 @@ func textReusing(val []byte, like string) (string, bool) {
 	return scan.Text(val)
 }
 
-// dryRun prints the message of each line, with the ids that they would have.
+// dryRun prints the message of each line, with the ids of a real run.
 func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
@@ -105,7 +106,7 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 				text = fmt.Sprintf("line %d: %s", n, text)
 			}
 			b.env.Console.Warn(text)
-			refused = wire.NewFault(wire.Usage, "some lines would not be sent", nil)
+			refused = wire.NewFault(wire.Usage, "some lines are not valid", nil)
 			return nil
 		}
 		if preview == nil {

@@ -8,7 +8,8 @@ import (
 	"rpcx/wire"
 )
 
-// TestLines: a line is identified by its id, else by its number, and a malformed one gets a peer's error.
+// TestLines: a response has the line's id, else its number; a malformed line gets the error that a peer
+// would return.
 func TestLines(t *testing.T) {
 	for _, c := range []struct {
 		line, id string

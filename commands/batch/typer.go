@@ -18,23 +18,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch by the given catalog, else by the peer's.
-// The peer is asked when a line first needs it: for a module if the dialect has
-// modules, else for a method.
+// A typer checks the lines of a batch by the given catalog, else by the peer's. It requests
+// that for the first line that needs it: per module if the dialect has modules, else per
+// method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil: the peer is not asked
+	conv  session.Conversation // nil: no requests
 	given *catalog.Catalog     // nil: none
 	warn  func(text string)
 
-	mu     sync.Mutex // held while the peer is asked, so that a second line finds the answer
+	mu     sync.Mutex // held during a request, whose response serves other lines
 	told   map[string]*catalog.Catalog
-	twice  map[string]bool         // keys that were asked for again
+	twice  map[string]bool         // keys that were requested again
 	warned map[string]bool         // warnings that were shown
 	typers map[string]params.Typer // by method
 }
 
-// newTyper returns the typer of a batch; nil if nothing is checked. conv may be
+// newTyper returns the typer of a batch; nil if lines are not checked. conv may be
 // nil.
 func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
@@ -50,12 +50,12 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// asksNothing reports whether lines are checked without the peer and without a catalog.
+// asksNothing reports whether lines need neither the peer's catalog nor a given one.
 func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
 
-// check returns the error that answers a line whose method cannot exist or
-// whose params do not fit. If they do not fit the peer's catalog, the peer is
-// asked once more, since that may come from an earlier process.
+// check returns the error for a line with an invalid method name or params. If params do not
+// match the peer's catalog, it requests that again, since it may come from an earlier
+// process.
 func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
 	if t == nil {
 		return nil
@@ -83,11 +83,11 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	return err
 }
 
-// maxWarnings bounds the warnings about misspelt parameters of one batch.
+// maxWarnings bounds the warnings about misspelt parameters in one batch.
 const maxWarnings = 100
 
-// fits checks params by the catalog's method, and returns the params that it
-// does not describe.
+// fits checks params by the catalog's method, and returns the params that the catalog does not
+// describe.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {
@@ -96,7 +96,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 			return nil, err
 		}
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
-		if err != nil && t.conv != nil { // the peer's mistake is not the user's
+		if err != nil && t.conv != nil { // the peer's schema is unusable
 			t.warn(err.Error() + ": left unchecked")
 			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
 		}
@@ -114,7 +114,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 	return typer.Undescribed(given), nil
 }
 
-// catalog returns the catalog for a method; nil if none is known.
+// catalog returns the catalog for a method; nil if there is none.
 func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
 	if t.conv == nil {
 		return t.given, nil
@@ -131,7 +131,7 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// key returns the part of the catalog to request for a method: its module, or the method.
+// key returns the part of the catalog to request: the module of a method, or the method.
 func (t *typer) key(method string) string {
 	if !t.spec.Discovery.ByModule() {
 		return method
@@ -139,7 +139,7 @@ func (t *typer) key(method string) string {
 	return t.spec.Discovery.Module(method)
 }
 
-// forget drops the peer's answer for key, so that it is asked again.
+// forget removes the peer's catalog for key, to request it again.
 func (t *typer) forget(key string) {
 	delete(t.told, key)
 	for method := range t.typers {

@@ -1,7 +1,7 @@
-// Package cmdline parses the command line: flags and their values, the
-// description of commands from which help and the manual are made, the table of
-// exit statuses, and corrected lines that rpcx suggests. Only this package
-// imports the library for command lines.
+// Package cmdline parses the command line: flags and their values. It also has the
+// description of commands for help and manual, the table of exit statuses, and
+// the correction of command lines. Only this package imports the library for
+// command lines.
 package cmdline
 
 import (
@@ -16,28 +16,28 @@ import (
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line. The library's own parser stops at an argument such as -1, takes ' -x' for a flag
-// and prints help for the argument `help`. So CommandLine separates flags and arguments itself, with the library's table of
-// flags.
+// A CommandLine is a parsed command line. rpcx separates flags from arguments itself,
+// by the library's table of flags: the library's parser stops at an argument such as
+// -1, takes ' -x' for a flag and prints help for the argument `help`.
 type CommandLine struct {
 	Cmd          *Command
-	Words        []string // all words as typed
+	Words        []string // all words, unchanged
 	Path         []string // the words that name the command
 	Flags        []string // each with its value: --name=value
 	Args         []string
 	Dash         int      // how many arguments precede "--"; -1: there is no "--"
-	Trailing     []string // the words after "--", if they are a command that connects
+	Trailing     []string // the words after "--", if they are a command to run
 	WantsHelp    bool
-	Brief        bool // -h: one screen of help is wanted
+	Brief        bool // -h: one screen of help
 	WantsVersion bool
 	VersionJSON  bool // --json follows --version
 
-	typed  []string        // the line as WithArgs writes it, before anything has changed it
+	typed  []string        // the unchanged line, in the form of WithArgs
 	common []Flag          // flags that may precede the command
 	all    func() *Command // returns the whole tree
 }
 
-// TakeTrailing moves the words after "--" from Args to Beside.
+// TakeTrailing moves the words after "--" from Args to Trailing.
 func (l *CommandLine) TakeTrailing() {
 	if l.Dash >= 0 && l.Dash <= len(l.Args) {
 		l.Args, l.Trailing, l.Dash = l.Args[:l.Dash:l.Dash], l.Args[l.Dash:], -1
@@ -98,8 +98,8 @@ func (l *CommandLine) descend(word string, rest []string) error {
 	return l.unknownCommand(word, rest, names)
 }
 
-// flag reads one word of flags and returns how many of the following words it
-// took.
+// flag reads one word of flags and returns how many of the following words are its
+// value.
 func (l *CommandLine) flag(word string, rest []string) (int, error) {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		name, value, given := strings.Cut(name, "=")
@@ -154,8 +154,8 @@ func (l *CommandLine) take(name string, rest []string) (int, error) {
 	return need, nil
 }
 
-// short reads a bundle of one-letter flags, the last of which may take the rest
-// of the word, or the next one, as its value.
+// short reads a bundle of one-letter flags; the value of the last one is the rest of the
+// word or the next word.
 func (l *CommandLine) short(letters string, rest []string) (int, error) {
 	for i, r := range letters {
 		name := string(r)
@@ -187,8 +187,8 @@ func (l *CommandLine) add(name, value string, given bool) {
 	l.Flags = append(l.Flags, "--"+name)
 }
 
-// Lookup returns a flag of the command; before a command is named, of any
-// command, so that common flags may precede it.
+// Lookup returns a flag of the command; before the command's name, a flag of every
+// command.
 func (l *CommandLine) Lookup(name string) Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
@@ -202,7 +202,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 	return nil
 }
 
-// unknown returns the failure for an unknown flag. value, if given, and rest follow it.
+// unknown returns the Fault for an unknown flag. value, if given, and rest follow the flag.
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}
@@ -237,7 +237,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		}
 	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):
 		param := strings.ReplaceAll(name, "-", "_")
-		f.Hint = "a parameter of a method has no dashes before it: " + wire.Quote(param+"=VALUE")
+		f.Hint = "write a method's parameter without dashes: " + wire.Quote(param+"=VALUE")
 		f.Fix = l.asParameter(param, value, given, rest)
 	}
 	return f
@@ -250,8 +250,8 @@ func isCommand(endpoint string) bool {
 	return err == nil && len(e.Address.Command) == 1
 }
 
-// asParameter returns the line with a flag that is none as a parameter of the method; nil where it had no value, where no
-// method stands before it, or if something else is wrong too.
+// asParameter returns the line with an unknown flag as a parameter of the method; nil if it has no value, if no
+// method precedes it, or if the line has another mistake.
 func (l *CommandLine) asParameter(param, value string, given bool, rest []string) []string {
 	before := l.Words[:len(l.Words)-len(rest)-1]
 	if !given && len(rest) > 0 && !isFlag(rest[0]) {
@@ -277,7 +277,7 @@ func ownerOf(c *Command, path, flag string) string {
 	return ""
 }
 
-// Usage returns a usage Fault whose hint names the help of the command.
+// Usage returns a usage Fault; its hint names the help of the command.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil)
 	f.Hint = "see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " ")

@@ -30,8 +30,8 @@ func parse(t *testing.T, words ...string) (*CommandLine, error) {
 	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
 }
 
-// TestParse: flags may be anywhere before "--", bundled or with their values; a number or a word that begins with a blank is
-// an argument.
+// TestParse: flags are valid anywhere before "--", bundled or with their values, and
+// a number or a word that starts with a blank is an argument.
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ words, flags, args []string }{
 		{[]string{"call", "e", "m", "-1"}, nil, []string{"e", "m", "-1"}},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: errors name what is wrong, with a similar name.
+// TestParseRefuses: an error names the mistake and a similar name.
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		words      []string
@@ -72,7 +72,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestRewrite: a proposed line has the flags that were typed; there is none if it would show a secret.
+// TestRewrite: a fix has the flags of the typed line, and is omitted if it would show a
+// secret.
 func TestRewrite(t *testing.T) {
 	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
 	if err != nil {
@@ -102,7 +103,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestFlagValues: durations may lack their unit, sizes have binary ones.
+// TestFlagValues: durations default to seconds, sizes have binary units.
 func TestFlagValues(t *testing.T) {
 	for text, want := range map[string]time.Duration{"10": 10 * time.Second, "1m30s": 90 * time.Second, "0": time.Duration(unbounded)} {
 		var d Duration

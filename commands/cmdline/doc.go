@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command with everything below it as plain data. Help, the
-// manual, the completions and the README are made from it (scripts/gen).
+// A Doc describes one command with everything below it as plain data. scripts/gen makes
+// help, manual, completions and README from it.
 type Doc struct {
 	Name        string
 	Aliases     []string
@@ -28,14 +28,14 @@ type FlagDoc struct {
 	Group    string   // its heading in help; "": none
 	Env      []string // environment variables that set it
 	Default  string
-	Repeated bool // it may be given more than once
+	Repeated bool // can be given more than once
 
-	Needs    string   // what the endpoint must have for it to apply; "": it always applies
-	With     string   // the flags of which one must be given with it, as "--a or --b"; "": none
-	Dialects []string // the dialects in which it applies; nil: it is not about dialects
+	Needs    string   // what the endpoint must have; "": nothing
+	With     string   // the flags, one of which must be given, as "--a or --b"; "": none
+	Dialects []string // the dialects that have it; nil: all
 }
 
-// Choices returns the words of which the value must be one; nil if it is free.
+// Choices returns the valid values; nil if any value is valid.
 func (f FlagDoc) Choices() []string {
 	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
 		return nil
@@ -59,10 +59,9 @@ type StatusDoc struct {
 // ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
-// DocOf describes cmd with its subcommands and flags. A flag's Arg is the
-// backquoted word of its usage, as in cli's own help: lower-case alternatives
-// between "|" are the values for completion, and FILE and DIR are completed as
-// such.
+// DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted
+// word of its usage: completion offers lower-case alternatives between "|", and
+// file names for FILE and DIR.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,
@@ -101,8 +100,7 @@ func flagDoc(f cli.Flag) FlagDoc {
 }
 
 // unquote removes the backquotes from a usage text and returns the word between
-// the first two. A word at the beginning of the text with a colon after it is
-// removed as well.
+// the first two. It removes a leading word with a colon.
 func unquote(usage string) (arg, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -118,7 +116,7 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
-// LongFirst returns names with those of one letter last.
+// LongFirst returns names with one-letter names last.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
 	slices.SortStableFunc(out, func(a, b string) int { return min(len(b), 2) - min(len(a), 2) })

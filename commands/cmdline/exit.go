@@ -7,9 +7,8 @@ import (
 	"rpcx/wire"
 )
 
-// A Status is one row of the table of exit statuses. Once published the codes
-// never change. Of several failures the one with the lowest rank decides the
-// status.
+// A Status is one row of the table of exit statuses. The codes never change. Of
+// several failures, the one with the lowest rank decides the status.
 type Status struct {
 	Code    int
 	kind    wire.FaultKind
@@ -50,8 +49,8 @@ func StatusOf(kind wire.FaultKind) Status {
 	return StatusOf(wire.Internal)
 }
 
-// Worst returns the failure, of all that are joined in err, that decides the
-// exit status; nil if err is nil.
+// Worst returns the failure in err that decides the exit status; nil if err is
+// nil.
 func Worst(err error) *wire.Fault {
 	if err == nil {
 		return nil
@@ -69,8 +68,7 @@ func Worst(err error) *wire.Fault {
 	return ToFault(err)
 }
 
-// ToFault returns any error as a Fault; one of an unknown kind is reported as a
-// defect of rpcx.
+// ToFault returns any error as a Fault; one of an unknown kind is a defect of rpcx.
 func ToFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -83,7 +81,7 @@ func ToFault(err error) *wire.Fault {
 	case errors.As(err, &closed):
 		return &wire.Fault{Kind: wire.Closed, Message: closed.Error(), Close: closed, Child: closed.Child}
 	case errors.Is(err, context.DeadlineExceeded):
-		return wire.NewFault(wire.Timeout, "out of time", err)
+		return wire.NewFault(wire.Timeout, "the deadline expired", err)
 	case errors.Is(err, context.Canceled):
 		return wire.NewFault(wire.Interrupted, "interrupted", err)
 	case errors.Is(err, wire.ErrUnsupported):
@@ -92,8 +90,8 @@ func ToFault(err error) *wire.Fault {
 	return wire.NewFault(wire.Internal, err.Error(), err)
 }
 
-// Quiet reports whether nothing is printed for f because the status says enough:
-// signals and a closed pipe.
+// Quiet reports whether f has no message: signals and a closed pipe, which the status
+// shows.
 func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
@@ -107,12 +105,11 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error that only sets the exit status: that of the command
-// that serve ran.
+// CommandStatus is an error that only sets the exit status: that of the command of serve.
 type CommandStatus struct {
 	Code int
 	Text string
 }
 
-// Error returns which command ended, and how.
+// Error names the command and its end.
 func (e CommandStatus) Error() string { return e.Text }

@@ -4,8 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The headings of flags in help. Flags that only one dialect has are below its
-// name.
+// The headings of flags in help. Flags of a single dialect have its name as heading.
 
 const (
 	GroupCommon     = "Common"
@@ -28,7 +27,7 @@ const (
 )
 
 // Bool returns a flag without a value, which stores into to. group is its
-// heading in help, short a second name of one letter or "".
+// heading in help; short is a one-letter name or "".
 func Bool(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -37,21 +36,21 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
-// OptionalText makes a flag for a text that may be empty: to is nil if the flag was not given.
+// OptionalText returns a flag for a string that may be empty; to is nil if the flag is not given.
 func OptionalText(group, name, usage string, to **string) Flag {
 	return Generic(group, name, usage, optionalText{to})
 }
 
-// Counted is Bool for a flag that can be repeated, as in -vv; count is how
-// often it was given.
+// Counted is Bool for a flag that can be repeated, as in -vv; count is the number of
+// repetitions.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
 	f.Config.Count = count
 	return f
 }
 
-// Text returns a flag for a text, which stores into to. group is its heading in
-// help, short a second name of one letter or "".
+// Text returns a flag for a string, which stores into to. group is its heading in
+// help; short is a one-letter name or "".
 func Text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -60,8 +59,8 @@ func Text(group, name, short, usage string, to *string) Flag {
 	return f
 }
 
-// List returns a flag that may be given several times, which appends to to.
-// group is its heading in help, short a second name of one letter or "".
+// List returns a flag that can be repeated, which appends to to. group is its heading
+// in help; short is a one-letter name or "".
 func List(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -70,19 +69,19 @@ func List(group, name, short, usage string, to *[]string) Flag {
 	return f
 }
 
-// Generic returns a flag whose value parses itself, which stores into to. group
+// Generic returns a flag with a value type of its own, which stores into to. group
 // is its heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
-// Parsed makes a flag whose value is read by a function when it is met.
+// Parsed returns a flag whose value read parses as soon as it is found.
 func Parsed(group, name, short, usage string, read func(text string) error) Flag {
 	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
 
-// Number returns a flag for a whole number that is at least least, which stores
-// into to. group is its heading in help.
+// Number returns a flag for a whole number of at least least, which stores into to. group
+// is its heading in help.
 func Number(group, name, usage string, least int64, to *int64) Flag {
 	return Generic(group, name, usage, boundedInt{to, least})
 }

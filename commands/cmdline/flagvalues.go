@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means
-// that it was not given; a 0 that was given is stored as unbounded.
+// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means not
+// given; a given 0 is stored as unbounded.
 type Duration time.Duration
 
-// unbounded is the value of a bound that was given as 0.
+// unbounded is the value of a given 0.
 const unbounded Duration = -1
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (d *Duration) Set(text string) error {
 	v, err := time.ParseDuration(text)
 	if err != nil {
 		v, err = time.ParseDuration(text + "s")
 	}
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is no duration: write 500ms, 10s or 2m", text)
+		return fmt.Errorf("%q is not a duration: write 500ms, 10s or 2m", text)
 	}
 	*d = Duration(v)
 	if v == 0 {
@@ -33,10 +33,10 @@ func (d *Duration) Set(text string) error {
 
 func (d *Duration) Get() any { return time.Duration(*d) }
 
-// String returns "": help describes the default in its own words.
+// String returns "": the usage text of each flag has its default.
 func (*Duration) String() string { return "" }
 
-// Or returns the duration; usual if it was not given.
+// Or returns the duration; usual if it is not given.
 func (d Duration) Or(usual time.Duration) time.Duration {
 	if d == 0 {
 		return usual
@@ -47,13 +47,13 @@ func (d Duration) Or(usual time.Duration) time.Duration {
 // A positiveDuration is a Duration above zero.
 type positiveDuration struct{ *Duration }
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (s positiveDuration) Set(text string) error {
 	if err := s.Duration.Set(text); err != nil {
 		return err
 	}
 	if *s.Duration == unbounded {
-		return fmt.Errorf("%q is no time at all", text)
+		return fmt.Errorf("%q is not above zero", text)
 	}
 	return nil
 }
@@ -64,11 +64,11 @@ type boundedInt struct {
 	least int64
 }
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (w boundedInt) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < w.least {
-		return fmt.Errorf("%q is no whole number of at least %d", text, w.least)
+		return fmt.Errorf("%q is not a whole number of at least %d", text, w.least)
 	}
 	*w.to = n
 	return nil
@@ -76,7 +76,7 @@ func (w boundedInt) Set(text string) error {
 
 func (w boundedInt) Get() any { return *w.to }
 
-// String shows no default: the usage text of each flag says it.
+// String returns "": the usage text of each flag has its default.
 func (w boundedInt) String() string { return "" }
 
 // An enum is the value of a flag that must be one of a few words.
@@ -85,10 +85,10 @@ type enum struct {
 	words []string
 }
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (c enum) Set(text string) error {
 	if !slices.Contains(c.words, text) {
-		return fmt.Errorf("%q is none of %s", text, strings.Join(c.words, ", "))
+		return fmt.Errorf("%q is not one of %s", text, strings.Join(c.words, ", "))
 	}
 	*c.to = text
 	return nil
@@ -107,7 +107,7 @@ func (e optionalEnum) LoneValue() string { return e.words[0] }
 // A Size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
 type Size int
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (s *Size) Set(text string) error {
 	upper := strings.ToUpper(text)
 	upper = strings.TrimSuffix(strings.TrimSuffix(upper, "B"), "I")
@@ -119,7 +119,7 @@ func (s *Size) Set(text string) error {
 	}
 	n, err := strconv.ParseInt(upper, 10, 32)
 	if err != nil || n < 1 || n<<shift>>shift != n {
-		return fmt.Errorf("%q is no size: write 1000, 64K or 64M", text)
+		return fmt.Errorf("%q is not a size: write 1000, 64K or 64M", text)
 	}
 	*s = Size(n << shift)
 	return nil
@@ -127,10 +127,10 @@ func (s *Size) Set(text string) error {
 
 func (s *Size) Get() any { return int(*s) }
 
-// String says nothing, as that of Duration.
+// String returns "": the usage text of each flag has its default.
 func (*Size) String() string { return "" }
 
-// An optionalText is a flag's text, or nil.
+// An optionalText is a string that can be absent.
 type optionalText struct{ to **string }
 
 // Set takes any text.
@@ -143,10 +143,10 @@ func (g optionalText) Get() any { return *g.to }
 
 func (g optionalText) String() string { return "" }
 
-// parsed is a flag's value that a function reads.
+// parsed is a flag's value that a function parses.
 type parsed struct{ read func(text string) error }
 
-// Set reads text; an error says what would be right.
+// Set parses text.
 func (p parsed) Set(text string) error { return p.read(text) }
 
 func (p parsed) Get() any { return nil }

@@ -25,7 +25,7 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// A lone value is that of a flag which may be given without one.
+// A lone value is the value of a flag that is given without one.
 type lone interface{ LoneValue() string }
 
 // loneValue returns the value of a flag that is given without one; false if f
@@ -42,8 +42,8 @@ func loneValue(f Flag) (string, bool) {
 	return v.LoneValue(), true
 }
 
-// Execute runs the command that l names. The library's own Run would first prepare help and completions of its own, which
-// are never shown and take as long as connecting to a peer.
+// Execute runs the command of l. The library's own Run would also prepare help and
+// completions that are never shown, which takes as long as connecting to a peer.
 func Execute(ctx context.Context, l *CommandLine) error {
 	l.Cmd.DisableSliceFlagSeparator = true // values have commas
 	for _, f := range l.Cmd.Flags {
@@ -63,7 +63,7 @@ func Execute(ctx context.Context, l *CommandLine) error {
 	return l.Cmd.Action(ctx, l.Cmd)
 }
 
-// Value returns the value of the command's flag with this name; nil if there is none.
+// Value returns the value of the command's flag of this name; nil if it has no such flag.
 func (l *CommandLine) Value(name string) any {
 	for _, f := range l.Cmd.Flags {
 		if called(f, name) {
@@ -73,7 +73,7 @@ func (l *CommandLine) Value(name string) any {
 	return nil
 }
 
-// called reports whether name is one of f's names, which the library puts together anew for each question.
+// called reports whether name is one of f's names. The library's Names allocates a list for each call.
 func called(f Flag, name string) bool {
 	switch f := f.(type) {
 	case *cli.BoolFlag:

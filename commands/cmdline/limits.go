@@ -1,16 +1,14 @@
 package cmdline
 
-// A Limit is a wait or a buffer that a peer could prolong or fill, with its
-// bound.
+// A Limit is the bound of a wait or a buffer that a peer could prolong or fill.
 type Limit struct {
-	What  string // what is awaited or stored
-	Bound string // how long, or how much
+	What  string // the wait or the buffer
+	Bound string // its limit
 	Flag  string // the flag that changes it, without dashes; "": none
-	Then  string // what happens beyond it
+	Then  string // what happens at the limit
 }
 
-// Limits returns the table of the manual: everything that a peer could prolong
-// or fill.
+// Limits returns the table of the manual: everything that a peer could prolong or fill.
 func Limits() []Limit {
 	return []Limit{
 		{"a connection, TLS and the upgrade included", "10s", "connect-timeout", "status 3"},

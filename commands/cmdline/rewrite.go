@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForCommand returns the line of another command with those flags of l that say
-// how the peer is reached, and with more flags; nil if it would show a secret.
+// ForCommand returns the line of another command with the flags of l for reaching the
+// peer, and more flags; nil if it would show a secret.
 func (l *CommandLine) ForCommand(command string, args []string, more ...string) []string {
 	other := *l
 	other.Path, other.Flags = []string{command}, nil
@@ -24,8 +24,7 @@ func (l *CommandLine) ForCommand(command string, args []string, more ...string) 
 	return other.WithArgs(args)
 }
 
-// Has reports whether a flag was given on the command line, by either of its
-// names.
+// Has reports whether a flag is on the command line, by either of its names.
 func (l *CommandLine) Has(name string) bool {
 	return slices.ContainsFunc(l.Flags, func(f string) bool {
 		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
@@ -37,8 +36,8 @@ func (l *CommandLine) Has(name string) bool {
 	})
 }
 
-// IsSafeName reports whether a name that a peer chose may be part of a
-// suggested command: it has only letters, digits and a few marks.
+// IsSafeName reports whether a name that a peer chose is safe in a fix: it has only
+// letters, digits and a few marks.
 func IsSafeName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -50,7 +49,7 @@ func IsSafeName(name string) bool {
 	return name != ""
 }
 
-// WithArgs returns l with other arguments; nil if it would show a secret, or is the line that was typed.
+// WithArgs returns l with other arguments; nil if it would show a secret or equals the typed line.
 func (l *CommandLine) WithArgs(args []string) []string {
 	if hasSecret(l.Flags, args) {
 		return nil
@@ -108,7 +107,8 @@ func isSecretFlag(f string) bool {
 	return false
 }
 
-// hasSecret reports whether a word of a command line must not be shown again: a password, a token, or a header with one.
+// hasSecret reports whether a command line holds a secret: a password, a token, or a header
+// with one.
 func hasSecret(flags, args []string) bool {
 	if slices.ContainsFunc(flags, isSecretFlag) {
 		return true

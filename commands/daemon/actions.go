@@ -8,24 +8,24 @@ import (
 	"rpcx/commands/env"
 )
 
-// sessionOnly are the flags that go with --session alone.
+// sessionOnly are the flags that need --session.
 var sessionOnly = []string{"ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default"}
 
-// Asked reports whether the command line asks for a session.
+// Asked reports whether the line opens a session instead of a conversation.
 func Asked(l *cmdline.CommandLine) (bool, error) {
 	if l.Has("session") {
 		return true, refuseOutput(l)
 	}
 	for _, flag := range sessionOnly {
 		if l.Has(flag) {
-			return false, l.Usage("--%s goes with --session", flag)
+			return false, l.Usage("--%s needs --session", flag)
 		}
 	}
 	return false, nil
 }
 
-// Keep opens the session that the line asks for, and returns when it is live. In the
-// session's own process it returns when the session ends.
+// Keep opens the session of the line, and returns when it is ready. In the session's own
+// process it returns when the session ends.
 func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	if len(run.Line.Args) > 1 {
 		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", run.Line.Args[1])
@@ -33,23 +33,23 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	return runSession(ctx, run, o)
 }
 
-// refuseOutput returns an error for flags about output or the prompt, because --session has neither. --arg and --argjson are
-// allowed, since hooks use them, too.
+// refuseOutput returns an error for flags about output or the prompt, since --session has
+// neither. --arg and --argjson are allowed, since hooks use them, too.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
 		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
 		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
 		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {
-			f := l.Usage("--%s says what is printed, and --session prints nothing", name)
-			f.Hint = "give it to a command that uses the session"
+			f := l.Usage("--%s is for output, and --session has no output", name)
+			f.Hint = "use it in a command on the session"
 			return f
 		}
 	}
 	for _, flag := range []string{"catalog", "no-check"} {
 		if l.Has(flag) {
-			f := l.Usage("--%s is about what is typed at the prompt, and --session has none", flag)
-			f.Hint = "give it to a command that uses the session"
+			f := l.Usage("--%s is for the prompt, and --session has no prompt", flag)
+			f.Hint = "use it in a command on the session"
 			return f
 		}
 	}

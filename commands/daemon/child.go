@@ -22,14 +22,14 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// startup links a new session process to the command that launched it. Output
-// goes to that command until the session is ready, then to the session's log.
+// startup links a new session process to the command that started it. Output goes to that
+// command until the session is ready, then to the session's log.
 type startup struct {
 	mu         sync.Mutex
 	out        *os.File // nil: the session is ready
 	log        []string // the last lines
 	words      []string
-	parentGone chan struct{} // closed when the launching command has ended
+	parentGone chan struct{} // closed at the end of the command that started the session
 }
 
 // logLines bounds the lines of a session's log, logWidth the bytes of each.
@@ -38,13 +38,13 @@ const (
 	logWidth = 500
 )
 
-// Main is the main function of a session process. It calls execute with the
-// command line that the launching command sent, and returns the exit status.
+// Main is the main function of a session process. It calls execute with the command line from
+// the command that started it, and returns the exit status.
 func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
 		run.Detect(nil)
-		run.Console.Note("this is for rpcx connect --session alone")
+		run.Console.Note("this command line is only for rpcx connect --session")
 		return cmdline.StatusOf(wire.Usage).Code
 	}
 	args := append([]string{"rpcx"}, b.words...)
@@ -60,8 +60,8 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	return cmdline.StatusOf(f.Kind).Code
 }
 
-// readStartup reads the request of the launching command, and watches for the end of that command. Descriptors that are not
-// pipes of such a command are an error.
+// readStartup reads the request of the command that started the process, and watches for the end
+// of that command. It returns an error if the descriptors are not its pipes.
 func readStartup() (*startup, error) {
 	in, out := inherited()
 	if in == nil || out == nil {
@@ -85,8 +85,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr: they go to the launching command until the
-// session is ready, then to the log.
+// Write takes lines of stderr: they go to the command that started the session until the session
+// is ready, then to the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -106,8 +106,7 @@ func (b *startup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send writes n to the launching command; false if that does not listen any
-// more.
+// send writes n to the command that started the session; false if that has ended.
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,11 +124,11 @@ func (b *startup) sendLocked(n startEvent) bool {
 	return err == nil
 }
 
-// Gone is closed when the launching command has ended.
+// Gone is closed at the end of the command that started the session.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
-// Ready reports to the launching command that the session is live, and lets it end. Later output goes to the log, because it
-// would not be read.
+// Ready reports to the command that started the session that it is ready, which ends that
+// command. Later output goes to the log.
 func (b *startup) Ready() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,8 +144,8 @@ func (b *startup) Log() []string {
 	return slices.Clone(b.log)
 }
 
-// runHost runs the session until it ends. It is aborted if the launching command
-// exits before the session is ready.
+// runHost runs the session until it ends. If the command that started it ends before the session
+// is ready, the session ends, too.
 func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint, k daemon.HostOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -157,7 +156,7 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 			select {
 			case <-live:
 			default:
-				cancel(wire.NewFault(wire.Interrupted, "the starter has gone", nil))
+				cancel(wire.NewFault(wire.Interrupted, "the command that started the session has ended", nil))
 			}
 		case <-live:
 		}

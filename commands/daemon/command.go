@@ -31,7 +31,7 @@ type verbOptions struct {
 type verb struct {
 	name, args, usage string
 	description       string
-	flags             func(o *verbOptions) []cmdline.Flag // those that the other commands do not have
+	flags             func(o *verbOptions) []cmdline.Flag // its own flags
 	prints            bool                                // it has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	examples          []cmdline.Example
@@ -48,7 +48,7 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "status", args: "NAME", usage: "tell how a session is, as JSON", prints: true, run: runStatus,
+		name: "status", args: "NAME", usage: "print the state of a session as JSON", prints: true, run: runStatus,
 		description: "Its endpoint, dialect, age, process, traffic, what is pending, hooks, the last error.",
 		examples: []cmdline.Example{
 			{Says: "Is it connected?", Command: "rpcx session status work -r -q .state"},
@@ -56,16 +56,16 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "log", args: "NAME", usage: "print the last lines that a session had to say", prints: true, run: runLog,
-		description: "A session has no stderr: what it would write there is kept, up to 50 lines, each printed as\na JSON string (-r: as text).",
+		name: "log", args: "NAME", usage: "print the last lines of a session's log", prints: true, run: runLog,
+		description: "A session writes its warnings to a log of up to 50 lines. log prints each as a JSON string\n(-r: as text).",
 		examples: []cmdline.Example{
-			{Says: "What went wrong meanwhile", Command: "rpcx session log work -r"},
+			{Says: "The warnings of a session", Command: "rpcx session log work -r"},
 			{Says: "The last lines as JSON strings", Command: `rpcx session log work`},
 		},
 	},
 	{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
-		description: "The peer is told, and then the session's process ends.",
+		description: "It cancels the session's calls on the peer, and then ends the session's process.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user; takes no NAME", &o.closeAll)}
 		},
@@ -75,24 +75,24 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "next", args: "NAME", usage: "claim the oldest call that is parked in a session's inbox", prints: true, run: runNext,
-		description: "It waits for a call that --on NAME=inbox of connect has parked, and prints it as one line:\n" +
-			"{\"id\",\"method\",\"params\"}. No two get the same one.",
+		name: "next", args: "NAME", usage: "claim the oldest call in a session's inbox", prints: true, run: runNext,
+		description: "It waits for a call in the inbox (connect --on NAME=inbox), and prints it as one line:\n" +
+			"{\"id\",\"method\",\"params\"}. Each call is claimed by one process.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{
 				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method),
 				cmdline.PositiveDuration("", "for", "exit with status 124 after `DURATION` without a call (no limit)", &o.waitFor),
-				cmdline.PositiveDuration("", "lease", "let others claim the call if it is not answered within `DURATION` (60s)", &o.lease),
+				cmdline.PositiveDuration("", "lease", "let others claim the call without an answer after `DURATION` (60s)", &o.lease),
 			}
 		},
 		examples: []cmdline.Example{
-			{Says: "Wait for a question for ten seconds", Command: "rpcx session next work --for 10s"},
+			{Says: "Wait for a call for ten seconds", Command: "rpcx session next work --for 10s"},
 			{Says: "The next call of approve", Command: `rpcx session next work --method approve`},
 		},
 	},
 	{
 		name: "reply", args: "NAME ID VALUE", usage: "answer a parked call with a JSON value", run: runReply,
-		description: "ID is the \"id\" that next has printed; - as VALUE reads it from stdin.",
+		description: "ID is the \"id\" that next printed; - as VALUE reads it from stdin.",
 		examples: []cmdline.Example{
 			{Says: "Yes", Command: "rpcx session reply work 1 true"},
 			{Says: "The answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
@@ -123,7 +123,7 @@ func Command(run *env.Env) *cmdline.Command {
 
 const description = `rpcx connect ENDPOINT --session NAME keeps a connection in the background, which every
 command can use as @NAME. These commands show the state of such a session, end it, and
-answer the calls that it has parked (--on NAME=inbox). NAME may also be written @NAME.`
+answer the calls in its inbox (--on NAME=inbox). NAME can also be written as @NAME.`
 
 func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}
@@ -156,11 +156,11 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	}
 	switch n := len(l.Args); {
 	case n > len(want) && len(want) == 0:
-		return l.Usage("%s takes no arguments here: not %q", v.name, l.Args[0])
+		return l.Usage("%s takes no arguments, not %q", v.name, l.Args[0])
 	case n > len(want):
-		return l.Usage("%s takes %s and nothing else, not %q", v.name, v.args, l.Args[len(want)])
+		return l.Usage("%s takes only %s, not %q", v.name, v.args, l.Args[len(want)])
 	case n < len(want):
-		f := l.Usage("%s is missing: session %s takes %s", want[n], v.name, v.args)
+		f := l.Usage("no %s given: session %s takes %s", want[n], v.name, v.args)
 		if want[n] == "NAME" {
 			f.Hint = "rpcx session list lists the sessions"
 		}
@@ -169,8 +169,8 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	return options.Alone(l).Check(l)
 }
 
-// nameOf returns the session that NAME, with or without @, names; @ alone is
-// the one of RPCX_ENDPOINT.
+// nameOf returns the session called NAME, with or without @; @ alone is that of
+// RPCX_ENDPOINT.
 func nameOf(l *cmdline.CommandLine) (string, error) {
 	given := l.Args[0]
 	if given == "@" {
@@ -178,14 +178,14 @@ func nameOf(l *cmdline.CommandLine) (string, error) {
 	}
 	name := strings.TrimPrefix(given, "@")
 	if err := rundir.CheckName(name); err != nil {
-		f := l.Usage("%s is no session", given)
-		f.Hint = "name it as NAME or @NAME; rpcx session list lists the sessions"
+		f := l.Usage("%s is not a session", given)
+		f.Hint = "write NAME or @NAME; rpcx session list lists the sessions"
 		return "", f
 	}
 	return name, nil
 }
 
-// withSession calls do with the session that the first argument names, within --timeout.
+// withSession calls do with the session of the first argument, within --timeout.
 func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	name, err := nameOf(run.Line)
 	if err != nil {
@@ -201,8 +201,8 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	return env.Cause(cl.Ctx, err)
 }
 
-// withInbox is withSession for requests to the inbox of a live session, which does
-// not exit for being idle meanwhile.
+// withInbox is withSession for requests to the inbox of a live session, which does not count as
+// idle meanwhile.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		if err := c.Live(cl.Ctx); err != nil {

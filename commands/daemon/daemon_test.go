@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// TestStartupTells: until the session is ready its words go to the command that
-// launched it, from then on to a bounded log.
+// TestStartupTells: until the session is ready, stderr goes to the command that started it, then
+// to a bounded log.
 func TestStartupTells(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -39,7 +39,8 @@ func TestStartupTells(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidToNobody: output during startup precedes the report of readiness, or goes to the log.
+// TestNothingIsSaidToNobody: lines written while the session becomes ready go to the command or
+// to the log, and are not lost.
 func TestNothingIsSaidToNobody(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
@@ -69,7 +70,7 @@ func TestNothingIsSaidToNobody(t *testing.T) {
 	}
 }
 
-// TestSubscriptions: --subscribe is a method, with its params behind a blank.
+// TestSubscriptions: --subscribe is a method, with params after a blank.
 func TestSubscriptions(t *testing.T) {
 	e := endpoint.Endpoint{Dialect: "jsonrpc"}
 	op, err := subscription(e, ` eth_subscribe ["newHeads"] `)
@@ -88,15 +89,15 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestAsked: flags of --session are rejected without it, and output flags with it.
+// TestAsked: flags of sessions need --session, which refuses flags about output.
 func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}
 	for flags, want := range map[string]string{
 		"--ensure":                "--ensure goes with --session",
-		"--session=a --jq=.":      "--jq says what is printed, and --session prints nothing",
+		"--session=a --jq=.":      "--jq is for output, and --session has no output",
 		"--session=a --arg=x=":    "",
-		"--session=a --catalog=x": "--catalog is about what is typed at the prompt, and --session has none",
+		"--session=a --catalog=x": "--catalog is for the prompt, and --session has no prompt",
 	} {
 		l := &cmdline.CommandLine{Cmd: cmd, Path: []string{"connect"}, Flags: strings.Fields(flags), Args: []string{"demo:orders"}}
 		_, err := Asked(l)

@@ -7,14 +7,13 @@ import (
 	"rpcx/commands/options"
 )
 
-// Options holds the flags of connect for sessions, and those of the connection
-// that a session holds.
+// Options holds the flags of connect for sessions and their connections.
 type Options struct {
 	options.Client
 	Session SessionFlags
 }
 
-// SessionFlags holds the flags of connect about the life of a session.
+// SessionFlags holds the flags of connect for sessions.
 type SessionFlags struct {
 	session   string
 	ensure    bool

@@ -24,7 +24,7 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		if o.waitFor > 0 {
 			time.AfterFunc(time.Duration(o.waitFor), func() {
-				cl.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call was parked within %v (--for)", time.Duration(o.waitFor)), nil))
+				cl.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("no call within %v (--for)", time.Duration(o.waitFor)), nil))
 			})
 		}
 		return c.Next(cl.Ctx, o.method, o.lease.Or(defaultLease), func(line json.RawMessage) error {
@@ -37,7 +37,7 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 func parkedID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, wire.NewFault(wire.Usage, fmt.Sprintf("%q is no ID: it is the \"id\" that session next has printed", text), nil)
+		return 0, wire.NewFault(wire.Usage, fmt.Sprintf("%q is not an ID: use the \"id\" that session next prints", text), nil)
 	}
 	return id, nil
 }
@@ -55,7 +55,7 @@ func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
 	}
 	raw = env.TrimBlank(raw)
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
-		return wire.NewFault(wire.Usage, "the VALUE is no JSON: "+err.Error(), err)
+		return wire.NewFault(wire.Usage, "the VALUE is not valid JSON: "+err.Error(), err)
 	}
 	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		return c.Reply(cl.Ctx, id, raw)
@@ -69,7 +69,7 @@ func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
 		return err
 	}
 	if _, err := strconv.ParseInt(code, 10, 64); err != nil {
-		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is no whole number", code), nil)
+		return wire.NewFault(wire.Usage, fmt.Sprintf("the CODE %q is not a whole number", code), nil)
 	}
 	return withInbox(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		return c.Reject(cl.Ctx, id, &wire.Error{Code: json.RawMessage(code), Message: text})

@@ -35,18 +35,18 @@ func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOpt
 	if names, err := profile.Names(); err != nil {
 		return k, err
 	} else if slices.Contains(names, k.Name) {
-		return k, wire.NewFault(wire.Usage, fmt.Sprintf("%s is a profile's name, so no session can have it", k.Name), nil)
+		return k, wire.NewFault(wire.Usage, fmt.Sprintf("cannot open session %s: a profile has that name", k.Name), nil)
 	}
 	if e.Socket != "" {
-		return k, run.Line.Usage("a session needs a connection of its own: %s is one already", e)
+		return k, run.Line.Usage("cannot open a session on %s, which is already a connection", e)
 	}
 	if e.Address.Scheme == "stdio" {
-		return k, run.Line.Usage("stdio: cannot go to the background")
+		return k, run.Line.Usage("stdio: cannot run in the background")
 	}
 	if o.Session.inboxDefault != "" {
 		k.InboxDefault = json.RawMessage(strings.TrimSpace(o.Session.inboxDefault))
 		if err := scan.Valid(k.InboxDefault, wire.DefaultMaxDepth); err != nil {
-			return k, wire.NewFault(wire.Usage, "--inbox-default is no JSON: "+err.Error(), err)
+			return k, wire.NewFault(wire.Usage, "--inbox-default is not valid JSON: "+err.Error(), err)
 		}
 	}
 	for _, s := range o.Session.subscribe {
@@ -61,8 +61,8 @@ func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOpt
 	return k, err
 }
 
-// subscription parses one --subscribe: METHOD, or METHOD and its params as
-// JSON. In a dialect that watches code, all of it is code.
+// subscription parses one --subscribe: METHOD, or METHOD and its params as JSON. In a
+// dialect that watches code, all of it is code.
 func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
 	if e.Spec().Evaluation.IsLive() {
@@ -75,7 +75,7 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	if found {
 		op.Params = json.RawMessage(strings.TrimSpace(params))
 		if err := scan.Valid(op.Params, wire.DefaultMaxDepth); err != nil {
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are no JSON: %v", wire.Quote(given), err), err)
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--subscribe %s: the params are not valid JSON: %v", wire.Quote(given), err), err)
 			f.Hint = `write METHOD, or "METHOD JSON"`
 			return op, f
 		}
@@ -86,8 +86,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect, hooks, subscriptions and tape, and the
-// working directory if one of them depends on it.
+// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect, hooks,
+// subscriptions and tape, and the working directory if one of them depends on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)

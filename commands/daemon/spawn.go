@@ -1,6 +1,5 @@
-// Package daemon has the sessions of connect: it starts the process that holds
-// a connection, is the main function of that process, and has the commands for
-// a session's state, inbox and end.
+// Package daemon has the sessions of connect: it starts the process of a session, is the
+// main function of that process, and has the commands for a session's state, inbox and end.
 package daemon
 
 import (
@@ -23,28 +22,27 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A session lives in its own process. The command that opens it starts rpcx again, sends it the command line through a pipe,
-// so that other users cannot see it, and returns when the process reports that the session is ready.
+// A session lives in a process of its own. The command that opens it starts rpcx again, sends
+// it the command line through a pipe, which hides it from other users, and returns when the
+// process reports that the session is ready.
 
-// BackgroundWord, followed by a session's name, is the command line of such a
-// process.
+// BackgroundWord, followed by a session's name, is the command line of such a process.
 const BackgroundWord = "session:"
 
-// A startRequest is the command line that the launching command sends to the
-// session process.
+// A startRequest is the command line for the session process.
 type startRequest struct {
 	Words []string `json:"words"`
 }
 
-// A startEvent is one line from the session process to the launching command:
-// stderr text, a failure, or ready.
+// A startEvent is one line from the session process to the command that started it: stderr
+// text, a failure, or ready.
 type startEvent struct {
 	Stderr []byte          `json:"stderr,omitempty"`
 	Fault  json.RawMessage `json:"fault,omitempty"`
 	Live   bool            `json:"live,omitempty"`
 }
 
-// runSession starts a session; in the session's own process it holds it.
+// runSession starts a session, or runs it in the session's own process.
 func runSession(ctx context.Context, run *env.Env, o *Options) error {
 	e, _, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
@@ -68,14 +66,14 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 		err := spawn(cl.Ctx, run, k.Name)
 		f := wire.AsFault(err)
 		if o.Session.ensure && f != nil && f.Kind == wire.Conflict && tries < 3 {
-			continue // another process was faster
+			continue // another process opened it first
 		}
 		return env.Cause(cl.Ctx, err)
 	}
 }
 
-// sameSession reports whether the session lives and has the same fingerprint. A
-// different fingerprint is a Fault of kind Conflict.
+// sameSession reports whether the session is live with the same fingerprint. Another
+// fingerprint is a Fault of kind Conflict.
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
@@ -84,7 +82,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
-		return false, nil // it has ended, or is about to
+		return false, nil // the session has ended, or will soon
 	case err != nil:
 		return false, err
 	}
@@ -92,15 +90,15 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 		return false, err
 	}
 	if c.Fingerprint() != k.Fingerprint {
-		f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists with another endpoint, other hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil)
-		f.Hint = "rpcx session close " + k.Name + " ends it"
+		f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists with another endpoint, hooks, subscriptions or tape (%s)", k.Name, c.Endpoint()), nil)
+		f.Hint = "close it with rpcx session close " + k.Name
 		return false, f
 	}
 	return true, nil
 }
 
-// spawn starts the session process and waits until the session is ready. If ctx
-// ends first, it ends the process.
+// spawn starts the session process and waits until the session is ready. The end of ctx ends
+// the process.
 func spawn(ctx context.Context, run *env.Env, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -146,10 +144,10 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	case err != nil:
 		return err
 	}
-	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was live: %v", died), died)
+	return wire.NewFault(wire.Internal, fmt.Sprintf("the session's process ended before the session was ready: %v", died), died)
 }
 
-// awaitReady copies the process's messages to stderr until it reports ready or a failure, or ends.
+// awaitReady copies the stderr of the process until it reports ready or a failure, or ends.
 func awaitReady(from io.Reader, console *format.Console) (live bool, err error) {
 	in := bufio.NewReader(from)
 	for {

@@ -9,29 +9,27 @@ import (
 	"syscall"
 )
 
-// The descriptors that the launching command passes, beside three that lead nowhere.
+// The descriptors from the command that started the session, after three on /dev/null.
 const (
-	requestFD = 3 // a startRequest, then nothing until the launching command ends
+	requestFD = 3 // a startRequest; closed at the end of the command that started the session
 	eventFD   = 4 // for startEvents, until the session is ready
 )
 
-// handOver gives a session process its two pipes and no other descriptor, and a
-// process session of its own (setsid), so that signals of the terminal do not
-// reach it.
+// handOver gives a session process its two pipes and no other descriptor, and a process
+// session of its own (setsid), which the terminal's signals do not reach.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.ExtraFiles = []*os.File{requests, events}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	closeOnExec()
 }
 
-// inherited returns the pipes that handOver passed; nil for one that is not a
-// pipe.
+// inherited returns the pipes of handOver; nil for one that is not a pipe.
 func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }
 
-// closeOnExec marks inherited descriptors close-on-exec, so that child processes
-// do not hold them open.
+// closeOnExec marks inherited descriptors close-on-exec, since child processes must not hold
+// them open.
 func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -47,7 +45,7 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile returns the pipe that the launching command passed as fd; nil if it is not an open pipe.
+// inheritedFile returns the pipe with the number fd; nil if it is not an open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

@@ -25,7 +25,7 @@ func runStatus(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage { return []json.RawMessage{status} })
 }
 
-// runLog prints the lines that the session has logged.
+// runLog prints the lines of the session's log.
 func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printStatus(ctx, run, o, func(status json.RawMessage) []json.RawMessage {
 		lines := []json.RawMessage{}
@@ -36,8 +36,8 @@ func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// printStatus asks a session for its status and prints the values that choose
-// selects, a line each.
+// printStatus requests the status of a session and prints the values that choose selects, a line
+// each.
 func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
@@ -81,7 +81,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := ""
-			if s.Started != "" { // the session has answered
+			if s.Started != "" { // the session has responded
 				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
 			}
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
@@ -105,16 +105,16 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printValues(ctx, print, lines...)
 }
 
-// A profileLine is what list says of a profile, with the names that a session's state has.
+// A profileLine is a profile in the output of list, with the member names of a session's state.
 type profileLine struct {
 	Name     string `json:"name"`
-	Endpoint string `json:"endpoint,omitempty"` // without secrets; "": it has none that can be read before its variables are filled in
+	Endpoint string `json:"endpoint,omitempty"` // without secrets; "": unknown until its variables are set
 	Dialect  string `json:"dialect,omitempty"`
 	State    string `json:"state"`
 }
 
-// profileLines returns what list says of the profiles. A file that cannot be used is a warning: the sessions are there
-// all the same.
+// profileLines returns the profiles for list. A file that cannot be used is a warning, since the sessions can
+// still be listed.
 func profileLines(run *env.Env) (lines []profileLine) {
 	all, err := profile.List()
 	if err != nil {
@@ -149,13 +149,13 @@ func closeSession(ctx context.Context, run *env.Env, name string) error {
 		defer c.Detach()
 		err = c.End(ctx)
 		for _, job := range c.EndedJobs() {
-			run.Console.Note("the job " + format.CleanLine(job) + " was still running, and has been cancelled")
+			run.Console.Note("the job " + format.CleanLine(job) + " was still running and was cancelled")
 		}
 	}
 	return env.Cause(ctx, err)
 }
 
-// closeAll ends every session of this user, all at once.
+// closeAll ends every session of this user at once.
 func closeAll(ctx context.Context, run *env.Env) error {
 	all, err := daemon.List(ctx)
 	if err != nil {
@@ -167,6 +167,6 @@ func closeAll(ctx context.Context, run *env.Env) error {
 		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended meanwhile is not an error
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that ended meanwhile is not an error
 	return errors.Join(errs...)
 }

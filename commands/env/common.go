@@ -7,9 +7,9 @@ import (
 // CommonFlags are the flags that every command has.
 type CommonFlags struct {
 	Verbose bool
-	verbose int    // how often that was said
-	Meter   *Meter // what is measured, for --write-out; nil: nothing
-	errors  string // this and color are read before the line is parsed, see detect; here they are checked
+	verbose int    // the number of repetitions
+	Meter   *Meter // for --write-out; nil: no measurement
+	errors  string // errors and color are read before the line is parsed (Detect); parsing checks them
 	color   string
 }
 
@@ -25,5 +25,5 @@ func (c *CommonFlags) Flags() []cmdline.Flag {
 	}
 }
 
-// Bytes reports whether bytes are shown, too: -vv.
+// Bytes reports whether to trace bytes, too: -vv.
 func (c *CommonFlags) Bytes() bool { return c.verbose > 1 }

@@ -11,23 +11,23 @@ import (
 )
 
 // A Deadline bounds one call: --timeout the whole, --idle the time between
-// messages. When one of them runs out, Ctx ends with a Fault of kind Timeout as
-// its cause. Stop releases the timers.
+// messages. When one expires, Ctx ends with a Fault of kind Timeout as its
+// cause. Stop releases the timers.
 type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
 	every  time.Duration
 
-	still atomic.Bool // the idle time is not counted and never will be: Touch does nothing
+	still atomic.Bool // there is no idle timer any more: Touch does nothing
 
 	mu      sync.Mutex // guards what follows
 	idle    *time.Timer
 	working int         // running hooks
-	quiet   *wire.Fault // the Fault with which --idle has ended Ctx; nil: it has not
+	quiet   *wire.Fault // the Fault of --idle, if that ended Ctx; else nil
 }
 
-// NewDeadline starts both timers. A duration of zero or less bounds nothing.
+// NewDeadline starts both timers. Zero or less means no bound.
 func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
@@ -42,8 +42,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// NewDeadlineSince is NewDeadline without a bound of the whole, for a call that was sent waited
-// ago.
+// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent waited ago.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
 	c := NewDeadline(ctx, 0, 0)
 	if c.every = idle; idle > 0 {
@@ -60,18 +59,18 @@ func (c *Deadline) startIdle(d time.Duration) {
 	c.idle = time.AfterFunc(d, func() { c.idled(d) })
 }
 
-// idled is called by the timer when no message has come for d.
+// idled handles the expiry of the idle timer.
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // Pause was called at the last moment
+	if c.still.Load() { // Pause came too late for the timer
 		return
 	}
-	if c.working > 0 { // the peer waits for a hook; the time restarts after its response
+	if c.working > 0 { // the peer waits for a hook; Working restarts the timer
 		c.idle.Reset(d)
 		return
 	}
-	c.quiet = wire.NewFault(wire.Timeout, fmt.Sprintf("nothing came for %v (--idle)", d), nil)
+	c.quiet = wire.NewFault(wire.Timeout, fmt.Sprintf("no message for %v (--idle)", d), nil)
 	c.Cancel(c.quiet)
 }
 
@@ -82,7 +81,8 @@ func (c *Deadline) OnIdle() bool {
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
-// Working is called when a hook begins (1) or ends (-1) to work for the peer. Meanwhile the idle time does not count.
+// Working counts a hook that starts (1) or ends (-1). The idle timer stands still while one
+// runs.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
 	return c
 }
 
-// Touch restarts the idle timer because a message came.
+// Touch restarts the idle timer after a message.
 func (c *Deadline) Touch() {
 	if c.still.Load() {
 		return
@@ -136,8 +136,8 @@ func (c *Deadline) Stop() {
 	c.Cancel(nil)
 }
 
-// Cause returns the Fault that ended ctx, if ctx has ended, else err: a timeout or a signal says
-// more than "context canceled".
+// Cause returns the Fault that ended ctx, if ctx has ended, else err: a timeout or a signal is
+// more precise than "context canceled".
 func Cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

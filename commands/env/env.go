@@ -1,6 +1,5 @@
 // Package env holds the state of one run of the program: its standard streams
-// and console, its signals, the deadline of a call, and the endpoint that was
-// named.
+// and console, its signals, the deadline of a call, and its endpoint.
 package env
 
 import (
@@ -28,26 +27,26 @@ type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
 	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
-	Respell   func(typed, method string) string // returns a method of the wire in the spelling of the user who wrote typed; nil: unchanged
-	Profile   *profile.Profile                  // the profile that names the endpoint; nil: none
+	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil: the same spelling
+	Profile   *profile.Profile                  // the endpoint's profile; nil: none
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the connection to the process that holds the endpoint's conversation; nil: this process dials
+	Reached   *relay.Client                                   // the connection to the session's process; nil: this process connects
 	Opened    session.Options                                 // the options of the last connection
-	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: the user is warned of them
-	FromCache bool                                            // the catalog that is shown was stored earlier, as the peer cannot be reached
-	OnMessage func()                                          // called for each message that comes; may be nil
-	Unhandled atomic.Pointer[string]                          // the method of the first notification that no hook handled; nil: none
+	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: a warning
+	FromCache bool                                            // the catalog comes from the cache, since the peer cannot be reached
+	OnMessage func()                                          // called for each received message; may be nil
+	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook; nil: none
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
 	Out       output.Streams
 	Stdout    format.Screen               // the terminal, if any, of stdout
 	Stderr    format.Screen               // the terminal, if any, of stderr
-	Fail      context.CancelCauseFunc     // ends the run with an error, as a signal does
-	AtEnd     []func() error              // called after the command, in this order; their errors count as the command's
+	Fail      context.CancelCauseFunc     // ends the run with an error
+	AtEnd     []func() error              // called after the command, in this order; their errors are the command's
 	Reload    atomic.Pointer[func() bool] // called at SIGHUP; nil: SIGHUP ends the run
 }
 
-// Verbose prints text on stderr if -v was given.
+// Verbose prints text on stderr with -v.
 func (run *Env) Verbose(text string) {
 	if run.Common.Verbose {
 		run.Console.Note(text)
@@ -58,15 +57,14 @@ func (run *Env) Verbose(text string) {
 type Launcher interface {
 	// Gone is closed when that command has ended.
 	Gone() <-chan struct{}
-	// Ready tells that command that the session is live, and that it can end.
+	// Ready reports to that command that the session is live, which ends it.
 	Ready()
-	// Log returns the last lines that this process has written to stderr since.
+	// Log returns the last lines that this process has written to stderr since Ready.
 	Log() []string
 }
 
-// flagBeforeParsing returns the value of a flag before the command line is parsed, because
-// usage errors are reported in the form of --errors. The last one counts;
-// without one it returns value.
+// flagBeforeParsing returns the last value of a flag before the command line is parsed, since
+// usage errors already have the form of --errors. Without the flag it returns value.
 func flagBeforeParsing(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
@@ -85,16 +83,16 @@ func flagBeforeParsing(args []string, flag, value string) string {
 // errorsVariable is the environment variable with the default of --errors.
 const errorsVariable = "RPCX_ERRORS"
 
-// CheckEnvironment returns a usage Fault if RPCX_ERRORS holds no known form.
+// CheckEnvironment returns a usage Fault if RPCX_ERRORS has an unknown value.
 func CheckEnvironment() error {
 	if form := os.Getenv(errorsVariable); form != "" && !slices.Contains(errorForms, form) {
-		return wire.NewFault(wire.Usage, fmt.Sprintf("%s is %q, which is none of %s", errorsVariable, form, strings.Join(errorForms, ", ")), nil)
+		return wire.NewFault(wire.Usage, fmt.Sprintf("%s is %q, not one of %s", errorsVariable, form, strings.Join(errorForms, ", ")), nil)
 	}
 	return nil
 }
 
-// Detect finds out whether stdout and stderr are terminals, and creates the
-// console for stderr.
+// Detect detects whether stdout and stderr are terminals, and creates the console for
+// stderr.
 func (run *Env) Detect(args []string) {
 	color := flagBeforeParsing(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)

@@ -10,11 +10,11 @@ import (
 )
 
 // TestDeadline: each timer ends the context with a Fault that names its flag, and a
-// message restarts the idle timer alone.
+// message restarts only the idle timer.
 func TestDeadline(t *testing.T) {
 	for text, d := range map[string]*Deadline{
 		"not done within 1ns (--timeout)": NewDeadline(context.Background(), 1, 0),
-		"nothing came for 1ns (--idle)":   NewDeadline(context.Background(), 0, 1),
+		"no message for 1ns (--idle)":     NewDeadline(context.Background(), 0, 1),
 	} {
 		<-d.Ctx.Done()
 		err := Cause(d.Ctx, d.Ctx.Err())

@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// selfSignalTimeout bounds the wait for a signal that rpcx sent to itself, which may take a while on a busy machine. A
-// signal that was ignored when the process started never arrives.
+// selfSignalTimeout bounds the wait for a signal from this process to itself, which may take a while on a busy machine. A
+// signal that was ignored at the start never arrives.
 const selfSignalTimeout = 250 * time.Millisecond
 
-// ExitBySignal ends the process by the signal that caused f, so that its parent, such as the
-// loop of a shell, sees that a signal ended it and not only a status. It returns if f was not
-// caused by a signal, or if the signal does not end the process: it is process 1 of a container,
-// or the signal was ignored when it started.
+// ExitBySignal ends the process by the signal that caused f, since its parent, such as the
+// loop of a shell, treats that differently from a status. It returns if no signal caused f, or
+// if the signal does not end the process: as process 1 of a container, or if the signal was
+// ignored at the start.
 func ExitBySignal(f *wire.Fault) {
 	s, ok := signalOf(f.Kind)
 	if !ok {
@@ -32,8 +32,8 @@ func ExitBySignal(f *wire.Fault) {
 		return
 	}
 	if s == syscall.SIGPIPE {
-		// Go's runtime ignores a SIGPIPE that was sent, and ends by it only when a write to
-		// stdout fails. Such a write has failed once already, so another one fails, too.
+		// Go's runtime ignores a SIGPIPE from kill, and dies of SIGPIPE only when a write to
+		// stdout fails. Such a write has failed already, and another one fails again.
 		if brokenStdout(f.Err) {
 			_, _ = os.Stdout.WriteString("\n")
 		}
@@ -59,19 +59,18 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	return 0, false
 }
 
-// A stdout that was closed (>&-) cannot be told from one that leads to /dev/null: before
-// any of our code runs, Go's runtime opens /dev/null for reading and writing in its place,
-// just as others do who start a program whose output they do not want (subprocess.DEVNULL
-// of Python, "ignore" of Node). An error here would make all of these fail, so the output is lost silently.
-
-// brokenStdout reports whether err says that stdout is a pipe without a reader.
+// brokenStdout reports whether err is that of a pipe without a reader at stdout.
+//
+// A closed stdout (>&-) loses its output without an error: Go's runtime opens /dev/null in its
+// place before main, just as programs that discard the output do (subprocess.DEVNULL of Python,
+// "ignore" of Node). The two cannot be distinguished, and an error would break the latter.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
 	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
 }
 
-// OwnFault returns the Fault for a panic of our own code, whose value is what. With -v it
-// prints the stack.
+// OwnFault returns the Fault for a panic of rpcx with the value what. With -v it prints the
+// stack.
 func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	if run.Common.Verbose && run.Console != nil {
 		run.Console.Pass(stack)
@@ -79,8 +78,8 @@ func (run *Env) OwnFault(what any, stack []byte) *wire.Fault {
 	return wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", what), nil)
 }
 
-// Defect ends the program after a goroutine has panicked, with the same message and status as
-// after a panic of the main goroutine, but without cleaning up.
+// Defect ends the program after a goroutine has panicked, with the message and status of a
+// panic in the main goroutine, but without cleaning up.
 func (run *Env) Defect(what any, stack []byte) {
 	f := run.OwnFault(what, stack)
 	st := cmdline.StatusOf(f.Kind)

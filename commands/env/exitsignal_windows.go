@@ -2,5 +2,5 @@ package env
 
 import "syscall"
 
-// signalSelf cannot: no signal ends a process here, its status alone tells.
+// signalSelf returns false: Windows has no such signals.
 func signalSelf(syscall.Signal) bool { return false }

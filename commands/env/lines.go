@@ -11,15 +11,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Lines are the lines of stdin. The first one can be looked at before it is taken.
+// Lines are the lines of stdin. The first one can be read without being consumed.
 type Lines struct {
 	ctx  context.Context
 	once sync.Once
 	come chan stdinLine
-	end  error // why there are no more; set when come is closed
+	end  error // the reason of the end; set when come is closed
 
-	looked bool       // the first line was waited for already
-	held   *stdinLine // the first line, read ahead and not taken yet
+	looked bool       // first has waited for the first line
+	held   *stdinLine // the first line, if first has read it
 }
 
 type stdinLine struct {
@@ -27,11 +27,11 @@ type stdinLine struct {
 	text []byte
 }
 
-// firstLine is how long the first line of stdin is awaited before the handshake: the line may be a handshake of the user's
-// own.
+// firstLine bounds the wait for the first line of stdin before a handshake: the line may be a
+// handshake of the user's own.
 const firstLine = 2 * time.Second
 
-// read begins to read stdin.
+// read starts reading stdin.
 func (t *Lines) read() {
 	t.once.Do(func() {
 		t.come = make(chan stdinLine)
@@ -50,11 +50,11 @@ func (t *Lines) read() {
 	})
 }
 
-// NewLines returns the lines of stdin, which are read until ctx ends.
+// NewLines returns the lines of stdin; ctx ends the reading.
 func NewLines(ctx context.Context) *Lines { return &Lines{ctx: ctx} }
 
-// Method returns a function that returns the method that the first line calls, a message in the
-// dialect of spec; "" if there is no line in time.
+// Method returns a function that returns the method of the first line, a message in the dialect
+// of spec; "" if there is no line in time.
 func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	member := "method"
 	if spec.Shape != nil {
@@ -63,7 +63,7 @@ func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	return t.MethodAt(member)
 }
 
-// MethodAt is Method for messages whose method is at the dotted path.
+// MethodAt is Method for messages with the method at the dotted path.
 func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	return func(ctx context.Context) string {
 		line := t.first(ctx)
@@ -74,7 +74,7 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	}
 }
 
-// first returns the first line, if it arrives in time. It can still be taken.
+// first returns the first line, if there is one in time, without consuming it.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {
@@ -94,7 +94,7 @@ func (t *Lines) first(ctx context.Context) []byte {
 	return t.held.text
 }
 
-// Each calls take with each line, until take fails or the input ends.
+// Each calls take with each line, until take fails or stdin ends.
 func (t *Lines) Each(take func(n int64, line []byte) error) error {
 	t.read()
 	if t.held != nil {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Meter counts what a command sent and received, and notes when, for --write-out. Any goroutine may use it; nil counts
+// A Meter counts what a command sends and receives, and when, for --write-out. Any goroutine may use it; a nil Meter does
 // nothing.
 type Meter struct {
 	form    *template.Template // nil: all measurements, as JSON
@@ -19,7 +19,7 @@ type Meter struct {
 
 	mu       sync.Mutex
 	address  string
-	connect  time.Duration // the time from the start to that step; 0: the step was not made
+	connect  time.Duration // the time from the start to that step; 0: no such step
 	tls      time.Duration
 	first    time.Duration
 	bytes    [2]int64 // of messages, by direction
@@ -35,16 +35,16 @@ func NewMeter(form string, started time.Time) (*Meter, error) {
 	var err error
 	m.form, err = template.New("write-out").Option("missingkey=error").Parse(strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(form))
 	if err == nil {
-		err = m.form.Execute(new(strings.Builder), m.members(0)) // no member of another name
+		err = m.form.Execute(new(strings.Builder), m.members(0)) // unknown members are errors
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s (there are .connect, .tls, .first_message, .total, .address, .bytes.sent, .bytes.received, "+
+		return nil, fmt.Errorf("%s (valid: .connect, .tls, .first_message, .total, .address, .bytes.sent, .bytes.received, "+
 			".messages.sent, .messages.received and .status)", strings.TrimPrefix(err.Error(), "template: "))
 	}
 	return m, nil
 }
 
-// Fact notes the times in a Fact.
+// Fact records the time of a Fact.
 func (m *Meter) Fact(f wire.Fact) {
 	if m == nil || f.Who != "" {
 		return
@@ -76,7 +76,7 @@ func (m *Meter) Message(d wire.Direction, msg []byte) {
 	m.messages[d]++
 }
 
-// members returns the values that a template can use; times are in seconds since the start.
+// members returns the values for a template; times are in seconds since the start.
 func (m *Meter) members(status int) map[string]any {
 	return map[string]any{
 		"connect": m.connect.Seconds(), "tls": m.tls.Seconds(), "first_message": m.first.Seconds(), "total": time.Since(m.started).Seconds(),
@@ -108,7 +108,7 @@ func (m *Meter) json(status int) []byte {
 	return o.End()
 }
 
-// Report prints what was counted on stderr, at the end of a command that ends with status.
+// Report prints the measurements on stderr, at the end of a command with that status.
 func (run *Env) Report(status int) {
 	m := run.Common.Meter
 	if m == nil {

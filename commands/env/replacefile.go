@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile gives file the content that write writes. A regular file is replaced after success
-// and in one step, so that no reader sees a part of it, and keeps its mode; a new one gets 0600.
-// Of a symbolic link the target is replaced. A device, a FIFO and the like is written to.
+// ReplaceFile replaces the content of file by what write writes. A regular file is replaced in one
+// step after success, so that readers see the old or the new one, and keeps its mode; a new file
+// gets 0600. For a symbolic link, the target is replaced. A device or FIFO is written to.
 func ReplaceFile(file string, write func(f *os.File) error) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target

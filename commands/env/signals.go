@@ -13,36 +13,36 @@ import (
 	"rpcx/wire"
 )
 
-// The bounds of closing in order: first the closing messages to the peer, then the connection.
+// The time limits of a regular end: first the messages to the peer, then closing the
+// connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
 	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, asked, killed
 	CloseTimeout     = 2 * time.Second // for a command that we have started, and for hooks that still answer
 )
 
-// The limits after a deadline or a signal, counted from there. Even with a
-// child and hooks that ignore everything, all of it takes less than a second.
+// The time limits after a deadline or a signal, counted from there. They end rpcx within a
+// second, even if children and hooks ignore signals.
 const (
 	hurriedGoodbye = 200 * time.Millisecond
 	hurriedClose   = 400 * time.Millisecond
-	hurriedPrint   = 400 * time.Millisecond // for printing messages that have come
+	hurriedPrint   = 400 * time.Millisecond // for printing received messages
 )
 
-// GraceContext returns a context that ends a moment after ctx, for closing a
-// connection.
+// GraceContext returns a context for closing a connection: it ends hurriedClose after ctx.
 func GraceContext(ctx context.Context) context.Context {
 	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
 	return hurry
 }
 
-// Signals are SIGINT, SIGTERM and SIGHUP, as the process receives them.
+// Signals receives SIGINT, SIGTERM and SIGHUP for the process.
 type Signals struct {
 	ready chan struct{} // closed once they are received
 	run   atomic.Pointer[running]
 }
 
-// running is the run of the program that handles signals.
+// running is the part of a run that handles signals.
 type running struct {
 	cancel  context.CancelCauseFunc
 	restore func()
@@ -50,9 +50,9 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals begins to receive signals. It does so in a goroutine, since the runtime starts three threads for it, which
-// takes a while. Until Context is called a signal ends the process, as it would by default. From now on a write to a closed
-// pipe fails with an error instead of ending the process, so that closing messages can still be sent.
+// NotifySignals starts receiving signals, in a goroutine, since the runtime starts three threads
+// for it, which takes a while. Until Context is called, a signal ends the process, as by default. A write to a
+// closed pipe now returns an error instead of ending the process, which leaves time for messages to the peer.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
 	go h.receive()
@@ -74,10 +74,9 @@ func (h *Signals) receive() {
 }
 
 // Context returns a context that the first SIGINT or SIGTERM ends, with a Fault as its
-// cause. The second signal ends the process at once, after a call of restore. SIGHUP counts
-// as such a signal unless hangup returns true. After stop each signal ends the process
-// again. The signals are still received then: signal.Stop would take as long as connecting
-// to a peer, and the process is about to end.
+// cause. The second signal calls restore and ends the process at once. SIGHUP counts as such
+// a signal unless hangup returns true. After stop each signal ends the process again.
+// stop does not call signal.Stop, which takes as long as connecting to a peer.
 func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	<-h.ready
@@ -88,7 +87,7 @@ func (h *Signals) Context(parent context.Context, restore func(), hangup func() 
 	}
 }
 
-// take handles a signal; false if the process has to end at once.
+// take handles a signal; false if it ends the process at once.
 func (r *running) take(s os.Signal) bool {
 	switch {
 	case s == syscall.SIGHUP && r.hangup():
@@ -102,8 +101,8 @@ func (r *running) take(s os.Signal) bool {
 	return true
 }
 
-// HungUp handles a SIGHUP: it calls Reload, if that is set, and returns whether Reload handled
-// the signal, as it does for serve, which reads its hooks again.
+// HungUp handles a SIGHUP: it calls Reload, if that is set, and reports whether Reload handled
+// the signal, as serve does to read its hooks again.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -119,15 +118,15 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// The last moments of a command that does not end by itself after its deadline or a signal: then its context ends, and
-// later its process.
+// The time limits of a command that does not end after its deadline or a signal: lateCancel ends its context,
+// lateExit its process.
 const (
 	lateCancel = 1500 * time.Millisecond
 	lateExit   = 2800 * time.Millisecond
 )
 
-// EndInTime ends the process lateExit after ctx has ended, or after the timeout (0: there is none), if stop was not called
-// until then, whatever it is doing. lateCancel after the timeout it calls cancel.
+// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0: none), unless stop was called
+// before. It calls cancel lateCancel after the timeout.
 func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, timeout time.Duration) (stop func()) {
 	var ended atomic.Bool
 	exit := func() {
@@ -149,7 +148,7 @@ func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, t
 	}
 }
 
-// exitLate ends the process for f.
+// exitLate ends the process with the status of f.
 func (run *Env) exitLate(f *wire.Fault) {
 	code := cmdline.StatusOf(f.Kind).Code
 	said := make(chan struct{})
@@ -168,8 +167,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput gives up writes to stdout and stderr that are still blocked a
-// moment after ctx has ended. stop undoes that, before ctx ends.
+// BoundOutput abandons writes to stdout and stderr that are still blocked hurriedPrint after
+// the end of ctx. stop undoes that before ctx ends.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)

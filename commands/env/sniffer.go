@@ -21,8 +21,8 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// A Sniffer reads the first bytes that a peer sends. They may show another dialect or framing than the endpoint names: then
-// the failure of the request says so, and suggests the right endpoint.
+// A Sniffer detects, in the first bytes of a peer, a dialect or framing other than that of the
+// endpoint. Then the error of the request has the right endpoint as its fix.
 type Sniffer struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -30,8 +30,8 @@ type Sniffer struct {
 
 	mu      sync.Mutex
 	first   []byte
-	told    sync.Once     // for Unanswered, which reports once
-	arrived chan struct{} // receives a value when more bytes came; has a buffer of one, so that Sniff never blocks
+	told    sync.Once     // for Unanswered, which warns once
+	arrived chan struct{} // receives a value after more bytes; a buffer of one keeps Sniff from blocking
 }
 
 // NewSniffer returns a Sniffer for a request to e whose deadline is cl.
@@ -39,8 +39,8 @@ func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
 	return &Sniffer{run: run, e: e, cl: cl, arrived: make(chan struct{}, 1)}
 }
 
-// AwaitMismatch waits until over for bytes that the peer sends before any request. If they show another dialect, it returns
-// the Protocol Fault that says so, and no request need be sent.
+// AwaitMismatch waits until over for bytes that the peer sends before any request. If they are of
+// another dialect, it returns a Protocol Fault, and no request is needed.
 func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	for {
 		h.mu.Lock()
@@ -48,7 +48,7 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 		said := len(h.first) > 0
 		h.mu.Unlock()
 		if said && sig != nil && (sure || sig.Dialect != "") {
-			return h.mismatch(sig, wire.NewFault(wire.Protocol, "the peer has spoken first", nil))
+			return h.mismatch(sig, wire.NewFault(wire.Protocol, "the peer sent a message first", nil))
 		}
 		select {
 		case <-h.arrived:
@@ -60,8 +60,8 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	}
 }
 
-// Sniff looks at the bytes b, which follow those of earlier calls. If they can only belong to
-// another framing it cancels the request, whose answer could never be read.
+// Sniff adds the bytes b to those of earlier calls. If they can only belong to another framing, it
+// cancels the request, whose response could never be read.
 func (h *Sniffer) Sniff(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,14 +79,14 @@ func (h *Sniffer) Sniff(b []byte) {
 	}
 }
 
-// maxSniffed is how many bytes of each piece that comes are kept.
+// maxSniffed bounds the stored bytes of each call of Sniff.
 const maxSniffed = 1 << 10
 
-// explained are the kinds of failures that may show that the peer speaks otherwise.
+// explained are the kinds of failures that another dialect, framing or transport can cause.
 var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}
 
-// Explain adds to a failure which dialect, framing or transport the peer seems to speak, if its
-// bytes or the failure itself show that.
+// Explain adds the likely dialect, framing or transport of the peer to a failure, if the first
+// bytes or the failure show it.
 func (h *Sniffer) Explain(err error) error {
 	f := cmdline.Worst(err) // the close and a failed hook have errors of their own
 	if err == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
@@ -122,7 +122,7 @@ func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 // testTimeout bounds the test of an endpoint that a failure suggests.
 const testTimeout = 700 * time.Millisecond
 
-// testContext returns the context of such a test. It may be made after the command's own time is over.
+// testContext returns the context of such a test, which may run after the command's timeout.
 func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	ctx := h.run.Signal
 	if ctx == nil {
@@ -146,9 +146,9 @@ func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	return transport.SpeaksTLS(ctx, at)
 }
 
-// tested reports whether the peer answers at the endpoint that c names: it accepts the upgrade to WebSocket or the
-// handshake, else it returns any response to rpc.discover. A command is not started again: for one, the text of its error
-// has to do.
+// tested reports whether the peer responds at the endpoint of c: it accepts the upgrade to WebSocket or the
+// handshake, or returns any response to rpc.discover. Commands are not started again; for one, the text of its error
+// decides.
 func (h *Sniffer) tested(c *endpoint.Change) bool {
 	e, err := session.ParseEndpoint(c.Rewrite(h.run.Line.Args[0]), "")
 	if err != nil || len(e.Address.Command) > 0 {
@@ -175,16 +175,16 @@ func (h *Sniffer) tested(c *endpoint.Change) bool {
 	return err == nil
 }
 
-// probing returns a hint with the command that finds out.
+// probing adds the command that detects the dialect to a hint.
 func (h *Sniffer) probing(hint string) string {
 	words := h.run.Line.ForCommand("describe", h.run.Line.Args[:1], "--probe")
 	if words == nil || strings.HasPrefix(h.run.Line.Args[0], "@") || slices.Equal(h.run.Line.Path, []string{"describe"}) && h.run.Line.Has("probe") {
 		return hint
 	}
-	return hint + "; " + format.QuoteAll(words) + " finds out"
+	return hint + "; detect it with " + format.QuoteAll(words)
 }
 
-// hint returns what may help after a failure that shows nothing of what the peer speaks; "" if that is not known.
+// hint returns what may help after a failure that does not show the peer's dialect; "" if nothing is known.
 func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
@@ -197,20 +197,20 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	return ""
 }
 
-// credentials returns how credentials are sent, by the scheme that the server asks for.
+// credentials returns how to send credentials in the scheme that the server requires.
 func credentials(challenge string) string {
 	switch scheme := strings.ToLower(challenge); scheme {
 	case "basic":
-		return "the server asks for Basic: send credentials with http://USER:PASSWORD@HOST/ or -H @FILE"
+		return "the server requires Basic: send credentials with http://USER:PASSWORD@HOST/ or -H @FILE"
 	case "bearer", "":
 		return "send credentials with -H 'Authorization: Bearer …' or --token-command COMMAND"
 	default:
-		return "the server asks for " + format.CleanLine(challenge) + ", which rpcx does not compute: send it with -H @FILE"
+		return "the server requires " + format.CleanLine(challenge) + ", which rpcx cannot compute: send it with -H @FILE"
 	}
 }
 
-// Unanswered tells the user, once, that a POST has had no answer for a while, and which endpoint could be tried instead.
-// The request goes on: the answer may still come.
+// Unanswered warns, once, of a POST that has had no response for a while, and names an endpoint to try instead.
+// The request goes on: the response may still arrive.
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
 		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
@@ -219,22 +219,22 @@ func (h *Sniffer) Unanswered() {
 	})
 }
 
-// hungUp reports whether f means that the peer closed a byte stream. A child process is left out: its exit status explains
-// its end.
+// hungUp reports whether the peer closed a byte stream. The exit status of a child has its own
+// explanation.
 func (h *Sniffer) hungUp(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 
-// A Mismatch is the cause of a failure whose peer was found to speak another dialect, framing or transport.
+// A Mismatch is the cause of a failure at a peer with another dialect, framing or transport.
 type Mismatch struct {
 	Better string // the endpoint with the right dialect or framing
 	err    error
 }
 
-// Error says what failed.
+// Error returns the message of the failure.
 func (s *Mismatch) Error() string {
 	if s.err == nil {
-		return "it speaks otherwise"
+		return "the peer uses another protocol"
 	}
 	return s.err.Error()
 }
@@ -242,14 +242,14 @@ func (s *Mismatch) Error() string {
 // Unwrap returns the cause without it.
 func (s *Mismatch) Unwrap() error { return s.err }
 
-// mismatch returns f with a Mismatch as its cause, and the command with the endpoint that c names as its fix.
+// mismatch returns f with a Mismatch as its cause, and the command with the endpoint of c as its fix.
 func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
-	g := h.withAlternative(c, f, "it shows that it speaks "+c.Prefix())
+	g := h.withAlternative(c, f, "the peer uses "+c.Prefix())
 	g.Err = &Mismatch{c.Rewrite(h.run.Line.Args[0]), g.Err}
 	return g
 }
 
-// withAlternative returns f with a fix, the command line with the endpoint that c names, and why as its hint.
+// withAlternative returns f with the command line with the endpoint of c as its fix, and why as its hint.
 func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A peer that speaks first shows its dialect, however its bytes are cut; first bytes that any peer may send are awaited
-// until the time is over.
+// A peer that sends first shows its dialect, even in pieces; a message that any dialect may have is waited on until
+// the time is over.
 func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		name, better string

@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Stdin returns the standard input. It is read only after the first Read. A blocked Read returns
-// when ctx ends, with ctx's cause; the goroutine that reads the descriptor is left behind, since
-// nothing can wake it.
+// Stdin returns the standard input, which is read from the first Read on. A blocked Read returns
+// when ctx ends, with ctx's cause; the goroutine that reads the descriptor stays, since nothing
+// can wake it.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
 // An interruptible is stdin whose reads end with a context.
@@ -36,8 +36,8 @@ func (r *interruptible) Read(b []byte) (int, error) {
 	return r.pipe.Read(b)
 }
 
-// readAll copies stdin into a pipe. It may outlive the pipe's reader, since a read
-// of stdin cannot be interrupted.
+// readAll copies stdin into a pipe. It may outlive the pipe's reader, since a read of stdin
+// cannot be interrupted.
 func readAll(out *io.PipeWriter) {
 	_, err := io.Copy(out, os.Stdin)
 	out.CloseWithError(err)
@@ -50,8 +50,8 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
 
-// EachLineAhead is EachLine for a take that does not keep the line. It calls waits before it blocks
-// for more of stdin.
+// EachLineAhead is EachLine for a take that does not keep the line. It calls waits before it may
+// block on stdin.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
@@ -88,8 +88,8 @@ func (h notifyReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// readLine reads a line with its line break; it is valid until the next call. A line that is longer
-// than any message is cut to a length that is still too long.
+// readLine reads a line with its line break; it is valid until the next call. A line longer than
+// any message is cut to a length that is still too long.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -103,8 +103,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// ReadStdin reads standard input to its end: at most wire.DefaultMaxMessage bytes,
-// else a usage Fault.
+// ReadStdin reads standard input to its end: more than wire.DefaultMaxMessage bytes are a
+// usage Fault.
 func ReadStdin(ctx context.Context) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {

@@ -7,8 +7,7 @@ import (
 // version is set by scripts/build.
 var version = ""
 
-// Version returns the version of this binary: that of the build, else of the
-// module, else "devel".
+// Version returns the version of the build, else of the module, else "devel".
 func Version() string {
 	if version != "" {
 		return version

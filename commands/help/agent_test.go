@@ -11,8 +11,7 @@ import (
 	"rpcx/commands/help"
 )
 
-// TestAgentKnowsStatuses: the page for agents says what to do with each exit status that there is, and with no other, in
-// the order of the table.
+// TestAgentKnowsStatuses: the topic for agents explains each exit status, in the order of the table, and no other.
 func TestAgentKnowsStatuses(t *testing.T) {
 	topic, ok := help.TopicNamed("agent")
 	if !ok {

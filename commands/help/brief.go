@@ -10,21 +10,21 @@ import (
 	"rpcx/format"
 )
 
-// What -h shows at most, and how many lines it may be in all: flags give way where a synopsis is long.
+// The limits of -h. A long synopsis leaves less room for flags.
 const (
 	screenLines   = 20
 	flagsShown    = 12
 	examplesShown = 3
 )
 
-// screen returns the help of a command that fits a screen: two examples, how it is called, what its arguments are, and
-// the flags that most people use, with a line for each.
+// screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most used flags
+// with a line for each.
 func screen(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
 	all, last := examplesOf(d), name+" --help has all flags; rpcx help lists topics."
 	if len(d.Commands) > 0 {
-		last = name + " COMMAND --help says more."
+		last = name + " COMMAND --help has more."
 	}
 	if name != "rpcx" {
 		examples(&b, shortest(all)[:min(examplesFirst, len(all))])
@@ -56,13 +56,13 @@ func screen(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// popular are flags in the order in which -h lists them; it shows the first twelve that the command has.
+// popular are flags in the order of -h, which shows the first twelve that the command has.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "listen", "on", "hooks", "catalog", "schema", "against", "report",
 	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "output", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
 }
 
-// popularFlags returns the flags that -h shows where there is room.
+// popularFlags returns the flags that -h shows, if there is room.
 func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
@@ -76,16 +76,16 @@ func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	return shown
 }
 
-// flagLine returns what one line can say of a flag.
+// flagLine returns a flag and its usage, shortened to one line.
 func flagLine(f cmdline.FlagDoc) string {
 	form := fmt.Sprintf("  %-22s  ", flagForm(f))
 	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
 }
 
-// clause returns the first clauses of text that fit in width columns; where not even the first does, the words that do.
+// clause returns the first clauses of text that fit in width columns; if even the first does not, the first words.
 func clause(text string, width int) string {
 	fits, words := "", ""
-	depth, listed := 0, false // of brackets; a list after a colon is shown whole or not at all
+	depth, listed := 0, false // of brackets; a list after a colon is shown completely or not at all
 	for i, r := range text + "\n" {
 		if utf8.RuneCountInString(text[:i]) > width {
 			break
@@ -120,19 +120,19 @@ func bracket(r rune) int {
 	return 0
 }
 
-// argumentDocs explain the words of a command's synopsis, in a line each.
+// argumentDocs explain the placeholders of a synopsis, in one line each.
 var argumentDocs = []struct{ name, says string }{
 	{"ENDPOINT", "ws://host/, tcp://host:port, exec:COMMAND, @NAME (help endpoints)"},
 	{"LISTEN", "ws://127.0.0.1:0/, tcp://..., unix:PATH, stdio: (help endpoints)"},
-	{"METHOD", "the peer's name of what is asked for, as rpcx describe lists it"},
+	{"METHOD", "the name of a method, as rpcx describe lists it"},
 	{"PARAMS", "key=text, key:=json, key@=FILE, JSON, - for stdin (help params)"},
-	{"ARGS", "each is JSON if it parses, else text; =TEXT and :=JSON force either"},
-	{"CODE", "code in the peer's language; -f FILE or - in place of it"},
+	{"ARGS", "JSON if it parses, else a string; =TEXT and :=JSON force either"},
+	{"CODE", "code in the peer's language; or -f FILE, or - for stdin"},
 	{"TAPE", "a recorded conversation (help tape)"},
 	{"JOB", "the id of a job, as job start prints it"},
 }
 
-// arguments writes what the words of a command's synopsis mean.
+// arguments writes the explanations of the placeholders in a synopsis.
 func arguments(b *strings.Builder, usage string) {
 	usage = strings.Replace(usage, "[-- COMMAND ARGS...]", "", 1)
 	for _, a := range argumentDocs {
@@ -142,7 +142,7 @@ func arguments(b *strings.Builder, usage string) {
 	}
 }
 
-// shortest returns the examples that -h shows: the first ones that need one line each, and where these are too few, others.
+// shortest returns the examples of -h: first those of one line, then others.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
 		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)

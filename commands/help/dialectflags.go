@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// DialectFlags returns the prose that lists what only some dialects have, of the dialect of that name: the values of --set,
-// and flags. It is "" for another topic.
+// DialectFlags returns prose about the values of --set and the flags of a dialect that not all dialects have. It is "" for
+// other topics.
 func DialectFlags(root cmdline.Doc, name string) string {
 	if !slices.Contains(all.Names(), name) {
 		return ""
@@ -37,7 +37,7 @@ func DialectFlags(root cmdline.Doc, name string) string {
 	return b.String()
 }
 
-// flagsOf returns the flags that some commands have in the dialect and not in all dialects, but for --set.
+// flagsOf returns the flags of a dialect that at most half of the dialects have, without --set.
 func flagsOf(d cmdline.Doc, dialect string) (flags []cmdline.FlagDoc) {
 	for _, f := range d.Flags {
 		if slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {

@@ -1,6 +1,5 @@
-// Package help prints help: that of a command, as one screen or in full, that
-// of a topic, or everything as JSON. The manual's pages are made from the same
-// texts.
+// Package help prints help: of a command, as one screen or in full, of a topic, or
+// everything as JSON. The manual has the same texts.
 package help
 
 import (
@@ -15,7 +14,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// computed are the topics whose texts are made from tables of the program.
+// computed are the topics made from tables of the program.
 var computed = []struct {
 	name, says string
 	text       func() string
@@ -24,7 +23,7 @@ var computed = []struct {
 	{"limits", "the bounds on time and memory, and what happens beyond them", limits},
 }
 
-// NewCommand returns the command help; tree describes all commands.
+// NewCommand returns the command help; tree returns all commands.
 func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	asJSON, all := false, false
 	return &cmdline.Command{
@@ -45,7 +44,7 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	}
 }
 
-// answer prints the help that the arguments of the line ask for.
+// answer prints the help for the arguments of the line.
 func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	if len(l.Args) == 0 {
 		if asJSON {
@@ -79,7 +78,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	return f
 }
 
-// topicText returns a topic as `rpcx help NAME` prints it, with its reference if all is set. flags are those of a dialect.
+// topicText returns a topic as `rpcx help NAME` prints it; all includes the reference. flags are those of a dialect.
 func topicText(t Topic, all bool, flags string) string {
 	var b strings.Builder
 	if flags != "" {
@@ -94,7 +93,7 @@ func topicText(t Topic, all bool, flags string) string {
 	return b.String()
 }
 
-// find returns the command that words name, such as "session" "stop".
+// find returns the command of several words, such as "session" "close".
 func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	for _, word := range words {
 		found := false
@@ -111,8 +110,7 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	return d, true
 }
 
-// AllTopics returns all topics: those with texts of their own, and those made
-// from tables.
+// AllTopics returns all topics: those in files, and the computed ones.
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
@@ -135,7 +133,7 @@ func listing() string {
 	return b.String()
 }
 
-// names returns all words that help accepts.
+// names returns all valid arguments of help.
 func names(root cmdline.Doc) []string {
 	var names []string
 	for _, c := range root.Commands {

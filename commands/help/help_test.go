@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// TestHelpFits: no line of any help or topic is wider than help.Width; help begins with the purpose of the command and two
-// examples, and -h fits a screen of 20 lines.
+// TestHelpFits: help has at most help.Width columns and starts with the purpose of the command and two
+// examples; -h fits a screen of 20 lines.
 func TestHelpFits(t *testing.T) {
 	var walk func(name string, d cmdline.Doc)
 	walk = func(name string, d cmdline.Doc) {
@@ -62,7 +62,7 @@ func narrow(t *testing.T, name, text string) {
 	}
 }
 
-// TestEachDialectHasItsTopic: `rpcx help NAME` tells of each dialect, in a phrase that names it.
+// TestEachDialectHasItsTopic: each dialect has a topic, with a phrase that names it.
 func TestEachDialectHasItsTopic(t *testing.T) {
 	for _, name := range all.Names() {
 		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the dialect "+name+": ") || help.DialectSays(name) == "" {
@@ -71,7 +71,7 @@ func TestEachDialectHasItsTopic(t *testing.T) {
 	}
 }
 
-// TestCatalogPageIsWhole: rpcx-catalog(5) names each member that the JSON Schema of catalogs has.
+// TestCatalogPageIsWhole: rpcx-catalog(5) has every member of the JSON Schema of catalogs.
 func TestCatalogPageIsWhole(t *testing.T) {
 	b, err := os.ReadFile("../../wire/catalog/catalog.schema.json")
 	if err != nil {

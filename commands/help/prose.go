@@ -10,12 +10,12 @@ import (
 // Width is the greatest width of help, in columns.
 const Width = 80
 
-// A Part is one piece of prose: a heading, a paragraph, verbatim lines or an
-// entry of a list.
+// A Part is one piece of prose: a heading, a paragraph, verbatim lines or a list
+// entry.
 type Part struct {
 	Kind  PartKind
-	Term  string   // of an Entry, what it describes
-	Text  string   // of a Heading, a Paragraph or an Entry: one line, with backquotes around words that are typed
+	Term  string   // of an Entry, its subject
+	Text  string   // of a Heading, a Paragraph or an Entry: one line, with backquotes around words to type
 	Lines []string // of a Verbatim, without their indentation
 }
 
@@ -30,9 +30,9 @@ const (
 	Entry
 )
 
-// Parts splits prose into its parts. Blank lines separate paragraphs. A
-// paragraph of indented lines is verbatim, "# TEXT" is a heading, and "* TERM
-// -- text" is an entry of a list, which goes on until the next.
+// Parts splits prose into its parts. Blank lines separate paragraphs. Indented lines are
+// verbatim, "# TEXT" is a heading, and "* TERM -- text" is a list entry, which may have
+// further lines.
 func Parts(text string) []Part {
 	var parts []Part
 	for para := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -115,7 +115,7 @@ func Prose(text string) string {
 	return b.String()
 }
 
-// verbatim writes a line as it stands; a wide one of a shell goes on in the next.
+// verbatim writes an unchanged line; a wide shell command is folded.
 func verbatim(b *strings.Builder, line string) {
 	lines := []string{line}
 	if isShell(line) {
@@ -129,8 +129,7 @@ func verbatim(b *strings.Builder, line string) {
 // plain removes the backquotes, which make words bold in the manual.
 func plain(s string) string { return strings.ReplaceAll(s, "`", "") }
 
-// row writes two columns, the right one beginning at width; a left one that is
-// too wide gets a line of its own.
+// row writes two columns, the right one at width; a wide left one gets a line of its own.
 func row(b *strings.Builder, left, right string, width int) {
 	if right == "" {
 		b.WriteString(left + "\n")
@@ -157,7 +156,7 @@ func row(b *strings.Builder, left, right string, width int) {
 	b.WriteString("\n")
 }
 
-// isShell reports whether a verbatim line is one of a shell: it begins with a prompt, or with a program of ours.
+// isShell reports whether a verbatim line is a shell command: it starts with a prompt or a known program.
 func isShell(line string) bool {
 	line = strings.TrimPrefix(line, "$ ")
 	for _, program := range []string{"rpcx ", "printf ", "jq "} {

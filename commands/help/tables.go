@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/validate/versions"
 )
 
-// rulesTable returns the part of the topic rules that lists each dialect's
-// rules and probes.
+// rulesTable returns the part of the topic rules with each dialect's rules and
+// probes.
 func rulesTable() string {
 	var b strings.Builder
 	for _, dialect := range rules.Dialects() {
@@ -21,9 +21,9 @@ func rulesTable() string {
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
-			fmt.Fprintf(&b, "The sections are those of %s. The rules of %s hold, too", set.Page, set.Base)
+			fmt.Fprintf(&b, "The sections are those of %s. The rules of %s apply, too", set.Page, set.Base)
 			if len(set.Except) > 0 {
-				b.WriteString(", but for " + strings.Join(set.Except, ", "))
+				b.WriteString(", except " + strings.Join(set.Except, ", "))
 			}
 			b.WriteString(".\n\n")
 		} else {
@@ -62,7 +62,7 @@ func probesTable(dialect, page string) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "A live peer is asked, too:\n\n" + b.String() + "\n"
+	return "Probes of a live peer:\n\n" + b.String() + "\n"
 }
 
 // differencesTable lists the kinds of difference between two catalogs.

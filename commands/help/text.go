@@ -10,13 +10,13 @@ import (
 	"rpcx/format"
 )
 
-// Print prints the help of a command: one screen for -h, all of it for --help. It is made from the same description as
-// the manual. more are flags that do not apply to the endpoint.
+// Print prints the help of a command: one screen for brief, else all. The manual has the same description. more are
+// flags that do not apply to the endpoint.
 func Print(w *os.File, name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) error {
 	return cmdline.Print(w, Text(name, d, more, brief))
 }
 
-// Text returns the help of the command called name; brief leaves out what few people need.
+// Text returns the help of the command called name; brief returns one screen.
 func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string {
 	switch {
 	case brief:
@@ -47,7 +47,7 @@ func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string
 	return b.String()
 }
 
-// examplesFirst is how many examples stand before all else.
+// examplesFirst is the number of examples before the synopsis.
 const examplesFirst = 2
 
 // start returns the help of rpcx: what to try first, and the commands.
@@ -68,10 +68,10 @@ func start(d cmdline.Doc) string {
 	return b.String()
 }
 
-// isCommon reports whether all commands have a flag.
+// isCommon reports whether all commands have the flag.
 func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
 
-// commonFlags says in a sentence which flags all commands have; rpcx(1) lists them.
+// commonFlags writes a sentence about the flags of all commands; rpcx(1) lists them.
 func commonFlags(b *strings.Builder, d cmdline.Doc) {
 	if slices.ContainsFunc(d.Flags, isCommon) {
 		row(b, "", "In every command: -v traces messages (-vv also bytes), --errors json makes stderr JSON, --color auto|always|never colors the output.", 0)
@@ -85,7 +85,7 @@ func has(flags []cmdline.FlagDoc, with string) bool {
 	})
 }
 
-// furtherFlags names the flags that the endpoint, or the flags on the line, do not have.
+// furtherFlags names the flags that need another endpoint, or another flag beside them.
 func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc) {
 	var with []string
 	beside := map[string][]string{}
@@ -116,14 +116,14 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 // usage writes the synopsis of the command.
 func usage(b *strings.Builder, name string, d cmdline.Doc) { row(b, "usage:", synopsis(name, d), 7) }
 
-// synopsis returns how the command is called.
+// synopsis returns the command with its placeholders.
 func synopsis(name string, d cmdline.Doc) string {
 	args, command := d.Args, ""
 	switch {
 	case len(d.Commands) > 0 && d.Args == "":
 		args = "COMMAND ENDPOINT [ARGS...]"
 	case len(d.Flags) > 0:
-		if i := strings.Index(args, " [-- "); i >= 0 { // flags after it would belong to the command that follows
+		if i := strings.Index(args, " [-- "); i >= 0 { // flags after it would belong to COMMAND
 			args, command = args[:i], args[i:]
 		}
 		args += " [flags]"
@@ -141,8 +141,7 @@ func subcommands(b *strings.Builder, d cmdline.Doc) {
 	}
 }
 
-// allFlags writes the flags below their headings, in the order in which these
-// first appear; the flags of all commands come last.
+// allFlags writes the flags below their headings, in the order of first use.
 func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
 	var groups []string
 	for _, f := range flags {
@@ -181,7 +180,7 @@ func flagForm(f cmdline.FlagDoc) string {
 	return form
 }
 
-// examplesOf returns the examples of a command, or where it is one of several words the first of each that it has.
+// examplesOf returns the examples of a command, or the first ones of its subcommands.
 func examplesOf(d cmdline.Doc) []cmdline.Example {
 	if len(d.Examples) > 0 {
 		return d.Examples
@@ -209,7 +208,7 @@ func whatElse(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	switch {
 	case len(d.Commands) > 0:
-		row(&b, "", name+" COMMAND --help says more.", 0)
+		row(&b, "", name+" COMMAND --help has more.", 0)
 	default:
 		see := []string{"params", "endpoints", "output", "statuses"}
 		if slices.ContainsFunc(d.Flags, func(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupHooks }) {
@@ -229,8 +228,7 @@ func statuses() string {
 	return b.String()
 }
 
-// limits returns the text of the topic limits: the bounds on what a peer can
-// make the program use.
+// limits returns the text of the topic limits: the bounds on what a peer can use.
 func limits() string {
 	var b strings.Builder
 	for _, l := range cmdline.Limits() {

@@ -12,20 +12,20 @@ import (
 	"rpcx/wire/serve"
 )
 
-// texts holds a file for each topic, NAME.SECTION.txt. Its first line is the
-// topic's description; the rest is prose (see Parts), in which "# HEADING"
-// begins a section. What follows a line "{{manual}}" is reference, which only the manual and `rpcx help NAME --all` show.
+// texts holds a file for each topic, NAME.SECTION.txt. Its first line is the topic's
+// description; the rest is prose (see Parts), in which "# HEADING" starts a section. The text
+// after a line "{{manual}}" is reference, for the manual and `rpcx help NAME --all`.
 //
 //go:embed topics/*.txt
 var texts embed.FS
 
-// topicOrder are the topics that are listed first; the others follow by name.
+// topicOrder are the topics at the beginning of the list; the others follow by name.
 var topicOrder = []string{
 	"agent", "endpoints", "params", "output", "trace", "events", "hooks", "sessions", "prompt", "dialects",
 	"catalog", "tape", "dialect-file", "validation", "rules", "config", "environment", "files", "security",
 }
 
-// referenceMark separates what `rpcx help NAME` prints of a topic from what only the manual has.
+// referenceMark separates the text of `rpcx help NAME` from the reference.
 const referenceMark = "{{manual}}\n"
 
 // A Topic is what `rpcx help NAME` prints, and a page of the manual, rpcx-NAME(SECTION).
@@ -40,11 +40,11 @@ type Topic struct {
 // Page returns the name of the topic's manual page, without its section.
 func (t Topic) Page() string { return "rpcx-" + t.Name }
 
-// Topics returns all topics, in the order in which they are listed.
+// Topics returns all topics, in the order of the list.
 func Topics() []Topic {
 	entries, err := texts.ReadDir("topics")
 	if err != nil {
-		panic(err) // the folder is part of the program
+		panic(err) // the directory is part of the program
 	}
 	topics := make([]Topic, len(entries))
 	for i, e := range entries {
@@ -60,7 +60,7 @@ func Topics() []Topic {
 	return topics
 }
 
-// TopicNamed returns the topic of that name; false where there is none.
+// TopicNamed returns the topic of that name; false if there is none.
 func TopicNamed(name string) (Topic, bool) {
 	for _, t := range Topics() {
 		if t.Name == name {
@@ -70,7 +70,7 @@ func TopicNamed(name string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// topic returns the topic of a file, which is embedded.
+// topic returns the topic in an embedded file.
 func topic(file string) Topic {
 	b, err := texts.ReadFile("topics/" + file + ".txt")
 	if err != nil {
@@ -78,7 +78,7 @@ func topic(file string) Topic {
 	}
 	name, section, _ := strings.Cut(file, ".")
 	says, text, _ := strings.Cut(string(b), "\n")
-	if strings.Contains(text, "{{rules}}") { // the table takes long to make, and only one topic has it
+	if strings.Contains(text, "{{rules}}") { // the table is slow to make, and only one topic has it
 		text = strings.NewReplacer("{{rules}}", rulesTable(), "{{differences}}", differencesTable()).Replace(text)
 	}
 	text = strings.Trim(lists().Replace(text), "\n")
@@ -86,8 +86,7 @@ func topic(file string) Topic {
 	return Topic{Name: name, Section: section, Says: says, Text: brief + reference, Brief: brief}
 }
 
-// lists returns what replaces the placeholders in topics by tables of the
-// program.
+// lists replaces placeholders in topics by tables of the program.
 func lists() *strings.Replacer {
 	return strings.NewReplacer(
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
@@ -100,7 +99,7 @@ func lists() *strings.Replacer {
 	)
 }
 
-// DialectSays returns one phrase about a dialect, from its topic; "" if it has none.
+// DialectSays returns one phrase about a dialect, from its topic; "" if there is none.
 func DialectSays(name string) string {
 	b, err := texts.ReadFile("topics/" + name + ".7.txt")
 	if err != nil {
@@ -119,7 +118,7 @@ func dialectTable() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageVariables returns the list of the variables that a page's programs can use.
+// pageVariables returns the list of the variables in the programs of a dialect file.
 func pageVariables() string {
 	var b strings.Builder
 	for _, v := range program.Variables() {
@@ -128,7 +127,7 @@ func pageVariables() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// pageMembers returns the list of all members that a page can have.
+// pageMembers returns the list of all keys of a dialect file.
 func pageMembers() string {
 	var b strings.Builder
 	for _, m := range load.Table() {

@@ -12,7 +12,7 @@ type treeDoc struct {
 	Name     string       `json:"name"`
 	Usage    string       `json:"usage"`
 	Text     string       `json:"description"`
-	Flags    []flagDoc    `json:"flags"` // those that several commands share
+	Flags    []flagDoc    `json:"flags"` // the shared ones
 	Commands []commandDoc `json:"commands"`
 	Statuses []statusDoc  `json:"statuses"`
 	Topics   []topicDoc   `json:"topics"`
@@ -24,7 +24,7 @@ type commandDoc struct {
 	Args     string       `json:"args,omitempty"`
 	Text     string       `json:"description,omitempty"`
 	Flags    []flagDoc    `json:"flags,omitempty"`
-	Shared   []string     `json:"shared,omitempty"` // names in flags of the whole
+	Shared   []string     `json:"shared,omitempty"` // names of shared flags
 	Commands []commandDoc `json:"commands,omitempty"`
 	Examples []exampleDoc `json:"examples,omitempty"`
 }
@@ -38,8 +38,8 @@ type flagDoc struct {
 	Usage    string   `json:"usage"`
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
-	Needs    string   `json:"needs,omitempty"` // what the endpoint must have
-	With     string   `json:"with,omitempty"`  // the flags of which one must stand beside it
+	Needs    string   `json:"needs,omitempty"` // a condition on the endpoint
+	With     string   `json:"with,omitempty"`  // the flags, one of which must be given
 }
 
 type exampleDoc struct {
@@ -59,8 +59,7 @@ type topicDoc struct {
 	Text string `json:"text,omitempty"`
 }
 
-// argTypes maps the placeholders of values to their types; other values are
-// strings.
+// argTypes maps the placeholders of values to types; other values are strings.
 var argTypes = map[string]string{
 	"N": "integer", "DURATION": "duration", "SIZE": "size", "FILE": "file", "DIR": "folder", "FILE|DIR": "file", "EXPR": "jq", "JQ": "jq", "JSON": "json",
 }
@@ -80,8 +79,8 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	return t
 }
 
-// share moves flags that are the same in several commands to t, and leaves their names. Of several forms of a flag, t has
-// the one that most commands have.
+// share moves flags that are the same in several commands to t, and leaves their names. If a flag has several forms, t
+// gets the most frequent one.
 func (t *treeDoc) share() {
 	times, order := map[string]int{}, []string{}
 	forms := map[string]flagDoc{}
@@ -155,7 +154,7 @@ func flagJSON(f cmdline.FlagDoc) flagDoc {
 	return d
 }
 
-// topicJSON returns the description of a topic, with its text if whole is set.
+// topicJSON returns the description of a topic; whole includes its text.
 func topicJSON(t Topic, whole bool) topicDoc {
 	d := topicDoc{Name: t.Name, Says: t.Says}
 	if whole {

@@ -52,7 +52,7 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	defer says.Flush()
 	cmd := exec.Command("sh", "-c", command)
 	if cmd.Err != nil {
-		return wire.NewFault(wire.Usage, "--token-command is run by sh, and there is none in PATH", cmd.Err)
+		return wire.NewFault(wire.Usage, "--token-command needs sh, which is not in PATH", cmd.Err)
 	}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.CloseStepTimeout
 	p, err := child.Start(cmd)
@@ -73,7 +73,7 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 		return wire.NewFault(wire.Auth, "--token-command printed nothing", nil)
 	}
 	if strings.ContainsFunc(token, unicode.IsControl) {
-		return wire.NewFault(wire.Auth, "--token-command printed no token: it has control characters in it", nil)
+		return wire.NewFault(wire.Auth, "--token-command printed control characters instead of a token", nil)
 	}
 	h.Set("Authorization", "Bearer "+token)
 	return nil

@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Connection holds the flags that say how a peer is reached and trusted.
+// Connection holds the flags for reaching and trusting a peer.
 type Connection struct {
 	Dialect      string
 	headers      []string
@@ -39,7 +39,7 @@ type Connection struct {
 	NoCache      bool
 }
 
-// cache returns how the discovery cache is used.
+// cache returns the use of the discovery cache.
 func (c *Connection) cache() cache.Use {
 	switch {
 	case c.NoCache:
@@ -81,8 +81,8 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
-// Listener returns c as a listener has it, beside which a peer is reached: what is said to that peer is left out, and so is
-// what its profile will set.
+// Listener returns c as the flags of a listener whose peer is reached with c, too: without the flags that are sent to that peer,
+// and without those of its profile.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""
@@ -102,7 +102,7 @@ func (c *Connection) Flags() []cmdline.Flag {
 	)
 }
 
-// KeptFlags makes the flags of a client that uses what it keeps of peers.
+// KeptFlags makes the flags of a client that caches what peers send.
 func (c *Connection) KeptFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupKept, "refresh", "", "bypass the cache and update it: the peer's catalog (introspect), its results (ro)", &c.Refresh),
@@ -110,7 +110,7 @@ func (c *Connection) KeptFlags() []cmdline.Flag {
 	}
 }
 
-// SharedFlags makes the flags that a listener has, too.
+// SharedFlags makes the flags of clients and listeners.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// Handshake holds the flags for what a dialect says about us in its handshake.
+// Handshake holds the flags for the local side's values in a handshake.
 type Handshake struct {
 	Set           Settings
 	resume        string
@@ -27,7 +27,7 @@ func (h *Handshake) flags() []cmdline.Flag {
 	)
 }
 
-// Apply stores the flags in e and o, and returns an error for values that the dialect does not have.
+// Apply stores the flags in e and o, and returns an error for invalid values.
 func (h *Handshake) Apply(run *env.Env, e *endpoint.Endpoint, o *session.Options) (err error) {
 	if h.NoEnvironment || h.Shutdown != 0 {
 		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/hook"
 )
 
-// Hooks holds the flags that say what answers the peer.
+// Hooks holds the flags for answering the peer.
 type Hooks struct {
 	On      []string
 	Files   []string
@@ -23,7 +23,7 @@ type Hooks struct {
 	jobs    int64
 	Strict  bool
 
-	Functions map[string]bool // those that are function values (key@on=NAME); set by the command
+	Functions map[string]bool // the function values (key@on=NAME); set by the command
 }
 
 // Flags makes the flags, which store into h.
@@ -38,7 +38,7 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	}
 }
 
-// opening returns the hook of --on-open; nil if there is none.
+// opening returns the hook of --on-open; nil: none.
 func (h *Hooks) opening() (*hook.Answer, error) {
 	if h.onOpen == "" {
 		return nil, nil
@@ -46,7 +46,7 @@ func (h *Hooks) opening() (*hook.Answer, error) {
 	return hook.ParseOnOpen(h.onOpen)
 }
 
-// suggestHook adds to the failure to read --on the command line with the answer that can only be meant.
+// suggestHook adds the fix to an error in --on that has only one possible correction.
 func suggestHook(l *cmdline.CommandLine, err error) error {
 	var other hook.Meant
 	f := wire.AsFault(err)
@@ -62,8 +62,8 @@ func suggestHook(l *cmdline.CommandLine, err error) error {
 	return &g
 }
 
-// entries returns the hooks of --on and then --hooks, in that order: the first that
-// matches answers.
+// entries returns the hooks of --on and then those of --hooks: the first match
+// answers.
 func (h *Hooks) entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {
@@ -92,8 +92,7 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
-// Catalog returns the descriptions in the files of --hooks; nil if there are no
-// files.
+// Catalog returns the descriptions in the files of --hooks; nil: no files.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
@@ -118,8 +117,7 @@ func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	return all, nil
 }
 
-// Describing returns the part of Catalog that is about names; nil if it has none
-// of them.
+// Describing returns the part of Catalog with the methods in names; nil: none.
 func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	c, err := h.Catalog()
 	if c == nil || err != nil {
@@ -132,13 +130,12 @@ func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	return &catalog.Catalog{Catalog: 1, Methods: c.Methods, Defs: c.Defs}, nil
 }
 
-// checkFunctions returns an error for a function value (key@on=NAME) that no
-// hook answers.
+// checkFunctions returns an error for a function value (key@on=NAME) without a hook.
 func (h *Hooks) checkFunctions(entries []hook.Entry) error {
 	for _, name := range slices.Sorted(maps.Keys(h.Functions)) {
 		if !slices.ContainsFunc(entries, func(e hook.Entry) bool { return e.Pattern == name }) {
 			f := wire.NewFault(wire.Usage, fmt.Sprintf("no hook is called %q", name), nil)
-			f.Hint = "give what answers the function with --on " + wire.Quote(name+"=ANSWER")
+			f.Hint = "give the function a hook with --on " + wire.Quote(name+"=ANSWER")
 			return f
 		}
 	}

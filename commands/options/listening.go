@@ -18,13 +18,13 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Listening holds the flags that say who may connect to us, and where the
-// address is written.
+// Listening holds the flags that decide who may connect, and where the address is
+// written.
 type Listening struct {
 	origins []string
 	token   tokenFile
 	public  bool
-	File    string // the address is written to it; "": to none
+	File    string // for the address; "": none
 }
 
 // Flags makes the flags, which store into l.
@@ -37,8 +37,7 @@ func (l *Listening) Flags() []cmdline.Flag {
 	}
 }
 
-// Access returns the configuration of a listener, with the restrictions on who
-// may connect.
+// Access returns c with the restrictions on who may connect.
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 	c.AllowOrigin, c.Public = l.origins, l.public
 	var err error
@@ -49,11 +48,11 @@ func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 // A tokenFile is the value of --token.
 type tokenFile string
 
-// Set implements flag.Value. An empty value, as of a variable that was not set, is an error: it
-// must not be taken for "no token needed".
+// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error: it
+// must not mean "no token needed".
 func (f *tokenFile) Set(text string) error {
 	if text == "" {
-		return errors.New("it takes @FILE, and nothing was given")
+		return errors.New("it needs @FILE, not an empty value")
 	}
 	*f = tokenFile(text)
 	return nil
@@ -63,15 +62,15 @@ func (f *tokenFile) Get() any { return string(*f) }
 
 func (f *tokenFile) String() string { return "" }
 
-// readToken reads --token @FILE. A token on the command line would be seen by
-// every user of the machine.
+// readToken reads --token @FILE. Every user of the machine could see a token on a
+// command line.
 func readToken(given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
 	file, ok := strings.CutPrefix(given, "@")
 	if !ok {
-		return "", wire.NewFault(wire.Usage, "--token takes @FILE, so that the token is not on a command line", nil)
+		return "", wire.NewFault(wire.Usage, "--token takes @FILE, since other users can see command lines", nil)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -101,8 +100,8 @@ func WriteAddress(file, at string) error {
 	return nil
 }
 
-// Await returns how a peer that connects to us is awaited: for how long, where our address is
-// written (the file of --listening, else stderr), and which command after -- is run then.
+// Await returns how to wait for a peer that connects: for how long, where to write the listen
+// address (the file of --listening, else stderr), and the command after --.
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
@@ -117,9 +116,8 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 	}}
 }
 
-// runDialler runs the command that connects to at; {port} in its words is
-// replaced by the port. Its output goes to stderr. stop ends it with its
-// process group.
+// runDialler runs the command that connects to at, with {port} in its arguments
+// replaced. Its output goes to stderr. stop ends it with its process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
 	words := make([]string, len(run.Line.Trailing))
 	for i, w := range run.Line.Trailing {
@@ -138,7 +136,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		defer close(ended)
 		err := p.Wait()
 		says.Flush()
-		if err != nil { // if it failed; after a success a process that it has left behind may still connect
+		if err != nil { // after a success, a process that it left running may still connect
 			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
 		}
 	}()

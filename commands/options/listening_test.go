@@ -8,7 +8,7 @@ import (
 	"rpcx/wire"
 )
 
-// TestToken: a token is in a file, never on the command line.
+// TestToken: a token comes from a file, never from the command line.
 func TestToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {

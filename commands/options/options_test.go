@@ -9,8 +9,8 @@ import (
 	"rpcx/wire"
 )
 
-// TestHeaders: --header is a line or a file of them; what could end a header early
-// is refused.
+// TestHeaders: --header takes a line or a file of lines, and refuses values that could end a
+// header early.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "headers")
 	if err := os.WriteFile(file, []byte("X-One: 1\r\n\nx-two:2\n"), 0o600); err != nil {
@@ -27,7 +27,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestVariables: --arg and --argjson make variables that jq can name.
+// TestVariables: --arg and --argjson set variables with valid jq names.
 func TestVariables(t *testing.T) {
 	o := &Output{args: []string{"a=x=y"}, jsonArgs: []string{`b={"n":1.10}`}}
 	vars, err := o.vars()
@@ -41,7 +41,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestFunctionsNeedHooks: a function that is given to the peer must be answered here.
+// TestFunctionsNeedHooks: a function value needs a local hook.
 func TestFunctionsNeedHooks(t *testing.T) {
 	h := &Hooks{On: []string{"known=json:1"}, Functions: map[string]bool{"known": true}}
 	entries, err := h.entries()

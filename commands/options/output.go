@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Output holds the flags that say what is printed, and what is expected of it.
+// Output holds the flags for printing and for expectations.
 type Output struct {
 	Jq          string
 	rawStrings  bool
@@ -62,7 +62,7 @@ func (o *Output) Flags() []cmdline.Flag {
 }
 
 // NewPrinter returns the pipeline that prints to stdout or to the file of
-// --output. more holds the options of the command alone.
+// --output. more holds the options of one command.
 func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
@@ -80,8 +80,8 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	case o.toFile():
 		to, screen = &outputFile{name: o.output}, format.Screen{}
 	case e.Address.Scheme == "stdio":
-		f := run.Line.Usage("over stdio: stdout carries messages, so the data needs a place of its own")
-		f.Hint = "name a file with --output FILE"
+		f := run.Line.Usage("with stdio:, stdout carries messages and cannot carry the data")
+		f.Hint = "write the data to a file with --output FILE"
 		return nil, f
 	}
 	more.Events, more.Raw, more.Null = o.events, o.Raw, o.Null
@@ -97,13 +97,13 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 		more.ExpectCount = &o.expectCount
 	}
 	more.Debug = run.Console.Writer(format.FromJQ)
-	if run.Stderr.Terminal { // a pipe may lead to the same terminal
+	if run.Stderr.Terminal { // stdout may be a pipe to the same terminal
 		more.BeforeWrite = run.Console.Clear
 	}
 	return format.New(to, more)
 }
 
-// strings returns how strings are printed.
+// strings returns the form of printed strings.
 func (o *Output) strings() format.StringForm {
 	switch {
 	case o.decode != "":
@@ -114,23 +114,23 @@ func (o *Output) strings() format.StringForm {
 	return format.AsJSON
 }
 
-// decodes returns an error for flags that contradict --decode.
+// decodes returns an error for flags that exclude --decode.
 func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
 		return nil
 	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
-		return run.Line.Usage("--decode writes bytes: --messages, --events, --null, --pretty, --compact and --template mean nothing there, nor does -r")
+		return run.Line.Usage("--decode writes bytes, and cannot be combined with --messages, --events, --null, --pretty, --compact, --template or -r")
 	case screen.Terminal:
-		f := run.Line.Usage("--decode would write bytes to the terminal")
-		f.Hint = "name a file with --output FILE, or pipe it"
+		f := run.Line.Usage("--decode does not write bytes to a terminal")
+		f.Hint = "write them to a file with --output FILE, or to a pipe"
 		return f
 	}
 	return nil
 }
 
-// ForPeople reports whether tables may be printed instead of JSON: stdout is a
-// terminal, and no flag asks for values.
+// ForPeople reports whether to print tables instead of JSON: stdout is a terminal, and no
+// flag selects values.
 func (o *Output) ForPeople(run *env.Env) bool {
 	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
 }
@@ -138,7 +138,7 @@ func (o *Output) ForPeople(run *env.Env) bool {
 // toFile reports whether the data goes to a file; --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// nonEmpty are the flags that demand, keep or guard something, with what they take.
+// nonEmpty are the flags whose value must not be empty, with what they take.
 var nonEmpty = []struct{ flag, takes string }{
 	{"expect", "a jq program"},
 	{"expect-any", "a jq program"},
@@ -151,12 +151,12 @@ var nonEmpty = []struct{ flag, takes string }{
 	{"catalog", "a file"},
 	{"template", "a file"},
 	{"output", "a file"},
-	{"save", "a folder"},
+	{"save", "a directory"},
 	{"on-open", "a command"},
 }
 
-// notEmpty refuses such a flag with an empty value: a script whose variable is not set must not
-// go on as if nothing had been demanded, or were to be kept.
+// notEmpty refuses empty values of those flags: a script with an unset variable must not
+// run without its expectation or its file.
 func notEmpty(l *cmdline.CommandLine) error {
 	for _, c := range nonEmpty {
 		if !l.Has(c.flag) {
@@ -168,8 +168,8 @@ func notEmpty(l *cmdline.CommandLine) error {
 		}
 		for _, v := range values {
 			if strings.TrimSpace(v) == "" {
-				f := l.Usage("--%s takes %s, and nothing was given", c.flag, c.takes)
-				f.Hint = "a variable may not be set"
+				f := l.Usage("--%s needs %s, not an empty value", c.flag, c.takes)
+				f.Hint = "is a variable of the script not set?"
 				return f
 			}
 		}
@@ -177,8 +177,8 @@ func notEmpty(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// compares returns an error for a condition that assigns, as '.a = 1' does
-// where '.a == 1' is meant: it would always be true.
+// compares returns an error for a condition that assigns ('.a = 1' for '.a == 1'): it
+// would always be true.
 func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	for _, group := range []struct {
 		flag    string
@@ -191,8 +191,8 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 			if !ok {
 				continue
 			}
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s assigns, and so holds whatever comes", group.flag, wire.Quote(source)), nil)
-			f.Hint = "== compares"
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s assigns a value, and is always true", group.flag, wire.Quote(source)), nil)
+			f.Hint = "compare with =="
 			f.Fix = l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better)
 			return f
 		}
@@ -200,8 +200,8 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	return nil
 }
 
-// outputFile is the file of --output. It is created at the first write, so that
-// a command that fails before leaves no empty file.
+// outputFile is the file of --output. It is created at the first write: a command
+// that fails before leaves no empty file.
 type outputFile struct {
 	name string
 	f    *os.File
@@ -236,19 +236,18 @@ func (o *Output) vars() (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		if err := scan.Valid([]byte(value), wire.DefaultMaxDepth); err != nil {
-			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson %s: the value is no JSON: %v", name, err), err)
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--argjson %s: the value is not valid JSON: %v", name, err), err)
 		}
 		vars[name] = json.RawMessage(value)
 	}
 	return vars, nil
 }
 
-// variable splits NAME=VALUE, into which the command line has joined the two
-// words.
+// variable splits NAME=VALUE, which the command line has joined from two words.
 func variable(flag, given string) (name, value string, err error) {
 	name, value, ok := strings.Cut(given, "=")
 	if !ok || !wire.IsName(name) {
-		return "", "", wire.NewFault(wire.Usage, fmt.Sprintf("%s: %q is no name of a variable", flag, name), nil)
+		return "", "", wire.NewFault(wire.Usage, fmt.Sprintf("%s: %q is not a valid variable name", flag, name), nil)
 	}
 	return name, value, nil
 }

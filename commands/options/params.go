@@ -5,7 +5,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// Params are the flags that say how parameters are read.
+// Params are the flags for reading parameters.
 type Params struct {
 	Catalog string
 	NoCheck bool
@@ -13,8 +13,8 @@ type Params struct {
 	Style   string
 }
 
-// LoadCatalog reads the file of --catalog, without its commands for hooks; nil if
-// file is "".
+// LoadCatalog reads the file of --catalog, without the run members of its hooks; nil if file is
+// "".
 func LoadCatalog(file string) (*catalog.Catalog, error) {
 	if file == "" {
 		return nil, nil

@@ -12,9 +12,9 @@ import (
 	"rpcx/wire/redact"
 )
 
-// ApplyProfile sets the flags that p has values for, if they apply in s. Flags on the command line win, except hooks, of
-// which both apply, those of the command line first, and headers (see profileHeaders). Keys for which the command has
-// no flag are ignored; keys that do not apply are traced, since profiles are shared by commands.
+// ApplyProfile sets the flags that p has values for, if they apply in s. Flags on the command line take precedence. Hooks are
+// added after those of the command line; profileHeaders adds headers. Keys without a flag of the command are ignored;
+// keys that do not apply are traced, since commands share profiles.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
 	redact.Sent(p.Secrets()...)
@@ -31,11 +31,11 @@ func ApplyDefaults(run *env.Env, s Situation) error {
 	return apply(run, applicable(run, p, s), run.Profile)
 }
 
-// applicable returns p with those of its keys that apply in s, and traces the others.
+// applicable returns p with the keys that apply in s, and traces the others.
 func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile {
 	return only(p, func(k profile.Setting) bool {
 		if run.Line.Lookup(k.Key) == nil {
-			return true // it is ignored later
+			return true // apply ignores it
 		}
 		r := s.refusal(k.Key)
 		if r != nil {
@@ -45,15 +45,15 @@ func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile 
 	})
 }
 
-// only returns p with those of its keys that are wanted.
+// only returns p with the wanted keys.
 func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profile {
 	q := *p
 	q.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(s profile.Setting) bool { return !wanted(s) })
 	return &q
 }
 
-// ApplyTo applies the profile of e, the peer that --to names, and [default], so far as they say how e is reached. What
-// else they say is for commands that call e themselves, and the flags of the same names may mean something else here.
+// ApplyTo applies the profile of e, the peer of --to, and [default], as far as they are about reaching e. Other keys are for
+// commands that call e, and the flags of the same names may have another meaning here.
 func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	reaches := func(s profile.Setting) bool {
 		f := run.Line.Lookup(s.Key)
@@ -72,7 +72,7 @@ func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	return apply(run, applicable(run, only(p, reaches), s), run.Profile)
 }
 
-// apply sets the flags of p that neither the command line nor over sets.
+// apply sets the flags of p, except those that the command line or over sets.
 func apply(run *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
@@ -88,8 +88,7 @@ func apply(run *env.Env, p, over *profile.Profile) error {
 	return nil
 }
 
-// profileHeaders adds the profile's headers, except those that the command line
-// sets.
+// profileHeaders adds the profile's headers, except those set on the command line.
 func profileHeaders(run *env.Env, to http.Header) error {
 	if run.Profile == nil {
 		return nil

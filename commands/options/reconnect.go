@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Reconnect holds the flags that say what happens when a connection is lost.
+// Reconnect holds the flags for lost connections.
 type Reconnect struct {
 	on    bool
 	limit cmdline.Duration
@@ -24,16 +24,16 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns how a lost connection is made again, with a new token each time; nil if the
-// conversation ends with its connection.
+// Options returns how to reconnect, with a new token each time; nil if the conversation ends with
+// its connection.
 func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil
 	}
 	o := &session.Reconnect{
 		For:  r.limit.Or(0),
-		Lost: func(why error) { run.Console.Warn(why.Error() + "; dialling again") },
-		Back: func(after time.Duration) { run.Console.Note("connected again after " + rounded(after)) },
+		Lost: func(why error) { run.Console.Warn(why.Error() + "; reconnecting") },
+		Back: func(after time.Duration) { run.Console.Note("reconnected after " + rounded(after)) },
 	}
 	if c.tokened {
 		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
@@ -44,7 +44,6 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	return o
 }
 
-// rounded returns d, rounded for display.
 func rounded(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/tape/recorder"
 )
 
-// Record holds the flags that say where a conversation is recorded.
+// Record holds the flags for recording a conversation.
 type Record struct {
 	File   string
 	redact []string
@@ -21,10 +21,10 @@ type Record struct {
 	also   io.Writer
 }
 
-// Also has the lines of the tape written to w, too, and to w alone if no tape is wanted.
+// Also sets a second writer for the lines of the tape, or the only one if no tape is wanted.
 func (r *Record) Also(w io.Writer) { r.also = w }
 
-// What happens to the conversation when its tape cannot be written.
+// The values of --on-tape-error.
 const (
 	tapeContinue = "continue"
 	tapeFail     = "fail"
@@ -52,8 +52,7 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 	}
 }
 
-// Identity returns what distinguishes recordings: the file, and what is
-// redacted.
+// Identity returns what distinguishes recordings: the file and the redactions.
 func (r *Record) Identity() ([]string, error) {
 	if r.File == "" {
 		return nil, nil
@@ -62,9 +61,9 @@ func (r *Record) Identity() ([]string, error) {
 	return append([]string{file}, r.redact...), err
 }
 
-// Open opens the tape of a conversation with endpoint, in dialect; many says
-// that there may be several connections. It returns nil if nothing is to be
-// recorded. The tape is closed at the end of the run.
+// Open opens the tape of a conversation with endpoint, in dialect; many allows
+// several connections. It returns nil without --record. The tape is closed at the end
+// of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
 	if r.File == "" && r.also == nil {
 		return nil, nil
@@ -100,10 +99,10 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	return rec, nil
 }
 
-// fail is called when the tape cannot be written any more.
+// fail handles an error of writing the tape.
 func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
-		go run.Console.Warn(err.Error() + ": nothing more is recorded")
+		go run.Console.Warn(err.Error() + ": recording has stopped")
 		return
 	}
 	run.Fail(err)

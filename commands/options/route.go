@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Route holds the flags for the way to a peer of the network: a proxy, and addresses for host
+// Route holds the flags for the way to a network peer: a proxy, and addresses of host
 // names.
 type Route struct {
-	proxy   *string // nil: it was not given; "": none is used
+	proxy   *string // nil: not given; "": no proxy
 	resolve []string
 }
 
@@ -50,9 +50,9 @@ func (r *Route) route() (to transport.Route, err error) {
 	return to, nil
 }
 
-// unusedResolve returns a usage Fault for a --resolve on the command line whose host is not
-// contacted on the way to e, as it would have no effect. One in a profile or in [default] may be
-// meant for other peers.
+// unusedResolve returns a usage Fault for a --resolve on the command line whose host is not on
+// the way to e, since it would have no effect. One in a profile or in [default] may be
+// for other peers.
 func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	if e.Socket != "" {
 		return nil
@@ -76,8 +76,8 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	hosts := stream.Hosts(to, e.Address)
 	for name := range to.Resolve {
 		if !slices.Contains(hosts, name) {
-			f := l.Usage("--resolve: %s is not what is connected to for %s", name, e)
-			f.Hint = "that is " + strings.Join(hosts, " and ")
+			f := l.Usage("--resolve: %s is not a host on the way to %s", name, e)
+			f.Hint = "use " + strings.Join(hosts, " and ")
 			return f
 		}
 	}

@@ -14,8 +14,7 @@ import (
 )
 
 // ForSession returns the options of a session's connection, as a client or as a
-// listener: transport, hooks, traces. It warns of hooks that are not
-// executable.
+// listener. It warns of hooks that are not executable.
 func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.entries()
 	if err != nil {
@@ -23,7 +22,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 	}
 	for _, dir := range h.Files {
 		for _, name := range hook.Unready(dir) {
-			run.Console.Warn("--hooks: " + name + " is not executable, so that it answers nothing: chmod +x " + wire.Quote(filepath.Join(dir, name)))
+			run.Console.Warn("--hooks: " + name + " is not executable; run chmod +x " + wire.Quote(filepath.Join(dir, name)))
 		}
 	}
 	if err := h.checkFunctions(entries); err != nil {

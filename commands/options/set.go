@@ -14,11 +14,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Settings are the values of --set: members of requests beside method and params, and values of the handshake. The
-// dialect of the endpoint declares their names and types.
+// Settings are the values of --set: extra members of requests, and values of the handshake. The endpoint's dialect
+// declares their names and types.
 type Settings struct {
 	given []string
-	// Requests says that the command makes requests of its own, which members can be added to.
+	// Requests allows members of requests: the command sends requests.
 	Requests bool
 }
 
@@ -29,14 +29,14 @@ func (s *Settings) Flags() []cmdline.Flag {
 	}
 }
 
-// Members returns what is added to each request beside method and params, an object; nil: nothing.
+// Members returns the extra members of each request, an object; nil: none.
 func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
 	members, _, err := s.split(l, e)
 	return members, err
 }
 
-// split returns the members of requests and the values of the handshake, an object each; nil: none are set. It
-// refuses a name that the dialect does not declare, a value of another type, and what has no effect here.
+// split returns the members of requests and the values of the handshake, an object each; nil: none. It
+// refuses names and types that the dialect does not declare, and values without an effect.
 func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
 	if len(s.given) == 0 {
 		return nil, nil, nil
@@ -66,29 +66,29 @@ func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 	return request.EndOrNil(), greeting.EndOrNil(), nil
 }
 
-// check returns a usage Fault for a value that the dialect does not declare so, or that has no effect here.
+// check returns a usage Fault for an undeclared name or type, or a value without an effect.
 func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name string, val []byte) error {
 	declared := setting(e, name)
 	switch {
 	case declared == nil:
-		f := l.Usage("--set %s: %s declares no value of that name", name, e.Dialect)
-		f.Hint = "it declares none"
+		f := l.Usage("--set %s: %s has no such value", name, e.Dialect)
+		f.Hint = "it has no values to set"
 		if known := Settable(e, s.Requests); len(known) > 0 {
 			var names []string
 			for _, k := range known {
 				names = append(names, k.Name)
 			}
-			f.Hint = "it declares " + strings.Join(names, ", ")
+			f.Hint = "it has " + strings.Join(names, ", ")
 		}
 		return f
 	case declared.Handshake && e.Session != "":
-		f := l.Usage("--set %s is sent in the handshake, and @%s is connected", name, e.Session)
+		f := l.Usage("--set %s is part of the handshake, and @%s is already connected", name, e.Session)
 		f.Hint = "set it where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…"
 		return f
 	case declared.Handshake && e.Socket != "":
-		return l.Usage("--set %s is sent in the handshake, which is over", name)
+		return l.Usage("--set %s is part of the handshake, which is over", name)
 	case !declared.Handshake && !s.Requests:
-		return l.Usage("--set %s is a member of requests, and %s sends none of its own", name, strings.Join(l.Path, " "))
+		return l.Usage("--set %s is a member of requests, and %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
 		f := l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val)))
 		f.Hint = name + ":=JSON gives a value that is not a string"
@@ -97,7 +97,7 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 	return nil
 }
 
-// cut returns the beginning of a value, for an error.
+// cut returns the beginning of a value, for an error message.
 func cut(val []byte) string {
 	const most = 40
 	if len(val) > most {
@@ -106,14 +106,14 @@ func cut(val []byte) string {
 	return string(val)
 }
 
-// Settable returns what --set can set for e: requests says whether the command makes requests of its own.
+// Settable returns what --set can set for e; requests includes members of requests.
 func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
 	return slices.DeleteFunc(slices.Clone(e.Spec().Params.Settings), func(d dialect.Setting) bool {
 		return d.Handshake && e.Socket != "" || !d.Handshake && !requests
 	})
 }
 
-// setting returns what the dialect of e declares under a name; nil: nothing.
+// setting returns the dialect's declaration of a name; nil: none.
 func setting(e endpoint.Endpoint, name string) *dialect.Setting {
 	all := e.Spec().Params.Settings
 	if i := slices.IndexFunc(all, func(d dialect.Setting) bool { return d.Name == name }); i >= 0 {

@@ -10,13 +10,12 @@ import (
 	"rpcx/wire/profile"
 )
 
-// A Situation is what decides which flags of a command apply (see table): the command, its endpoints, and which flags
-// are given.
+// A Situation decides which flags of a command apply (see table): its command, endpoints and given flags.
 type Situation struct {
 	Command string              // its words, such as "job run"
-	Dials   []endpoint.Endpoint // the peers that are called, those of accept+ included
-	Listens []endpoint.Endpoint // where clients are served, those of dial+ included
-	Unknown bool                // the dialect is not known yet: a session was not asked for it
+	Dials   []endpoint.Endpoint // the peers to call, those of accept+ included
+	Listens []endpoint.Endpoint // the endpoints that serve clients, those of dial+ included
+	Unknown bool                // the dialect of the session is not known yet
 	has     func(flag string) bool
 }
 
@@ -66,7 +65,7 @@ func (s *Situation) Has(flags ...string) bool {
 // each returns all endpoints.
 func (s *Situation) each() []endpoint.Endpoint { return slices.Concat(s.Dials, s.Listens) }
 
-// String names the endpoints, for an error.
+// String names the endpoints, for an error message.
 func (s *Situation) String() string {
 	var names []string
 	for _, e := range s.each() {
@@ -81,7 +80,7 @@ func (s *Situation) String() string {
 // Applies reports whether a flag has an effect in s.
 func (s *Situation) Applies(flag string) bool { return s.refusal(flag) == nil }
 
-// refusal returns the row of the table for which a flag has no effect in s; nil if the flag has one.
+// refusal returns the row of the table that excludes a flag in s; nil: none.
 func (s *Situation) refusal(flag string) *row {
 	for i := range table {
 		r := &table[i]
@@ -92,7 +91,7 @@ func (s *Situation) refusal(flag string) *row {
 	return nil
 }
 
-// Check returns a usage Fault for the first flag on the command line that has no effect in s. A user who names
+// Check returns a usage Fault for the first flag on the command line without an effect in s. A user who gives
 // certificates must not believe that the connection is encrypted.
 func (s Situation) Check(l *cmdline.CommandLine) error {
 	for _, given := range l.Flags {
@@ -112,19 +111,19 @@ func (s Situation) Check(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// fault returns the usage Fault for a flag that the row refuses.
+// fault returns the usage Fault for a flag that row r refuses.
 func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fault {
 	var f *wire.Fault
 	switch name := s.session(); {
 	case r.needs == newConnection && name != "":
-		f = l.Usage("--%s belongs to the connection, and @%s is connected", flag, name)
+		f = l.Usage("--%s is for opening a connection, and @%s is already connected", flag, name)
 		if flag == "strict" {
 			flag = "noise 0"
 		}
 		f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
 		return f
 	case r.with != "":
-		return l.Usage("--%s goes with %s", flag, r.with)
+		return l.Usage("--%s needs %s", flag, r.with)
 	}
 	f = l.Usage("--%s does not apply to %s", flag, s.String())
 	f.Hint = "it needs " + r.needs.says()
@@ -145,7 +144,7 @@ func (s *Situation) Settable() string {
 	return strings.Join(names, ", ")
 }
 
-// session returns the name of the session that the command uses; "": it uses none.
+// session returns the name of the command's session; "": none.
 func (s *Situation) session() string {
 	for _, e := range s.Dials {
 		if e.Session != "" {
@@ -155,7 +154,7 @@ func (s *Situation) session() string {
 	return ""
 }
 
-// A Condition is a row of the table as data: the flags apply where Needs is met.
+// A Condition is a row of the table for help and manual: the flags apply where Needs is met.
 type Condition struct {
 	Flags, Commands []string // no commands: all that have the flags
 	Needs           string
@@ -169,7 +168,7 @@ func Conditions() (all []Condition) {
 	return all
 }
 
-// Describe adds to the flags of a command, which its words name, and of those below it, what they need.
+// Describe adds, to the flags of a command and of those below it, what they need. words name the command.
 func Describe(d *cmdline.Doc, words ...string) {
 	command := strings.Join(words, " ")
 	for i := range d.Flags {

@@ -8,8 +8,8 @@ import (
 	"rpcx/commands/env"
 )
 
-// StopConditions are the flags that end a stream before the peer does: after a number of
-// values, after a certain value, or after a time. Such an end is a success.
+// StopConditions are the flags that end a stream with success: after a number of
+// values, a certain value, or a time.
 type StopConditions struct {
 	Count int64
 	Until string
@@ -28,10 +28,10 @@ func (e *StopConditions) Flags() []cmdline.Flag {
 // Given reports whether one of the flags is given.
 func (e *StopConditions) Given() bool { return e.Count > 0 || e.Until != "" || e.For > 0 }
 
-// ErrForElapsed is the cause of a context that ended because the time of --for is over.
-var ErrForElapsed = errors.New("the time asked for is over")
+// ErrForElapsed is the cause of a context that --for ended.
+var ErrForElapsed = errors.New("the time of --for is over")
 
-// StartTimer starts the time of --for. When it is over it cancels d with ErrForElapsed.
+// StartTimer starts the time of --for, which cancels d with ErrForElapsed.
 func (e *StopConditions) StartTimer(d *env.Deadline) {
 	if e.For > 0 {
 		time.AfterFunc(time.Duration(e.For), func() { d.Cancel(ErrForElapsed) })

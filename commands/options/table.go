@@ -10,25 +10,25 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A row says for which endpoints some flags have an effect. Help lists a flag, and the command line accepts it, if all
-// rows about it hold; keys of profiles and of [default] are ignored where one does not.
+// A row states what some flags need. Help lists a flag, and the command line accepts it, if all rows about it hold; keys of
+// profiles and of [default] are ignored otherwise.
 type row struct {
 	flags    []string
 	commands []string // nil: all that have the flags
 	needs    *property
-	with     string // the flags of which one must be given, for an error; "": the property is about the endpoint
+	with     string // the flags, one of which must be given; "": the property is about the endpoint
 }
 
-// A property is what an endpoint, or the command line, must have.
+// A property is something that an endpoint or the command line must have.
 type property struct {
 	holds func(s *Situation) bool
-	says  func() string             // what it is, for an error and the manual
-	has   func(d dialect.Spec) bool // what the dialect must have; nil: it is not about dialects
+	says  func() string             // for an error and the manual
+	has   func(d dialect.Spec) bool // the condition on the dialect; nil: not about dialects
 }
 
 // table decides which flags apply.
 var table = []row{
-	// what a session has already
+	// set when a session connects
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
@@ -38,10 +38,10 @@ var table = []row{
 	},
 	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
 
-	// what only a session has
+	// for sessions only
 	{flags: []string{"lossy"}, needs: inSession},
 
-	// how the peer is reached
+	// for reaching the peer
 	{flags: []string{"cacert", "cert", "key"}, needs: encrypted},
 	{flags: []string{"insecure"}, needs: dialled(encrypted)},
 	{flags: []string{"subprotocol"}, needs: webSocket},
@@ -53,11 +53,11 @@ var table = []row{
 	{flags: []string{"ping"}, needs: pinged},
 	{flags: []string{"wait"}, needs: reached},
 
-	// who may connect
+	// for listeners
 	{flags: []string{"public", "listening", "max-clients"}, needs: listener},
 	{flags: []string{"allow-origin", "token"}, needs: webListener},
 
-	// what the dialect has
+	// for dialects
 	{flags: []string{"refresh"}, needs: newConnection},
 	{flags: []string{"refresh", "no-cache"}, commands: append([]string{"serve"}, requesters...), needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.IsCached() || d.AnswerCache != nil })},
 	{flags: []string{"cache"}, needs: inDialect(func(d dialect.Spec) bool { return d.AnswerCache != nil })},
@@ -70,12 +70,12 @@ var table = []row{
 	{flags: []string{"no-environment", "shutdown-timeout"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Plugin })},
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
-	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // what saves nothing there says what does
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands name the one that saves
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
 
-	// what another flag asks for
+	// for other flags
 	with("cert", "key"),
 	with("record", "redact", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
@@ -87,7 +87,7 @@ var table = []row{
 	with("jq|expect|expect-any|expect-none|until|select", "arg", "argjson"),
 }
 
-// The commands that send requests of their own, those that only greet a peer, and those that call a plugin.
+// The commands that send requests, those that only make a handshake, and those that call a plugin.
 var (
 	requesters    = []string{"call", "eval", "subscribe", "job run", "job start"}
 	greeters      = []string{"connect", "describe", "validate", "job status", "job wait", "job cancel", "job list"}
@@ -114,7 +114,7 @@ var (
 		},
 	}
 
-	// checked holds if parameters can be checked: by --catalog, or because the dialect has names or schemas.
+	// checked holds if parameters can be checked: with --catalog, or because the dialect has names or schemas.
 	checked = &property{
 		says:  func() string { return "--catalog FILE, or a dialect that checks: " + list(dialectsWith(checks)) },
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
@@ -123,7 +123,7 @@ var (
 	// inSession holds for @NAME.
 	inSession = having("a session (@NAME)", func(e endpoint.Endpoint) bool { return e.Socket != "" || e.Session != "" })
 
-	// newConnection holds if the command opens a connection: a session has one already.
+	// newConnection holds if the command opens a connection.
 	newConnection = having("a connection of its own", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
 )
 
@@ -131,12 +131,12 @@ func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil
 
 func text(says string) func() string { return func() string { return says } }
 
-// having is the property of having an endpoint for which a condition holds.
+// having is the property of having an endpoint that meets a condition.
 func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
 }
 
-// dialled is a property of an endpoint that rpcx connects to.
+// dialled is p for the endpoints that rpcx connects to.
 func dialled(p *property) *property {
 	return &property{says: p.says, holds: func(s *Situation) bool {
 		only := Situation{Dials: slices.Clone(s.Dials)}
@@ -149,7 +149,7 @@ func dialled(p *property) *property {
 	}}
 }
 
-// listening is a property of an endpoint that other programs connect to.
+// listening is the property of endpoints that other programs connect to.
 func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool {
 		return slices.ContainsFunc(s.Dials, func(e endpoint.Endpoint) bool { return e.Reversed == endpoint.Accept && holds(e) }) ||
@@ -157,7 +157,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	}}
 }
 
-// inDialect is the property of having an endpoint whose dialect has something.
+// inDialect is the property of having an endpoint whose dialect meets a condition.
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
@@ -166,7 +166,7 @@ func inDialect(has func(d dialect.Spec) bool) *property {
 	}
 }
 
-// dialectsWith returns the names of the dialects that have something.
+// dialectsWith returns the names of the dialects that meet a condition.
 func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	for _, name := range all.Names() {
 		if has(all.Named(name)) {
@@ -188,7 +188,7 @@ func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 	return slices.ContainsFunc(s.each(), func(e endpoint.Endpoint) bool { return has(e.Spec()) })
 }
 
-// with returns the row of flags that have an effect beside one of others, written a|b.
+// with returns the row of flags that need one of others, written a|b.
 func with(others string, flags ...string) row {
 	names := strings.Split(others, "|")
 	shown := "--" + strings.ReplaceAll(list(names), ", ", ", --")
@@ -196,13 +196,13 @@ func with(others string, flags ...string) row {
 	return row{flags: flags, with: shown, needs: &property{says: text(shown), holds: func(s *Situation) bool { return s.Has(names...) }}}
 }
 
-// only returns r for those commands alone.
+// only returns r for certain commands.
 func (r row) only(commands ...string) row {
 	r.commands = commands
 	return r
 }
 
-// not returns r for all commands but one.
+// not returns r for all other commands.
 func (r row) not(command string) row {
 	holds := r.needs.holds
 	r.needs = &property{says: r.needs.says, holds: func(s *Situation) bool { return s.Command == command || holds(s) }}

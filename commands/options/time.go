@@ -8,7 +8,7 @@ import (
 	"rpcx/commands/env"
 )
 
-// Time holds the flags that bound a call in time.
+// Time holds the time limits of a call.
 type Time struct {
 	Timeout cmdline.Duration
 	Idle    cmdline.Duration
@@ -21,7 +21,7 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
-// The help texts of --idle, which differ by command.
+// The help texts of --idle, by command.
 const (
 	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
 	IdleStream = "stop, as --for does, after `DURATION` without a message (no limit)"
@@ -34,7 +34,7 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
 }
 
-// WholeFlags returns the flag that bounds a command as a whole.
+// WholeFlags returns the flag that limits the whole command.
 func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // Tap returns a tap that shows each message with -v and calls Env.OnMessage; nil if neither is
-// wanted.
+// set.
 func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
-// ForClient returns a function that makes, for each client of a server, the tap
-// of its messages and the receiver of its notes.
+// ForClient returns a function that makes the tap and the receiver of notes for each client
+// of a server.
 func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	note := noter(run)
 	return func(client string) (wire.Tap, func(peer.Note)) {
@@ -26,7 +26,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is Tap for the messages of the client of that name; "" for the only peer.
+// tapOf is Tap for the client of that name; "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -43,14 +43,14 @@ func tapOf(run *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns the function for peer.Options.Note. It warns, once for each text, of requests that
-// nothing answers; other notes are only shown with -v. client names the client that a note is
-// about, if there are several.
+// noter returns the function for peer.Options.Note. It warns, once for each text, of requests
+// without a hook; other notes are only shown with -v. client names the client if there are
+// several.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	return func(n peer.Note, client string) {
-		text, who, from := string(redact.JSON([]byte(n.Text))), "the peer", "" // it may quote a message
+		text, who, from := string(redact.JSON([]byte(n.Text))), "the peer", "" // the text may quote a message
 		if client != "" {
 			who, from = client, client+": "
 		}
@@ -63,7 +63,7 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 			return
 		case n.Kind == peer.NoteUnhandledRequest:
 			name := format.Cut(format.CleanLine(n.Method), 200)
-			text = fmt.Sprintf("called %s, which nothing answers (--on NAME=ANSWER does)", name)
+			text = fmt.Sprintf("called %s, which has no hook (--on NAME=ANSWER)", name)
 			from = who + " "
 		case run.Common.Verbose && n.Kind == peer.NoteDetail:
 			run.Console.Note(from + text)
@@ -80,18 +80,17 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 			return
 		}
 		if said[text] = true; len(said) > maxNotes {
-			text, from = "gives rise to more warnings than are worth showing (-v shows more)", who+" "
+			text, from = "caused too many warnings; the rest is hidden (-v shows more)", who+" "
 		}
 		run.Console.Warn(from + text)
 	}
 }
 
-// maxNotes bounds the different warnings that are shown for one peer, since a peer can cause any
-// number.
+// maxNotes bounds the different warnings for one peer, which can cause any number.
 const maxNotes = 200
 
-// watch returns the Watch that shows with -v how a connection is made and with -vv what goes over
-// it, and that measures for -w; nil if none of them is given.
+// watch returns the Watch that shows the connecting with -v and the bytes with -vv, and
+// measures for -w; nil without these flags.
 func watch(run *env.Env) *transport.Watch {
 	if !run.Common.Verbose {
 		if meter := run.Common.Meter; meter != nil {

@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/peer"
 )
 
-// A peer can give rise to any number of different warnings: 200 are shown, each once, and
-// then that there are more.
+// A peer can cause any number of different warnings: 200 are shown, each once, and then
+// one that more are hidden.
 func TestWarningsAboutAPeerAreBounded(t *testing.T) {
 	var stderr bytes.Buffer
 	run := &env.Env{Console: format.NewConsole(&stderr, format.ConsoleOptions{})}
@@ -23,7 +23,7 @@ func TestWarningsAboutAPeerAreBounded(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	if last := lines[len(lines)-1]; len(lines) != 201 || !strings.Contains(last, "more warnings than are worth showing (-v shows more)") {
+	if last := lines[len(lines)-1]; len(lines) != 201 || !strings.Contains(last, "the rest is hidden (-v shows more)") {
 		t.Errorf("%d lines, the last is %s", len(lines), last)
 	}
 }

@@ -163,8 +163,8 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 		{ways != 1, "one of --listen, --to, --diff, --show and --format says what becomes of the tape", "--to ENDPOINT plays the client, --listen LISTEN the server, --show prints the tape"},
 		{o.to == "" && len(tapes) > 1, "several tapes go with --to alone", ""},
 		{o.to == "" && (o.update || o.report.Wanted() || o.jobs > 0 || o.idle > 0), "--update, --report, --jobs and --idle go with --to", ""},
-		{o.listen == "" && o.strict, "--strict goes with --listen", ""},
-		{o.listen == "" && command != nil, "-- COMMAND goes with --listen", ""},
+		{o.listen == "" && o.strict, "--strict needs --listen", ""},
+		{o.listen == "" && command != nil, "-- COMMAND needs --listen", ""},
 		{l.Dash >= 0 && len(command) == 0, "a command is missing after --", ""},
 	} {
 		if mistake.made {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// codecConversation is a conversation of which only Event is asked.
+// codecConversation is a conversation that implements only Event.
 type codecConversation struct {
 	session.Conversation
 	dialect.Codec
@@ -21,7 +21,7 @@ type codecConversation struct {
 
 func (c codecConversation) Event(m *wire.Message, ev *wire.Event) error { return c.Codec.Event(m, ev) }
 
-// Printing the items of a stream allocates nothing, as payloads and whole (--messages).
+// Printing a stream does not allocate, neither its items nor whole messages (--messages).
 func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")

@@ -19,24 +19,23 @@ import (
 	"rpcx/wire/transport"
 )
 
-// CacheFlags say whether answers are kept for later processes, in dialects in
-// which a peer can allow that.
+// CacheFlags are the flags that store responses for later processes, in dialects
+// whose peers can allow that.
 type CacheFlags struct {
-	keep  string // shared or private; "": answers are not kept
-	Fresh bool   // do not use kept answers, but replace them
+	keep  string // shared or private; "": responses are not stored
+	Fresh bool   // bypass the cache, and update it
 }
 
 // cacheKinds are the values of --cache; without a value it is the first.
 var cacheKinds = []string{"shared", "private"}
 
-// Flags returns the flags, which store into c.
 func (c *CacheFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache results for their cache.max-age; --cache=private also caches requests with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }
 
-// An AnswerCache finds and keeps the answer to one call.
+// An AnswerCache reads and stores the response to one call.
 type AnswerCache struct {
 	env *env.Env
 	key string
@@ -44,18 +43,17 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the cache for the answer to op; nil if answers are not to be
-// kept.
+// For returns the cache for the response to op; nil if responses are not stored.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
 	}
 	if op.Kind != dialect.Call {
-		return nil, run.Line.Usage("--cache goes with one call that has a method and an answer")
+		return nil, run.Line.Usage("--cache needs a single call with a response")
 	}
 	spec := e.Spec()
 	if spec.AnswerCache == nil {
-		return nil, run.Line.Usage("--cache belongs to the dialect %s, and this is %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerCache != nil }), e.Dialect)
+		return nil, run.Line.Usage("--cache needs the dialect %s, not %s", all.NamesOf(func(s dialect.Spec) bool { return s.AnswerCache != nil }), e.Dialect)
 	}
 	asked, err := spec.AnswerCache.Key(op)
 	if err != nil {
@@ -66,16 +64,15 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	case err != nil:
 		return nil, err
 	case from.Of == "":
-		return nil, run.Line.Usage("--cache: %s does not say which peer answers", e)
+		return nil, run.Line.Usage("--cache: %s does not identify the peer", e)
 	case from.Private && c.keep != "private":
-		run.Verbose("cache: not used: the request carries an identity (--cache=private does)")
+		run.Verbose("cache: bypassed, since the request carries credentials (--cache=private caches it)")
 		return nil, nil
 	}
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers returns the source of the answers of e. If a session holds the
-// connection, its process is asked for it.
+// answers returns the source of the responses of e. A session's process knows its own.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil
@@ -84,8 +81,8 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the source of the answers on a connection to e with cfg. Headers, certificate
-// and user are the identity that e is shown; the TLS flags decide how far e is trusted.
+// AnswersOf returns the source of the responses on a connection to e with cfg. Headers, certificate
+// and user are the identity that the peer sees; the TLS flags decide how far rpcx trusts the peer.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
@@ -115,7 +112,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the kept answer; false if there is none.
+// Find prints the stored response; false if there is none.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil
@@ -134,19 +131,19 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	return true, err
 }
 
-// Put stores an answer, if the answer allows it.
+// Put stores a response, if the response allows it.
 func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return
 	}
 	age := c.e.Spec().AnswerCache.MaxAge(m.Raw)
 	if age == 0 {
-		c.env.Verbose("cache: the answer says no max-age")
+		c.env.Verbose("cache: not stored, since the response has no max-age")
 		return
 	}
 	if err := cache.Put(c.key, cache.Answer{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {
-		c.env.Console.Warn("the answer could not be kept: " + err.Error())
+		c.env.Console.Warn("cannot store the response in the cache: " + err.Error())
 		return
 	}
-	c.env.Verbose(fmt.Sprintf("cache: kept for %s", age))
+	c.env.Verbose(fmt.Sprintf("cache: stored for %s", age))
 }

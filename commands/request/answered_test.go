@@ -21,7 +21,8 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// Lines of an untrustworthy peer. "" ends its sending, "x" the connection; "…" is an unfinished line.
+// anything has lines of a peer that cannot be trusted. "" closes its sending side, "x" the
+// connection; "…" is a line without an end.
 var anything = []string{
 	`{"jsonrpc":"2.0","id":1,"result":{"yes":1}}`,
 	`{"jsonrpc":"2.0","id":1,"result":"s"}`,
@@ -43,8 +44,8 @@ var anything = []string{
 	`x`,
 }
 
-// TestStatusZeroMeansAnswered: whatever a peer does, success means a response: a call with a result, a stream with its
-// response and its end.
+// TestStatusZeroMeansAnswered: whatever a peer does, status 0 means that it has responded:
+// to a call with a result, to a stream with its response and its end.
 func TestStatusZeroMeansAnswered(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -65,7 +66,7 @@ func TestStatusZeroMeansAnswered(t *testing.T) {
 	}
 }
 
-// wasAnswered says whether the script answers: before it breaks off or is refused.
+// wasAnswered reports whether the script responds before it breaks off or is refused.
 func wasAnswered(script []string, kind dialect.OpKind) bool {
 	sent := strings.Join(script, "\n")
 	switch {

@@ -8,15 +8,15 @@ import (
 	"rpcx/wire/session"
 )
 
-// The first stage of reading a response: a classifier turns messages into events. It has the one
-// event that all messages share, and the response that opened the stream.
+// A classifier is the first stage of reading a response: it turns messages into events. All messages
+// share its one event.
 type classifier struct {
 	event   wire.Event
 	opening string // the response that opened the stream, until its first item; "": none
 }
 
-// classify returns the event of m, valid until the next one; nil if it is not for the user: it only opens the stream, or
-// --select leaves it out.
+// classify returns the event of m, valid until the next one; nil if the user sees none: m
+// only opens the stream, or --select excludes it.
 func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.Conversation, print *format.Pipeline, m *wire.Message) (*wire.Event, error) {
 	if o.Choose {
 		if ok, err := print.Selects(ctx, m); err != nil || !ok {
@@ -48,7 +48,7 @@ func (o *ReadOptions) opens(m *wire.Message) bool {
 }
 
 // eventOf sets ev to what a user sees of m. A message that --select chose becomes
-// data, whatever it is, and keeps its event's name, number and time.
+// data, and keeps its event's name, number and time.
 func (o *ReadOptions) eventOf(conv session.Conversation, m *wire.Message, ev *wire.Event) error {
 	err := conv.Event(m, ev)
 	if !o.Choose || m.Raw == nil {

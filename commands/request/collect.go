@@ -16,8 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a connection that other calls share, and returns its result: the data of a stream as an array,
-// that of a job when it is over. It fails after idle without a message. Events for people are shown on the console of run.
+// Collect makes a call on a connection that other calls share, and returns its result: the data of
+// a stream as an array, that of a job when it has ended. It fails after idle without a message.
+// Events for people go to the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -28,7 +29,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom is Collect for a call that was sent waited ago and whose stream is st.
+// CollectFrom is Collect for the stream st of a call that was sent waited ago.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()
@@ -67,14 +68,14 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 type collector struct {
 	classifier
 	items    []json.RawMessage
-	job      string      // the job that has begun, by the last message; "": none
-	guided   *wire.Error // the last guidance; nil: none
+	job      string      // the job that the last message started; "": none
+	guided   *wire.Error // from the last guidance; nil: none
 	single   bool        // the one item is the result itself, not one of a list
-	deferred bool        // the result may come after the response that promised it
+	deferred bool        // the result may follow the response
 }
 
-// take handles a message and its event, nil if it has none, and shows the events for people. failed reports that it ends the
-// call with its error.
+// take adds a message and its event (nil: it has none), and shows the events for people. failed
+// reports that the event ends the call with its error.
 func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
 	if ev == nil {
 		c.job, c.single = "", c.deferred
@@ -101,10 +102,10 @@ func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed 
 	return false
 }
 
-// result returns the value of the messages so far.
+// result returns the collected value.
 func (c *collector) result() (json.RawMessage, error) {
 	switch {
-	case c.guided != nil && len(c.items) == 0: // the peer has sent advice about an error, but not the error
+	case c.guided != nil && len(c.items) == 0: // the peer sent guidance instead of the error
 		return nil, c.guided
 	case c.single && len(c.items) == 1:
 		return c.items[0], nil
@@ -114,7 +115,7 @@ func (c *collector) result() (json.RawMessage, error) {
 	return scan.ArrayOf(c.items...), nil
 }
 
-// abandoned returns the error of a call, and cancels its stream if that has not ended.
+// abandoned returns the error of ev, and cancels the call's stream unless ev ended it.
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {

@@ -17,9 +17,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Converse opens a connection, calls work with it and closes it. cl bounds all
-// of it and is stopped at the end; its idle timer restarts when the connection
-// is open.
+// Converse opens a connection, calls work with it and closes it. cl bounds all of
+// that, and is stopped at the end; its idle timer restarts when the connection is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }
@@ -70,9 +69,9 @@ func remember(run *env.Env, e endpoint.Endpoint) {
 	}
 }
 
-// closeConversation waits a moment for hooks that answer the peer, then closes conv. It
-// returns the failure of a hook if that decides the outcome: the peer answered
-// with an error, which the hook may have caused, or --strict-hooks is given.
+// closeConversation waits for running hooks, for at most env.FarewellTimeout, then closes conv.
+// It returns a hook's failure if the peer returned an error, which the hook may have
+// caused, or if --strict-hooks is given.
 func closeConversation(ctx context.Context, conv session.Conversation, h *options.Hooks, err error) error {
 	settle, cancel := env.DetachedContext(ctx, env.CloseTimeout)
 	conv.Settle(settle)
@@ -93,18 +92,17 @@ func closeConversation(ctx context.Context, conv session.Conversation, h *option
 	return nil
 }
 
-// hookFailed returns the outcome after a hook failed; rpc is the error that the
-// peer answered, nil if it did not. The hook's failure has been shown in a
-// warning.
+// hookFailed returns the outcome after a hook failed, which a warning has reported; rpc is
+// the peer's error, nil if it returned none.
 func hookFailed(failed, rpc *wire.Fault) error {
 	if rpc == nil {
-		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed, and --strict-hooks makes that the outcome"}
+		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed (--strict-hooks)"}
 		rpc.Method = failed.Method
 	}
 	g := *rpc
 	g.Kind = wire.Helper
 	if rpc.RPC != nil {
-		g.Hint = "our own hook for " + failed.Method + " failed before that"
+		g.Hint = "the hook for " + failed.Method + " failed before that"
 	}
 	return &g
 }

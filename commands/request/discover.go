@@ -19,13 +19,13 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod returns the Fault for a method or a module that c does not have: of
-// kind Usage if c lists all of them.
+// NoMethod returns the Fault for a method or module that is not in c: of kind Usage if c
+// is complete.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 	why := c.WhyPartial()
 	if d := all.Named(c.Dialect).Detection; why == "" && d != nil && d.Probe != nil && len(d.Probe.Hooks) > 0 {
-		why = "the peer may offer more to clients with the hooks " + strings.Join(d.Probe.Hooks, ", ") + " (--on)"
+		why = "the peer may offer more methods to clients with the hooks " + strings.Join(d.Probe.Hooks, ", ") + " (--on)"
 	}
 	if why != "" {
 		f.Kind, f.Message = wire.RPCError, fmt.Sprintf("%q is not listed, but may exist: %s", format.CleanLine(name), format.CleanLine(why))
@@ -34,14 +34,13 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	return f
 }
 
-// FetchCatalog asks the peer for its catalog; if the dialect allows, only for
-// the part called name, a module or a method. If the peer cannot be reached it
-// returns the kept catalog, with a warning. With brief set the params of
-// methods are not needed. If the peer does not describe itself the error is a
-// Fault of kind RPCError.
+// FetchCatalog requests the peer's catalog; if the dialect allows, only the part
+// called name, a module or a method. If it cannot reach the peer, it returns the stored
+// catalog with a warning. brief does without the params of methods. If the peer
+// does not describe itself, the error is a Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	run.OnMessage = cl.Touch // a service is asked module by module
+	run.OnMessage = cl.Touch // discovery may take one request per module
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		spec := all.Named(conv.Dialect())
 		if brief && name == "" && spec.Discovery.ByModule() {
@@ -55,7 +54,7 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 			}
 			return nil, &wire.Fault{
 				Kind: wire.RPCError, Message: "the peer does not describe itself (" + missing + ")",
-				Hint: "describe --probe may find another dialect; or write a catalog by hand and give it with --catalog",
+				Hint: "find its dialect with describe --probe, or write a catalog (--catalog FILE)",
 			}
 		}
 		if rpc, ok := errors.AsType[*wire.Error](err); ok {
@@ -65,21 +64,21 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 	})
 }
 
-// MethodCatalog asks the peer for the params of a method. If the peer does not
-// describe itself the error is a Fault of kind RPCError.
+// MethodCatalog requests the params of a method. If the peer does not describe itself,
+// the error is a Fault of kind RPCError.
 func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		c, err := discovered(cl.Ctx, conv, method)
 		if errors.Is(err, wire.ErrUnsupported) {
-			return nil, wire.NewFault(wire.RPCError, "it does not describe itself", nil)
+			return nil, wire.NewFault(wire.RPCError, "the peer does not describe itself", nil)
 		}
 		return c, err
 	})
 }
 
-// askPeer opens a connection and calls ask with it. If the peer cannot be
-// reached it returns the kept catalog.
+// askPeer opens a connection and calls ask with it. If it cannot reach the peer,
+// it returns the stored catalog.
 func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
 	opened := false
 	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) (err error) {
@@ -101,26 +100,25 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	return errors.Join(err, print.Finish())
 }
 
-// noName stands for a module that does not exist: asking for it returns the
-// list of modules alone.
+// noName is a module that does not exist: describing it returns the list of
+// modules alone.
 const noName = "*"
 
-// discovered asks for the part of the catalog called name, a module or a
-// method, if the dialect can; else, and with name "", for the whole catalog.
+// discovered requests the part of the catalog called name, a module or a method, if
+// the dialect can; else, and with name "", the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
-	if c == nil && err == nil { // nothing is known of it alone
+	if c == nil && err == nil { // the peer does not describe it alone
 		return conv.Describe(ctx)
 	}
 	return c, err
 }
 
-// keptCatalog returns the catalog of e that an earlier conversation stored,
-// with a warning that it may be out of date; without one, it returns err, the
-// reason why e was not reached.
+// keptCatalog returns the stored catalog of e, with a warning that it may be out of
+// date; without one, it returns err, the reason why e was not reached.
 func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
@@ -131,18 +129,18 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 		return nil, err
 	}
 	run.FromCache = true
-	run.Console.Warn(f.Error() + ": this is what the peer said earlier, which may be out of date")
+	run.Console.Warn(f.Error() + "; using its cached catalog, which may be out of date")
 	return kept, nil
 }
 
 // Incomplete returns the outcome of a command that has shown c, or the part of
-// it called name, if the peer did not describe all of it; nil if it did.
+// it called name, if the catalog lacks modules; nil if it is complete.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.CatalogModules().Unknown(c, name)
 	if len(names) == 0 {
 		return nil
 	}
-	f := wire.NewFault(wire.RPCError, "the schemas of these modules are not known, nor what their methods take: "+strings.Join(names, ", "), nil)
+	f := wire.NewFault(wire.RPCError, "no schemas for these modules: "+strings.Join(names, ", "), nil)
 	if run.FromCache {
 		f.Kind = wire.Unreachable
 	}

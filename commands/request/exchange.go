@@ -26,8 +26,8 @@ type exchange struct {
 	last     *ResponsePrinter // of the last attempt; nil: nothing was sent
 }
 
-// prepare returns a function that makes the operation once the connection is
-// open; nil if no connection is needed.
+// prepare returns a function that makes the operation on an open connection; nil if
+// no connection is needed.
 func (x *exchange) prepare() (prepareFunc, error) {
 	x.Client.First = x.Read.Watch
 	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
@@ -57,8 +57,8 @@ func (x *exchange) prepare() (prepareFunc, error) {
 	}, nil
 }
 
-// operation returns the operation to send, with params that cat types; nil is no catalog. With --dry-run
-// a job is shown as a plain call.
+// operation returns the operation to send, with params that cat types (nil: no catalog). A dry run
+// shows a job as a plain call.
 func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = x.Op
 	if len(x.Args) > 0 {
@@ -82,14 +82,14 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	return op, err
 }
 
-// members returns what is sent beside method and params; nil: nothing.
+// members returns the members beside method and params; nil: none.
 func (x *exchange) members() (json.RawMessage, error) {
 	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
 	fresh, spec := x.Client.Conn.NoCache || x.Client.Conn.Refresh, x.Endpoint.Spec()
 	switch {
 	case err != nil || !fresh:
 		return given, err
-	case spec.AnswerCache != nil: // the peer is not to answer from a cache, either
+	case spec.AnswerCache != nil: // the peer must bypass its cache, too
 		return scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`)), nil
 	}
 	return given, nil
@@ -108,7 +108,7 @@ func (x *exchange) converse(work func(session.Conversation) error) error {
 	})
 }
 
-// send makes the operation, sends it and prints its response, as often as Retries say.
+// send makes the operation, sends it and prints its response, with the repetitions of Retries.
 func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 	if x.First > 0 {
 		x.deadline.FirstMessage(x.First)
@@ -137,7 +137,7 @@ func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 	switch {
 	case x.Explain != nil:
 		return x.Explain(x.last, err)
-	case !x.Read.Stream: // which says itself how it ended
+	case !x.Read.Stream: // endStream has added the hint
 		x.last.Suggest(err)
 	}
 	return err
@@ -157,17 +157,17 @@ func (x *exchange) finish(err error) error {
 	return errors.Join(err, x.Print.Finish())
 }
 
-// endStream returns the outcome of a stream for err, when the connection is closed: the expectations of the
-// whole output are checked whatever has happened, and without output, --for has ended the wait for the peer.
+// endStream returns the outcome of a stream for err after the connection is closed. It checks the expectations of the
+// whole output in any case. Without output, --for may have ended the connecting.
 func (x *exchange) endStream(err error) error {
 	switch {
 	case x.last != nil:
 		return errors.Join(err, x.Print.Finish())
 	case err == nil || !errors.Is(context.Cause(x.deadline.Ctx), options.ErrForElapsed):
 	case !x.opened:
-		return wire.NewFault(wire.Unreachable, "not connected when the time of --for was over", err)
+		return wire.NewFault(wire.Unreachable, "not connected within the time of --for", err)
 	case wire.AsFault(err) == nil:
-		return wire.NewFault(wire.Timeout, "the peer had not told what the method takes when the time of --for was over", err)
+		return wire.NewFault(wire.Timeout, "the peer did not describe the method within the time of --for", err)
 	}
 	return err
 }

@@ -14,20 +14,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// defaultGrace is how long a stream's end is awaited after an error in it.
+// defaultGrace is how long rpcx waits for a stream's end after an error in it.
 const defaultGrace = time.Second
 
-// grace tracks a stream that reported an error but has not ended: its end is awaited for a bounded time.
+// grace tracks a stream that reported an error but has not ended: rpcx waits a bounded
+// time for its end.
 type grace struct {
 	outcome error           // the command's outcome; nil if the error was expected
 	ctx     context.Context // ends when the grace period is over; nil: the stream has not failed
 	stop    context.CancelFunc
 }
 
-// failed reports whether an error came after which the stream does not go on.
+// failed reports whether an error ended the stream's data.
 func (g *grace) failed() bool { return g.ctx != nil }
 
-// waitContext returns the context in which the next message is awaited: the
+// waitContext returns the context of the wait for the next message: the
 // deadline, or the shorter grace period.
 func (c *ResponsePrinter) waitContext() context.Context {
 	if c.grace.ctx != nil {
@@ -36,13 +37,13 @@ func (c *ResponsePrinter) waitContext() context.Context {
 	return c.deadline.Ctx
 }
 
-// recovers reports whether the peer continues its stream after an error.
+// recovers reports whether the peer marks an error as one that does not end its stream.
 func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
-// afterError handles an error event that was not the last of its stream. One that
-// the peer calls recoverable is shown. Any other is the outcome, when the stream
+// afterError handles an error event that was not the last of its stream. It shows one that
+// the peer marks as recoverable. Any other is the outcome, when the stream
 // ends or the grace period is over.
 func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	if recovers(ev) || c.grace.failed() {
@@ -60,7 +61,7 @@ func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop b
 	return false, nil
 }
 
-// finish returns the command's outcome once a failed stream has ended or the grace
+// finish returns the command's outcome when a failed stream has ended or the grace
 // period is over.
 func (c *ResponsePrinter) finish() error {
 	c.grace.stop()
@@ -69,13 +70,13 @@ func (c *ResponsePrinter) finish() error {
 		return env.Cause(c.deadline.Ctx, c.deadline.Ctx.Err())
 	}
 	if c.grace.ctx.Err() != nil {
-		c.cancel(c.stream) // the stream has not ended, but is not read
+		c.cancel(c.stream) // the stream has not ended
 	}
 	return c.grace.outcome
 }
 
-// missingResults returns the outcome of a call whose response only announced results, but whose exchange ended before they
-// arrived: over plain HTTP they cannot arrive otherwise.
+// missingResults returns the outcome of a call whose response only announced results, if
+// the exchange ended before they arrived. Plain HTTP cannot deliver them.
 func (c *ResponsePrinter) missingResults(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Protocol || c.opening == "" || !all.Named(c.conv.Dialect()).Streams.Deferred {
@@ -83,14 +84,14 @@ func (c *ResponsePrinter) missingResults(err error) error {
 	}
 	g := *f
 	g.Kind = wire.Closed
-	g.Message = fmt.Sprintf("%s was answered %s, a promise of results, and none can come over this connection any more",
+	g.Message = fmt.Sprintf("%s returned %s, which announces results, but this connection cannot deliver them",
 		c.Method, format.Cut(format.CleanLine(c.opening), 200))
-	g.Hint = "ask for them by a verb of the job's own, or connect in a way that they can come: ws, tcp, an event stream"
+	g.Hint = "wait for them with rpcx job wait, or connect with ws, tcp or an event stream"
 	return &g
 }
 
-// timeoutHint adds a hint to a timeout if the first answer was taken for a
-// stream's id and nothing followed: it may have been the result.
+// timeoutHint adds a hint to a timeout if the first response was read as a stream's id
+// and no message followed: it may have been the result.
 func (c *ResponsePrinter) timeoutHint(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
@@ -98,22 +99,22 @@ func (c *ResponsePrinter) timeoutHint(err error) error {
 	}
 	g, means := *f, "the id of a stream"
 	if all.Named(c.conv.Dialect()).Streams.Deferred {
-		means = "a promise of more"
+		means = "the announcement of results"
 	}
-	g.Hint = "the answer was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
-		" takes for " + means + "; where it is the result itself, the peer speaks jsonrpc"
+	g.Hint = "the response was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
+		" reads as " + means + "; if it is the result, use jsonrpc+ENDPOINT"
 	return &g
 }
 
-// noCancelHint adds to a timeout that the peer may still be working on what, if
-// the dialect cannot cancel it.
+// noCancelHint adds to a timeout, in a dialect without cancellation, that the peer may still
+// be working on what.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {
 		return err
 	}
 	g := *f
-	g.Hint = what + " may still run there: " + spec.Name + " has no way to cancel it"
+	g.Hint = what + " may still run on the peer: " + spec.Name + " cannot cancel it"
 	if f.Hint != "" {
 		g.Hint += "; " + f.Hint
 	}

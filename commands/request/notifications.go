@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A notificationPrinter prints the notifications that come while a call runs (call
-// --method). It stops before the answer is printed, so that everything that
-// came before the answer is printed before it.
+// A notificationPrinter prints the notifications that arrive during a call (call
+// --method). It stops before the response is printed, and prints all that
+// arrived before the response.
 type notificationPrinter struct {
 	consumer *ResponsePrinter
 	stream   dialect.Stream
 	stop     context.CancelFunc
 	done     chan struct{}
-	err      error // why a line could not be printed, or did not meet an expectation; read after done
+	err      error // of printing, or of an expectation; read after done
 }
 
-// startNotifications begins to print the messages that ReadOptions.Notifications selects, if it is set.
+// startNotifications starts printing the messages that ReadOptions.Notifications selects, if it is set.
 func (c *ResponsePrinter) startNotifications() error {
 	if c.Notifications == nil {
 		return nil
@@ -43,7 +43,7 @@ func (c *ResponsePrinter) startNotifications() error {
 				c.print.Idle()
 			}
 		}
-		c.deadline.Cancel(b.err) // nothing more is to be printed: the call is of no use
+		c.deadline.Cancel(b.err) // the output has ended, which ends the call
 	}()
 	return nil
 }
@@ -60,9 +60,8 @@ func (b *notificationPrinter) print(m wire.Message) error {
 	return err
 }
 
-// finishNotifications stops the notificationPrinter after it has printed all notifications that came before the answer.
-// It returns why one could not be printed.
-// It may be called again.
+// finishNotifications stops the notificationPrinter after it has printed all notifications that arrived before the response.
+// It returns the error of printing one. It may be called again.
 func (c *ResponsePrinter) finishNotifications() error {
 	b := c.notifications
 	if b == nil {

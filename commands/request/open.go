@@ -1,6 +1,5 @@
-// Package request carries out a request: it opens a connection, makes the
-// operation from the command line, sends it, prints the answer to its end and
-// closes the connection.
+// Package request makes a request: it opens a connection, makes the operation
+// from the command line, sends it, prints the response and closes the connection.
 package request
 
 import (
@@ -22,15 +21,14 @@ import (
 )
 
 // Endpoint parses the first argument, applies its profile, and returns the
-// endpoint and the arguments after it. For a session, its process is asked for
-// the dialect.
+// endpoint and the arguments after it. A session's process returns its dialect.
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
 	if len(args) == 0 {
-		f := run.Line.Usage("an endpoint is missing")
-		f.Hint = "name one, such as ws://host/path, exec:COMMAND or demo:orders"
+		f := run.Line.Usage("no endpoint given")
+		f.Hint = "give one, such as ws://host/path, exec:COMMAND or demo:orders"
 		if listens(run.Line) {
-			f.Hint = "name what to listen on, such as ws://127.0.0.1:0/ or unix:PATH"
+			f.Hint = "give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
 		}
 		return endpoint.Endpoint{}, nil, f
 	}
@@ -59,7 +57,7 @@ func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	if listening {
 		s = options.ForClients(run.Line, e)
 	}
-	if to, _ := run.Line.Value("to").(string); to != "" { // the flags may be for that peer, which is known later
+	if to, _ := run.Line.Value("to").(string); to != "" { // flags may apply to that peer, whose endpoint is parsed later
 		return refuseProfile(run.Line, e.Profile)
 	}
 	s = s.With(e.Profile)
@@ -80,22 +78,22 @@ func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	return options.ApplyDefaults(run, s)
 }
 
-// refuseProfile refuses a profile as an address to listen on.
+// refuseProfile refuses a profile as a listen address.
 func refuseProfile(l *cmdline.CommandLine, p *profile.Profile) error {
 	if p == nil {
 		return nil
 	}
-	return l.Usage("a profile says how to reach a peer, not what to listen on: @%s", p.Name)
+	return l.Usage("cannot listen on @%s: a profile is for connecting to a peer", p.Name)
 }
 
-// listens reports whether the endpoint of the command is one to listen on.
+// listens reports whether the command's endpoint is a listen address.
 func listens(l *cmdline.CommandLine) bool {
 	role, _ := l.Value("role").(string)
 	return l.Cmd.Name == "serve" || role == "client"
 }
 
-// reach attaches to the session of e, which may be stopped or still connecting,
-// within --timeout.
+// reach attaches to the session of e, within --timeout. The session may be stopped or still
+// connecting.
 func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
 	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -110,21 +108,20 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// SameVersion returns a Fault of kind Conflict if the session called name is
-// held by another version of rpcx, as the two may not understand each other.
-// session close accepts any version.
+// SameVersion returns a Fault of kind Conflict if another version of rpcx runs the session
+// called name, since the two may not understand each other. session close accepts any version.
 func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
 	}
-	version = cmp.Or(version, "that does not say which it is")
-	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s is held by rpcx %s, and this is rpcx %s", name, version, env.Version()), nil)
+	version = cmp.Or(version, "of an unknown version")
+	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s belongs to rpcx %s, this is rpcx %s", name, version, env.Version()), nil)
 	f.Fix = []string{"rpcx", "session", "close", name}
 	return f
 }
 
-// open connects with the flags of a client. raw asks for all messages, for
-// connect. If a signal or a timeout caused the error, that is returned.
+// open connects with the flags of a client. raw selects all messages, for connect. If
+// a signal or a timeout caused the error, it returns that.
 func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Sniffer) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
@@ -152,8 +149,8 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	return conv, err
 }
 
-// peerResponded reports whether err is the peer's response, or its invalid message: then the handshake has failed, and only
-// closing lasted until the timeout.
+// peerResponded reports whether err is an error from the peer or about its message: the
+// handshake failed, and only closing lasted until the timeout.
 func peerResponded(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)

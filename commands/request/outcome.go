@@ -14,13 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SomeFailed returns the outcome of a batch in which some calls were answered with
-// errors that have been shown.
+// SomeFailed returns the outcome of a batch in which some responses were errors, which have
+// been shown.
 func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
 
-// end returns the outcome when no more messages come.
+// end returns the outcome when the stream has ended.
 func (c *ResponsePrinter) end(err error) error {
 	if c.grace.failed() {
 		return c.finish()
@@ -47,7 +47,7 @@ func (c *ResponsePrinter) end(err error) error {
 	return c.missingResults(named(err, c.Method))
 }
 
-// cancel cancels st at the peer.
+// cancel cancels st.
 func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	c.print.Idle() // output must not wait for the peer
 	ctx, done := env.CloseContext(c.deadline.Ctx)
@@ -55,8 +55,8 @@ func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	_ = st.Cancel(ctx)
 }
 
-// message passes one message through the stages: it is classified, checked, kept and shown, and may decide the outcome. stop
-// reports that no more are wanted.
+// message handles one message: it classifies, checks, stores and shows it, and may decide
+// the outcome. stop reports that no more messages are needed.
 func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	c.deadline.Touch()
 	ctx := c.deadline.Ctx
@@ -91,15 +91,14 @@ func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
 	return stop, nil
 }
 
-// check returns an error if data does not fit the schema that the peer has
-// given.
+// check returns an error if data does not match the peer's schema for it.
 func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 	if c.result == nil || ev.Kind != wire.Data {
 		return nil
 	}
 	data := ev.Data
 	if c.Within != "" {
-		if data = scan.Get(data, c.Within); data == nil { // the event is one of a failure, which has no such member
+		if data = scan.Get(data, c.Within); data == nil { // an event of a failure has no such member
 			return nil
 		}
 	}
@@ -112,8 +111,8 @@ func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 	return nil
 }
 
-// failure handles an error event in answer to id: it meets an expectation, or
-// it is the outcome.
+// failure handles an error event in response to id: the event meets an expectation, or
+// is the outcome.
 func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {
@@ -131,12 +130,12 @@ func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event
 	return true, f
 }
 
-// waitFor returns the operation that waits for a job which a call has begun.
+// waitFor returns the operation that waits for a job that a call started.
 func waitFor(job string) dialect.Op {
 	return dialect.Op{Kind: dialect.JobWait, Job: job, Extra: json.RawMessage(`{"bare":true}`)}
 }
 
-// rpcFault returns the Fault for an error that the peer answered.
+// rpcFault returns the Fault for an error from the peer.
 func rpcFault(method string, e *wire.Error) *wire.Fault {
 	f := &wire.Fault{
 		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
@@ -148,8 +147,8 @@ func rpcFault(method string, e *wire.Error) *wire.Fault {
 	return f
 }
 
-// errorText returns an error's message and code, with its class where the error
-// names one itself.
+// errorText returns an error's message and code, and its class if the error
+// has one.
 func errorText(e *wire.Error) string {
 	kind, ok := scan.Text(scan.Get(e.Raw, "kind"))
 	code, isText := scan.Text(e.Code)
@@ -159,7 +158,7 @@ func errorText(e *wire.Error) string {
 	return fmt.Sprintf("%s (%s, code %s)", e.Message, kind, code)
 }
 
-// named returns err with the name of the call that it ended.
+// named returns err with the name of the method that it ended.
 func named(err error, method string) error {
 	f := wire.AsFault(err)
 	if f == nil || method == "" || f.Method != "" {

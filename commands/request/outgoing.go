@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Outgoing returns the message for a line that the user typed: "jsonrpc" is
-// added if the dialect has that member and the line does not. The error says
+// Outgoing returns the message for a line that the user typed, with "jsonrpc"
+// added if the dialect has that member and the line does not. The error is the reason
 // why the line is not a message.
 func Outgoing(line []byte, dialect string) ([]byte, error) {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {

@@ -18,8 +18,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// FillParams reads the arguments after METHOD into op, typed by cat unless that
-// is nil.
+// FillParams reads the arguments after METHOD into op; cat types them, nil does
+// not.
 func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := e.Spec()
 	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
@@ -34,9 +34,8 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	return err
 }
 
-// Style brings the params of op into the form that --params-style names. Codecs
-// that would turn an object into another form are told if it must stay an
-// object.
+// Style brings the params of op into the form of --params-style. For "object" it
+// keeps codecs from changing the form.
 func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	switch {
 	case p.Style == "" || spec.Params.Styles == nil || p.Style == spec.Params.Styles[0]:
@@ -44,20 +43,20 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 		op.Extra = scan.Pair("params_style", []byte(`"object"`))
 	case scan.Type(op.Params) == 'o' && p.Style == "wrapped":
 		op.Params = scan.ArrayOf(op.Params)
-	case scan.Type(op.Params) == 'o': // without a schema the values keep the order in which they were given
+	case scan.Type(op.Params) == 'o': // without a schema the values keep their order
 		op.Params = params.Positional(op.Params, nil)
 	}
 }
 
-// verbatim reports whether a method is sent as it was typed, though the dialect
-// would spell it differently, because the peer lists it so.
+// verbatim reports whether to send a method as it was typed, because the peer lists it in that
+// form, which the dialect would spell differently.
 func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 	return spec.Names.OnWire(method) != method && cat.Method(method) != nil
 }
 
-// readParams reads the arguments after METHOD. A schema that cannot be used is
-// the user's error if the user gave the catalog; if the peer sent it, the
-// params stay unchecked, with a warning.
+// readParams reads the arguments after METHOD. An unusable schema is a usage error
+// in the catalog of --catalog, and a warning in the peer's catalog: then
+// it does not check the params.
 func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().Params.Functions, Value: e.Spec().Params.Scalar,
@@ -68,7 +67,7 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 		}
 		typer, err := params.ForMethod(cat, Conventions(cat), method, run.Console.Warn)
 		switch {
-		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's mistake is not the user's
+		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's schema is unusable
 			run.Console.Warn(err.Error() + ": left unchecked")
 		case err != nil:
 			return params.Result{}, suggest.Method(run, err, method, cat)
@@ -90,8 +89,7 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 }
 
 // typos are the parameters of a call that its schema allows but does not describe.
-// One whose name is near to a described one is probably misspelt, which the user
-// would not learn otherwise.
+// A warning is due for those whose names are similar to a described one.
 type typos struct {
 	method string
 	names  []schema.Undescribed
@@ -99,8 +97,8 @@ type typos struct {
 
 func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
 
-// noteTypos warns of parameters that are probably misspelt, unless run.Typos
-// receives them instead.
+// noteTypos warns of parameters that are probably misspelt, or passes them to run.Typos
+// if that is set.
 func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	if run.Typos != nil {
 		run.Typos(method, names)
@@ -113,12 +111,12 @@ func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	}
 }
 
-// Misspelt returns the warning about a parameter that is not described; "" if no
-// described name is near.
+// Misspelt returns the warning about a parameter that the schema does not describe; "" if
+// no described name is similar.
 func Misspelt(method string, n schema.Undescribed) string {
 	if n.Nearest == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s describes no parameter %q, which is sent all the same; did you mean %s?",
+	return fmt.Sprintf("%s has no parameter %q, but accepts it; did you mean %s?",
 		format.CleanLine(method), n.Name, format.CleanLine(n.Nearest))
 }

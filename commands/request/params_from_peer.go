@@ -19,17 +19,17 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typedOp is an operation, and the catalog by which its params were typed.
+// A typedOp is an operation, with the catalog that typed its params.
 type typedOp struct {
 	op  dialect.Op
 	cat *catalog.Catalog // nil: none
 }
 
-// A prepareFunc makes the operation after the connection is open.
+// A prepareFunc makes the operation on an open connection.
 type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
-// needsConnection reports whether args (METHOD first) can only be read after connecting, because the peer has to describe
-// the method's parameters.
+// needsConnection reports whether args (METHOD first) need the peer's description of
+// the method.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
 	switch {
 	case len(args) == 0 || cat != nil || !e.Spec().Params.Typed:
@@ -45,16 +45,15 @@ func evicts(e endpoint.Endpoint) bool {
 	return e.Spec().Handshake.OneClient && e.Socket == "" && e.Demo == ""
 }
 
-// noteUntyped notes that a dry run has not asked the peer for the types of
-// params, since connecting would have evicted the peer's client.
+// noteUntyped notes that a dry run has not requested the types of params, since
+// connecting would have evicted the peer's client.
 func noteUntyped(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
 	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
-		run.Console.Note("the host was not asked what it takes, which would evict its client: params go unchecked, and key=text as text (--catalog FILE types them)")
+		run.Console.Note("parameters are not checked, since connecting would evict the host's client; give a catalog with --catalog FILE")
 	}
 }
 
-// DryBatch reports whether the lines of a batch can be shown without a
-// connection.
+// DryBatch reports whether a dry run of a batch needs no connection.
 func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) bool {
 	if !p.DryRun || needsConnection(e, cat, []string{"any"}, p) {
 		return false
@@ -63,7 +62,7 @@ func DryBatch(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options
 	return true
 }
 
-// CheckName returns a usage Fault for a method that the dialect cannot have,
+// CheckName returns a usage Fault for a method name that is not valid in the dialect,
 // with the right spelling if it is known. With --no-check it returns nil.
 func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool, p options.Params) error {
 	check := e.Spec().Names.Check
@@ -76,9 +75,9 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggest.Spelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the operation of x.Args, typed by the peer's catalog. If the
-// params do not fit, or have unknown names, the peer is asked once more, since
-// the catalog may come from an earlier process.
+// fromPeer makes the operation of x.Args, typed by the peer's catalog. If the params do
+// not match, or have unknown names, it requests the catalog again, since that may
+// come from an earlier process.
 func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := x.typing(ctx, conv)
 	if err != nil {
@@ -109,8 +108,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog that types the params: the given one, else the peer's. It sets the dialect of x.Endpoint to
-// that of the conversation.
+// typing returns the catalog that types the params: the given one, else the peer's.
 func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
 		return x.Catalog, nil
@@ -122,24 +120,24 @@ func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*cata
 	return cat, env.Cause(ctx, err)
 }
 
-// descriptionTimeout bounds how long the peer's description of a method is waited for where it is not
-// what the command is about.
+// descriptionTimeout bounds the wait for the peer's description of a method in commands that can do
+// without it.
 const descriptionTimeout = 3 * time.Second
 
-// dryTyping is typing for a dry run, which waits for at most patience.
+// dryTyping is typing for a dry run, which waits for at most descriptionTimeout.
 func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	patient, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()
 	cat, err := conv.Typing(patient, x.Args[0])
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
-		x.Env.Console.Warn("the peer has not said within " + descriptionTimeout.String() + " what " + format.CleanLine(x.Args[0]) + " takes: parameters are neither typed nor checked")
+		x.Env.Console.Warn("the peer did not describe " + format.CleanLine(x.Args[0]) + " within " + descriptionTimeout.String() + "; parameters are not checked")
 		return nil, nil
 	}
 	return cat, env.Cause(ctx, err)
 }
 
-// expectResult has results checked against the schema of method in the catalog,
-// if the dialect's peers describe themselves.
+// expectResult checks results with the schema of method in the catalog, if the
+// dialect's peers describe themselves.
 func (c *ResponsePrinter) expectResult(method string) error {
 	if !c.CheckResult || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil
@@ -149,11 +147,11 @@ func (c *ResponsePrinter) expectResult(method string) error {
 	return err
 }
 
-// unfit returns the Fault for a result that does not fit its schema.
+// unfit returns the Fault for a result that does not match its schema.
 func unfit(method string, err error) error {
 	return &wire.Fault{
 		Kind: wire.Expectation, Method: method, Err: err,
-		Message: "the result of " + format.CleanLine(method) + " is not what the peer promised: " + err.Error(),
-		Hint:    "--no-check takes it all the same",
+		Message: "the result of " + format.CleanLine(method) + " does not match the peer's schema: " + err.Error(),
+		Hint:    "accept it with --no-check",
 	}
 }

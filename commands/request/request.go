@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Request is a request of a command, as data: the message, how to read the response, and the bounds of both. Do sends it
-// and prints the response.
+// A Request is the request of a command: what to send, how to read the response, and the bounds
+// of both. Do sends it and prints the response.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client
@@ -26,24 +26,23 @@ type Request struct {
 	Catalog  *catalog.Catalog // of --catalog; nil: none
 	Print    *format.Pipeline
 
-	Op      dialect.Op // what is sent, but for what Args and --set add
-	Args    []string   // METHOD and its params, which the peer's catalog may type; none: Op is complete
+	Op      dialect.Op // without what Args and --set add
+	Args    []string   // METHOD and its params; none: Op is complete
 	Read    ReadOptions
 	Cache   CacheFlags
 	Retries Retries
-	Files   *artifacts.Flags       // which save the files of the result; nil: it has none
+	Files   *artifacts.Flags       // for the files in the result; nil: it has none
 	Stop    options.StopConditions // of a stream
 	Timeout time.Duration          // 0: unbounded
 	Idle    time.Duration          // 0: unbounded
 	First   time.Duration          // bounds the first message where Idle is 0; 0: unbounded
 	Nested  bool                   // requests of the peer count as messages of the response
-	// Explain words the failure of the last attempt. nil: Suggest adds a command that would work.
+	// Explain returns the outcome for the failure of the last attempt. nil: Suggest adds a fix.
 	Explain func(p *ResponsePrinter, err error) error
 }
 
-// New returns the request of a command line, with what every command does alike
-// before it connects: it compiles the flags that say what is printed, of which
-// out has those of the command alone, and reads the file of --catalog.
+// New returns the request of a command line. It compiles the output flags, with out for
+// those of the command alone, and reads the file of --catalog.
 func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params, out format.Options) (*Request, error) {
 	print, err := options.NewPrinter(run, e, &client.Out, out)
 	if err != nil {
@@ -87,9 +86,8 @@ func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) er
 	})
 }
 
-// Finish flushes the output and adds to err the expectations that were not met.
-// If the peer answered with an error, nothing is expected of the values before
-// it.
+// Finish flushes the output and adds the failed expectations to err. After an error of the
+// peer it checks none.
 func Finish(print *format.Pipeline, err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(err, print.Flush())

@@ -15,27 +15,27 @@ import (
 	"rpcx/wire/session"
 )
 
-// ReadOptions say how an answer is read. The zero value is that of a plain call.
+// ReadOptions describe how to read a response. The zero value is that of a plain call.
 type ReadOptions struct {
 	Method        string
-	Watch         *dialect.Op      // selects messages that answer nothing, which are printed; nil: only the response is
+	Watch         *dialect.Op      // selects notifications to print; nil: only the response is printed
 	Choose        bool             // --select is given
-	Stream        bool             // a stream follows the answer
-	Many          bool             // there are several answers, and after a failed one the others are still read
+	Stream        bool             // a stream follows the response
+	Many          bool             // there are several responses, and an error does not end reading
 	KeepLast      bool             // set Last
 	KeepRaw       bool             // set Raw
-	CheckResult   bool             // data must fit the schema in Catalog
-	Jobs          bool             // if the call begins a job instead of answering, the job's result is awaited
+	CheckResult   bool             // data must match the schema in Catalog
+	Jobs          bool             // if the call starts a job, wait for the job's result
 	Within        string           // the member of the data that the schema describes; "": all of it
-	Notifications *dialect.Op      // a Watch whose messages are printed until the answer comes; nil: none
-	What          string           // the request in words, for a hint if the dialect cannot cancel it; "": no hint
-	Grace         time.Duration    // how long the end of a stream is awaited after an error in it; 0: a second
-	Answers       *AnswerCache     // stores the answer; nil: it is not stored
+	Notifications *dialect.Op      // a Watch that ends with the response; nil: none
+	What          string           // names the request in a hint, if the dialect cannot cancel it; "": no hint
+	Grace         time.Duration    // the wait for a stream's end after an error in it; 0: a second
+	Answers       *AnswerCache     // stores the response; nil: none
 	Catalog       *catalog.Catalog // the peer's, if it is known
 }
 
-// A ResponsePrinter prints the events of one call or stream until it ends. Each message goes through
-// the stages of message; each stage has only the state that it needs.
+// A ResponsePrinter prints the events of one call or stream until it ends. Each message passes
+// the stages of the method message; each stage has its own state.
 type ResponsePrinter struct {
 	ReadOptions
 	Kept
@@ -48,30 +48,30 @@ type ResponsePrinter struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	result        *schema.Schema // that data must fit; nil: data is not checked
+	result        *schema.Schema // that data must match; nil: data is not checked
 	state         readState
 	grace         grace                // of a stream that has failed
 	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil: nothing
 }
 
-// A readState is the failures so far.
+// A readState is the worst outcome up to now.
 type readState uint8
 
 const (
 	nothingWrong readState = iota
 	someFailed             // with Many: a response was an error
 	lost                   // the connection ended
-	incomplete             // events were lost, as they were not read in time
+	incomplete             // events were lost because rpcx read too slowly
 )
 
-// NewResponsePrinter returns a ResponsePrinter for one request of a conversation, which prints to
-// print. d bounds the waiting.
+// NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints
+// to print; d bounds its waiting.
 func NewResponsePrinter(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *ResponsePrinter {
 	return &ResponsePrinter{env: run, conv: conv, print: print, deadline: d}
 }
 
-// Reset returns a ResponsePrinter for a further request in the same conversation.
-// --idle counts from now on.
+// Reset returns a ResponsePrinter for the next request of the conversation, and restarts
+// the idle timer.
 func (c *ResponsePrinter) Reset() *ResponsePrinter {
 	c.deadline.Touch()
 	return NewResponsePrinter(c.env, c.conv, c.print, c.deadline)
@@ -96,7 +96,7 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	}
 	defer func() { _ = c.finishNotifications() }()
 	st, err := c.conv.Open(c.deadline.Ctx, op)
-	if err != nil || st == nil { // a message without an id has no answer, and no stream
+	if err != nil || st == nil { // a message without an id has no response
 		return env.Cause(c.deadline.Ctx, err)
 	}
 	if err := c.expectResult(op.Method); err != nil {
@@ -105,7 +105,7 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	return c.Read(st)
 }
 
-// Read prints the events of st to its end, and with Jobs those of the job that it has begun.
+// Read prints the events of st to its end and, with Jobs, those of the job that it started.
 func (c *ResponsePrinter) Read(st dialect.Stream) error {
 	err := c.read(st)
 	if err != nil || !c.Jobs || c.job == "" {
@@ -127,8 +127,7 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
-// Suggest adds a command that would work to err, if it is an error of the peer
-// and such a command is known.
+// Suggest adds the fix to err, if it is an error of the peer with a known fix.
 func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {
@@ -139,19 +138,20 @@ func (c *ResponsePrinter) Suggest(err error) {
 	}
 }
 
-// A Waiter is a stream that reports whether a message is ready. Output is flushed when none is.
+// A Waiter is a stream that knows whether a message is ready. Without one, output is
+// flushed.
 type Waiter interface{ Waiting() bool }
 
 // A queuer is a stream that can hand over many messages at once.
 type queuer interface{ Queued() []wire.Message }
 
-// run reads to the end. It returns the outcome of the command, but for the
+// run reads the stream to its end. It returns the outcome of the command, without the
 // expectations that the pipeline checks at the end.
 //
-// The garbage collector's target stays at 100 (GOGC), which users can set. A stream that is
-// passed on, or of which a path is taken, allocates nothing, so that no target makes a difference.
-// Where gojq runs a program, 200 saves 3 to 14 % of the processor's time, and takes 10 to 17 MB
-// beside 50; 400 saves up to 18 %, and takes 5 to 55 MB (scripts/bench --json --row gogc).
+// The garbage collector's target stays at 100 (GOGC), which users can set. Passing a stream
+// through, or taking a path of it, does not allocate: the target has no effect there.
+// With gojq, 200 saves 3 to 14 % of the processor's time and costs 10 to 17 MB beside 50;
+// 400 saves up to 18 % and costs 5 to 55 MB (scripts/bench --json --row gogc).
 func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
@@ -176,7 +176,7 @@ func (c *ResponsePrinter) run() error {
 	}
 }
 
-// backlog handles messages that came together.
+// backlog handles messages that arrived together.
 func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 	if c.print.UsesWorkers(msgs) {
 		c.print.StartWorkers(c.deadline.Ctx, msgs, func(m *wire.Message, ev *wire.Event) error { return c.eventOf(c.conv, m, ev) })
@@ -188,8 +188,8 @@ func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 	return stop, err
 }
 
-// jobs returns what the peer says of a method whose call may have been refused because it is a
-// job; nil where jobs are no calls of their own.
+// jobs returns the peer's description of a method whose call may have been refused because it
+// is a job; nil in dialects that start jobs with plain calls.
 func (c *ResponsePrinter) jobs(f *wire.Fault) *catalog.Catalog {
 	if jobs := all.Named(c.conv.Dialect()).Jobs; !suggest.WantsJob(f) || jobs == nil || jobs.Call == nil {
 		return nil

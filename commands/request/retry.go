@@ -12,13 +12,12 @@ import (
 	"rpcx/wire"
 )
 
-// Retries are the flags that say how often a failed call is made again.
+// Retries are the flags that repeat a failed call.
 type Retries struct {
 	N      int64
 	Unsafe bool
 }
 
-// Flags makes the flags, which store into r.
 func (r *Retries) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "retry", "repeat a failed call up to `N` times if that is safe: the error is retryable, or the HTTP status is 429 or 503", 0, &r.N),
@@ -26,16 +25,16 @@ func (r *Retries) Flags() []cmdline.Flag {
 	}
 }
 
-// The times between attempts: they double from the first to the longest.
+// The times between attempts double from the first to the longest.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	longestWait  = time.Second // between attempts to reach a peer
+	longestWait  = time.Second // between attempts to connect
 )
 
-// retry repeats attempt until its outcome is final: as long as --wait says
-// while the peer was not reached, and up to r.N times more if a failure allows
-// it. --timeout bounds all attempts together.
+// retry repeats attempt until its outcome is final: for the time of --wait while it does
+// not reach the peer, and up to r.N more times if the failure allows it. --timeout
+// bounds all attempts together.
 func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
@@ -45,7 +44,7 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 			return err
 		}
 		wait := max(pause, retryAfter(f))
-		run.Console.Note(fmt.Sprintf("%s; again in %v", f.Message, wait))
+		run.Console.Note(fmt.Sprintf("%s; retrying in %v", f.Message, wait))
 		if err := sleep(d, wait); err != nil {
 			return err
 		}
@@ -53,8 +52,8 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 	}
 }
 
-// allows reports whether a call that failed with f may be retried. posts reports that each call is a POST of its own, so
-// that the connection outlives it.
+// allows reports whether a call that failed with f may be repeated. With posts, each call is a
+// POST of its own, whose failure does not end the connection.
 func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	if f.Kind == wire.RPCError && f.Retryable != nil {
 		return *f.Retryable
@@ -71,7 +70,7 @@ func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	return false
 }
 
-// retryAfter returns how long the server asked to wait; 0 if it did not.
+// retryAfter returns the server's Retry-After; 0 if there is none.
 func retryAfter(f *wire.Fault) time.Duration {
 	if f.HTTP == nil {
 		return 0
@@ -82,8 +81,8 @@ func retryAfter(f *wire.Fault) time.Duration {
 // posting reports whether a scheme sends each message as an HTTP POST.
 func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
-// untilReached repeats attempt as long as --wait says, while the failure proves
-// that the peer was not reached.
+// untilReached repeats attempt for the time of --wait, as long as the failure proves
+// that it did not reach the peer.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()
@@ -95,15 +94,15 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 		if wait <= 0 {
 			return err
 		}
-		run.Verbose(fmt.Sprintf("%s; again in %v", f.Message, wait.Round(time.Millisecond)))
+		run.Verbose(fmt.Sprintf("%s; retrying in %v", f.Message, wait.Round(time.Millisecond)))
 		if err := sleep(d, wait); err != nil {
 			return notReached(err, f)
 		}
-		d.Touch() // --idle only counts once the peer is reached
+		d.Touch() // --idle starts when the peer is reached
 	}
 }
 
-// notReached adds to a timeout that ended the wait for a peer why that was not reached.
+// notReached adds, to a timeout that ended the wait for a peer, the last failure to reach it.
 func notReached(err error, last *wire.Fault) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
@@ -114,20 +113,20 @@ func notReached(err error, last *wire.Fault) error {
 	return &g
 }
 
-// waitEnd returns the time at which --wait is over.
+// waitEnd returns the time at which --wait ends.
 func waitEnd(run *env.Env) time.Time {
 	limit, _ := run.Line.Value("wait").(time.Duration)
 	return run.Started.Add(limit)
 }
 
-// WaitReached is untilReached for a command that bounds the time itself.
+// WaitReached is untilReached for a command that bounds its own time.
 func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()
 	return untilReached(run, d, attempt)
 }
 
-// sleep waits for t, or returns the reason why d ended before.
+// sleep waits for t, or returns the reason why d ended first.
 func sleep(d *env.Deadline, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()

@@ -13,14 +13,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Kept is what later steps of a command need of a response.
+// Kept has the parts of a response that later steps of a command need.
 type Kept struct {
 	Last json.RawMessage // the last data, if ReadOptions.KeepLast is set
-	Raw  json.RawMessage // the message that it came in, if ReadOptions.KeepRaw is set
-	job  string          // the job that has begun, by the last message; "": none
+	Raw  json.RawMessage // its message, if ReadOptions.KeepRaw is set
+	job  string          // the job that the last message started; "": none
 }
 
-// keep stores what is needed of m and its event.
+// keep stores what later steps need of m and its event.
 func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	k.job = startedJob(m, ev)
 	if o.KeepLast && ev.Kind == wire.Data {
@@ -34,7 +34,7 @@ func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	}
 }
 
-// startedJob returns the job that an event reports as begun by its call; "" for none.
+// startedJob returns the job that ev reports as started; "" for none.
 func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
@@ -43,22 +43,22 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 	return job
 }
 
-// commentary is the output on stderr beside the data, and its state.
+// A commentary writes what is not data to stderr, and remembers it.
 type commentary struct {
 	advice *dialects.Advice // of the last guidance; nil: none
 	types  map[string]bool  // unknown types of events that newType has noted
 	data   atomic.Bool      // data was printed: warnWaiting reads it in another goroutine
-	warned atomic.Bool      // of a notification that no hook handled
+	warned atomic.Bool      // of a notification without a hook
 }
 
-// show prints what is not data on the console.
+// show writes an event that is not data to the console.
 func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev *wire.Event) {
 	switch {
 	case ev.Kind == wire.Guidance && ev.Fix == nil && ev.Extra != nil:
 		var shown wire.Event
-		given := *ev // which the advice keeps
+		given := *ev // advice stores it
 		s.advice, shown = dialects.NewAdvice(run.Line, method, cat, &given)
-		*ev = given // with the command that would work
+		*ev = given // with the fix
 		run.Console.Event(shown)
 	case ev.Kind != wire.Data:
 		run.Console.Event(*ev)
@@ -73,7 +73,7 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 	}
 }
 
-// newType notes, once, a type of event that the dialect does not have. Such an
+// newType warns, once, of a type of event that the dialect does not have. Such an
 // event is printed as data.
 func (s *commentary) newType(run *env.Env, ev *wire.Event) {
 	const most = 20 // a peer can make up any number
@@ -84,5 +84,5 @@ func (s *commentary) newType(run *env.Env, ev *wire.Event) {
 		s.types = map[string]bool{}
 	}
 	s.types[ev.Topic] = true
-	run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which the protocol does not have")
+	run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which is not part of the protocol")
 }

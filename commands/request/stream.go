@@ -26,25 +26,25 @@ func (c *ResponsePrinter) doStream(op dialect.Op) error {
 	return c.complete(c.endStream(c.do(op)))
 }
 
-// count notes that ev says that events were lost.
+// count records that events were lost.
 func (c *ResponsePrinter) count(ev *wire.Event) {
 	if ev.Kind == wire.Gap && ev.Missed > 0 && c.state == nothingWrong {
 		c.state = incomplete
 	}
 }
 
-// complete returns err; if that is nil, a Fault for a stream of which events were lost.
+// complete returns err; if that is nil, a Fault for a stream that lost events.
 func (c *ResponsePrinter) complete(err error) error {
 	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
 		return err
 	}
-	f := wire.NewFault(wire.Closed, "events were lost because they were not read in time", nil)
-	f.Hint = "--lossy accepts that"
+	f := wire.NewFault(wire.Closed, "events were lost because rpcx read too slowly", nil)
+	f.Hint = "accept that with --lossy"
 	return f
 }
 
-// endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. If there was no item, it
-// reports other messages.
+// endStream returns nil for regular ends: --for, --idle, and a peer that closes
+// without an error. If there was no item, it warns of notifications without a hook.
 func (c *ResponsePrinter) endStream(err error) error {
 	cause := context.Cause(c.deadline.Ctx)
 	f := wire.AsFault(err)
@@ -65,17 +65,17 @@ func (c *ResponsePrinter) endStream(err error) error {
 	return err
 }
 
-// A trigger is the request sent along with --method or --select. Its response is
-// not awaited; only a failure counts. Items of a stream it opens are discarded,
-// since the watch sees them too.
+// A trigger is the request sent along with --method or --select. Only its failure
+// counts. It discards the items of a stream that it opens, since the watch sees
+// them too.
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
 	failed chan error // receives the failure, if the request has one
 }
 
-// doWatching prints the messages that c.Watch selects. If op has a method it is
-// sent to begin them.
+// doWatching prints the messages that c.Watch selects. If op has a method, it sends op
+// as the trigger.
 func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 	st, err := c.conv.Open(c.deadline.Ctx, *c.Watch)
 	if err != nil {
@@ -91,8 +91,7 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 	return t.end(c, c.endStream(c.Read(st)))
 }
 
-// startTrigger sends op. If the peer answers with an error, it ends the deadline
-// of c with that.
+// startTrigger sends op. An error response ends the deadline of c.
 func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
@@ -103,7 +102,7 @@ func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	go func() {
 		defer wire.Guard()
 		err := answered(ctx, st, op.Method)
-		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // messages that came before the end are still printed
+		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // messages from before the end are still printed
 			c.deadline.Cancel(f)
 		}
 		s.failed <- err
@@ -116,7 +115,7 @@ func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	return s, nil
 }
 
-// answered waits for the first answer in st and returns its failure.
+// answered waits for the first response in st and returns its failure.
 func answered(ctx context.Context, st dialect.Stream, method string) error {
 	m, err := st.Next(ctx)
 	switch {
@@ -128,13 +127,12 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// end cancels the stream of the request. err is the outcome of the watch. If
-// the connection was lost before the request was answered, or it was answered
-// with an error, that is the outcome instead.
+// end cancels the stream of the request. err is the outcome of the watch. An error
+// response, or a connection lost before the response, is the outcome instead.
 func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
 	failed := wire.AsFault(<-s.failed)
-	for range s.failed { // until it reads no more
+	for range s.failed { // until its reader has ended
 	}
 	c.cancel(s.stream)
 	if c.state != lost || failed == nil {
@@ -146,15 +144,15 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 	return failed
 }
 
-// settleUnhandled is how long the end of a command waits until its hooks have
-// seen the last notifications.
+// settleUnhandled is how long the end of a command waits for hooks to handle the last
+// notifications.
 const settleUnhandled = 200 * time.Millisecond
 
-// unhandledTimeout is how long a stream may stay empty before warnWaiting reports other messages.
+// unhandledTimeout is how long a stream may stay empty before warnWaiting warns of a notification without a hook.
 const unhandledTimeout = 5 * time.Second
 
-// warnWaiting gives the advice of warnUnhandled, once, while c still waits: a stream without an end would wait for ever.
-// It returns when c has printed something, or with ctx.
+// warnWaiting warns once, while c waits for its first data, since a stream may wait forever.
+// It returns when c has printed data, or with ctx.
 func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	defer wire.Guard()
 	every := time.NewTicker(unhandledTimeout)
@@ -173,28 +171,28 @@ func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	}
 }
 
-// unhandled returns what to say of the first notification that no hook took, and the command that takes it; "" if there
+// unhandled returns the hint about the first notification without a hook, and the command that prints it; "" if there
 // was none.
 func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	method := c.env.Unhandled.Load()
 	if method == nil {
 		return "", nil
 	}
-	hint = strconv.Quote(format.Cut(*method, 200)) + " came, and nothing took it"
+	hint = strconv.Quote(format.Cut(*method, 200)) + " was received, but no hook handles it"
 	if !cmdline.IsSafeName(*method) {
-		return hint + ": --method NAME takes it", nil
+		return hint + " (--method NAME prints it)", nil
 	}
 	return hint, c.env.Line.WithMore("--method=" + *method)
 }
 
-// warnUnhandled tells the user of a notification that no hook took, and of the
-// command that prints it, if c has printed nothing. If err is a failure it
-// returns err with that advice, else it prints the advice.
+// warnUnhandled adds to a failure the hint about a notification without a hook, and the
+// command that prints it, if c has printed no data. Without a failure it prints
+// the hint.
 func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if c.data.Load() {
 		return err
 	}
-	// Notifications are handled beside what is read: one that came before the end may still be on its way there.
+	// Hooks run beside the reader: a notification from before the end may not have reached them yet.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)

@@ -33,7 +33,7 @@ func (o *validateOptions) given() (all []call, err error) {
 		if ok {
 			c.params = scan.Trim([]byte(params))
 			if err := scan.Valid(c.params, wire.DefaultMaxDepth); err != nil {
-				f := wire.Usagef("--try %s: the params are no JSON: %v", text, err)
+				f := wire.Usagef("--try %s: the params are not valid JSON: %v", text, err)
 				f.Hint = `write METHOD='{"key":"value"}'`
 				return nil, f
 			}

@@ -165,8 +165,8 @@ func (o *validateOptions) contradiction() string {
 	}{
 		{o.schema != "" && o.against != "", "--schema is for values and --against for catalogs: give one of them"},
 		{o.schema == "" && (o.formats || o.draft != "" || len(o.copies) > 0), "--formats, --draft and --schema-map go with --schema"},
-		{o.against == "" && o.allow != "", "--allow goes with --against"},
-		{o.runtime != "" && !client, "--runtime goes with --role client"},
+		{o.against == "" && o.allow != "", "--allow needs --against"},
+		{o.runtime != "" && !client, "--runtime needs --role client"},
 		{client && (o.schema != "" || o.against != "" || o.rules), "--role client is about a live client: --schema, --against and --rules do not go with it"},
 		{o.rules && (o.schema != "" || o.against != ""), "--rules only lists the rules: --schema and --against do not go with it"},
 	} {

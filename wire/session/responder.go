@@ -121,7 +121,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 		return nil, nil
 	}
 	if spec.Evaluation == nil || !spec.Evaluation.Runtime {
-		return nil, wire.Usagef("%s evaluates no code: --runtime goes with --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil && s.Evaluation.Runtime }))
+		return nil, wire.Usagef("%s evaluates no code: --runtime needs --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil && s.Evaluation.Runtime }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }

@@ -41,7 +41,7 @@ status=0
 wait "$unanswered" || status=$?
 want 0 4 echo "$status"
 want 0 '' cat unanswered
-want 0 1 grep -c 'the peer called echo, which nothing answers' unanswered.err
+want 0 1 grep -c 'the peer called echo, which has no hook' unanswered.err
 
 want 0 uuid rpcx call "$tcp" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"nut","n":77}}' \
   --jq '.[0].uuid[0]' -r
