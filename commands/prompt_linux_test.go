@@ -237,11 +237,11 @@ func TestPromptExplainsRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	y := onTerminal(t, "connect", "exec:sh "+peer)
-	y.shows(`nothing answers this: type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
+	y.shows(`no hook answers this request; type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
 	y.shows(`"second"`)
 	y.types("\x04")
 	y.left(0)
-	if n := strings.Count(y.said(), "nothing answers this"); n != 1 {
+	if n := strings.Count(y.said(), "no hook answers this request"); n != 1 {
 		t.Errorf("it is told %d times", n)
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The limits of a Saver that sets none: the size of an artifact in bytes, and
-// how long the host that it is fetched from may be silent.
+// The limits of a Saver that sets none: the size of an artifact in bytes, and how long its host may
+// be silent.
 const (
 	DefaultMaxSize = 1 << 30
 	DefaultIdle    = time.Minute
@@ -99,7 +99,7 @@ func create(dir *os.Root, name string) (*os.File, error) {
 	to, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, wire.NewFault(wire.Conflict, "the file is there already", err)
+		return nil, wire.NewFault(wire.Conflict, "the file exists already", err)
 	case err != nil:
 		return nil, wire.NewFault(wire.IO, err.Error(), err)
 	}
@@ -126,13 +126,13 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	most := s.most()
 	switch {
 	case !isFileName(r.name):
-		return refused("its name cannot be a file's")
+		return refused("its name is not a valid file name")
 	case !r.finalized:
 		return unfit("it is not finalized: the host may still write to it")
 	case r.size < 0:
-		return unfit("its byteSize is no number of bytes")
+		return unfit("its byteSize is not a number of bytes")
 	case r.size > most:
-		return unfit(fmt.Sprintf("it has %d bytes, and --max-artifact takes %d", r.size, most))
+		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", r.size, most))
 	}
 	from, err := s.open(ctx, r)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	return nil
 }
 
-// copyChecked copies an artifact and returns what is wrong with it.
+// copyChecked copies an artifact and returns its difference from the announcement.
 func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))
@@ -167,11 +167,11 @@ func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	case err != nil:
 		return wire.NewFault(wire.IO, err.Error(), err)
 	case n > r.size:
-		return unfit(fmt.Sprintf("it has more than the %d bytes that were announced", r.size))
+		return unfit(fmt.Sprintf("it has more than the announced %d bytes", r.size))
 	case n < r.size:
-		return unfit(fmt.Sprintf("it has %d bytes, and %d were announced", n, r.size))
+		return unfit(fmt.Sprintf("it has %d bytes instead of the announced %d", n, r.size))
 	case hex.EncodeToString(h.Sum(nil)) != r.sum:
-		return unfit("its sha256 is not the one that was announced")
+		return unfit("its sha256 differs from the announced one")
 	}
 	return nil
 }

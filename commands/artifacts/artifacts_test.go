@@ -55,19 +55,19 @@ func TestLocal(t *testing.T) {
 		{"upwards", root, announce("f", path(root+"/sub/../../x"), "hello", ""), wire.Usage, "not below --artifact-root"},
 		{"relative", root, announce("f", path("a b.txt"), "hello", ""), wire.Usage, "not below --artifact-root"},
 		{"a link out", root, announce("f", path(filepath.Join(root, "link")), "hello", ""), wire.Expectation, "cannot be read"},
-		{"a folder", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "no regular file"},
+		{"a folder", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "not a regular file"},
 		{"missing", root, announce("f", path(filepath.Join(root, "none")), "hello", ""), wire.Expectation, "no such file"},
 		{"another content", root, announce("f", path(good), "hullo", ""), wire.Expectation, "sha256"},
-		{"longer", root, announce("f", path(good), "hell", ""), wire.Expectation, "more than the 4 bytes"},
-		{"shorter", root, announce("f", path(good), "hello!", ""), wire.Expectation, "5 bytes, and 6"},
+		{"longer", root, announce("f", path(good), "hell", ""), wire.Expectation, "more than the announced 4 bytes"},
+		{"shorter", root, announce("f", path(good), "hello!", ""), wire.Expectation, "5 bytes instead of the announced 6"},
 		{"not finalized", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":1,"finalized":false}}`), wire.Expectation, "not finalized"},
 		{"no size", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":"1","finalized":true}}`), wire.Expectation, "byteSize"},
-		{"too large", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":101,"finalized":true}}`), wire.Expectation, "--max-artifact takes 100"},
-		{"another scheme", root, announce("f", `"uri":"ftp://x/y"`, "hello", ""), wire.Usage, "neither a file nor on http"},
+		{"too large", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":101,"finalized":true}}`), wire.Expectation, "--max-artifact 100"},
+		{"another scheme", root, announce("f", `"uri":"ftp://x/y"`, "hello", ""), wire.Usage, "file://, http:// or https://"},
 		{"another machine", root, announce("f", `"uri":"file://host/etc/passwd"`, "hello", ""), wire.Usage, "another machine"},
-		{"a name with a slash", root, announce("../f", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
-		{"a hidden name", root, announce(".f", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
-		{"no name", root, announce("", path(good), "hello", ""), wire.Usage, "cannot be a file's"},
+		{"a name with a slash", root, announce("../f", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
+		{"a hidden name", root, announce(".f", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
+		{"no name", root, announce("", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
@@ -165,10 +165,10 @@ func TestRemote(t *testing.T) {
 		{"another host", "example.org", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
 		{"a redirect", at, announce("f", uri("/away"), "hello", ""), wire.Expectation, "302"},
 		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
-		{"nothing comes", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "silent for 200ms"},
-		{"no more comes", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "silent for 200ms"},
-		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "it broke off: unexpected EOF"},
-		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the 5 bytes"},
+		{"nothing comes", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "no data for 200ms"},
+		{"no more comes", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "no data for 200ms"},
+		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "the transfer broke off: unexpected EOF"},
+		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the announced 5 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := t.TempDir()

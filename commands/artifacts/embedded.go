@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// EmbeddedFlags makes the flags of a command whose answer holds its files itself.
+// EmbeddedFlags makes the flags of a command whose response contains files.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, below `DIR`", &s.Dir),
@@ -32,9 +32,9 @@ func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
 		return nil
 	}
-	f := run.Line.Usage("--save: what is called in %s is answered by values, not by files", e.Dialect)
+	f := run.Line.Usage("--save: responses in %s contain values, not files", e.Dialect)
 	if held != nil {
-		f.Hint = "the files of a job are saved by rpcx job run"
+		f.Hint = "save the files of a job with rpcx job run"
 	}
 	return f
 }
@@ -48,19 +48,19 @@ func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpo
 	files := held.Embedded(raw)
 	switch {
 	case s.Dir == "" && len(files) > 0:
-		run.Console.Note("the result has files: --save DIR keeps them")
+		run.Console.Note("the result has files (--save DIR saves them)")
 		return nil
 	case s.Dir == "":
 		return nil
 	case len(files) == 0:
-		run.Console.Note("the result has no files: nothing was saved")
+		run.Console.Note("the result has no files to save")
 		return nil
 	}
 	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.most), Saved: saidBy(run)}
 	return env.Cause(ctx, saver.SaveFiles(files))
 }
 
-// saidBy returns what tells the user of each file that was saved.
+// saidBy returns a function that reports each saved file.
 func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
@@ -100,7 +100,7 @@ func nameOf(f wire.File, i int, taken map[string]bool) string {
 	return name
 }
 
-// extensions are the ends of the names of files whose peer tells their type alone.
+// extensions are the extensions for files that have only a type.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac",
@@ -117,11 +117,11 @@ func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
 		text, ok := scan.Text(f.Base64)
 		var err error
 		if content, err = base64.StdEncoding.DecodeString(text); err != nil || !ok {
-			return unfit("its content is no base64")
+			return unfit("its content is not base64")
 		}
 	}
 	if n := int64(len(content)); n > s.most() {
-		return unfit(fmt.Sprintf("it has %d bytes, and --max-artifact takes %d", n, s.most()))
+		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", n, s.most()))
 	}
 	to, err := create(dir, name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const groupFiles = "Artifacts"
 
-// Flags say what becomes of the files that a job has made.
+// Flags are the flags for the files of a job.
 type Flags struct {
 	Dir   string
 	root  string
@@ -39,12 +39,12 @@ func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
 	}
-	f := run.Line.Usage("--save: a host on this machine names its artifacts by their paths, and no folder may be read")
-	f.Hint = "--artifact-root DIR says below which folder they may be read; a host that serves them over http goes with --artifact-host HOST[:PORT]"
+	f := run.Line.Usage("--save: the artifacts are local files, which need a directory that rpcx may read")
+	f.Hint = "give it with --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]"
 	return f
 }
 
-// peerOf returns the endpoint of the peer: of a session that it is connected to.
+// peerOf returns the endpoint of the peer; for a session, the one that it is connected to.
 func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	if run.Reached != nil {
 		return run.Reached.RemoteEndpoint()
@@ -66,14 +66,14 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	announced := scan.Get(last, "artifacts")
 	switch {
 	case s.Dir == "" && len(read(announced)) > 0:
-		run.Console.Note("the result has files: --save DIR keeps them")
+		run.Console.Note("the result has files (--save DIR saves them)")
 		return nil
 	case s.Dir == "":
 		return nil
 	case announced != nil && scan.Type(announced) != 'o':
-		return wire.NewFault(wire.Protocol, "the artifacts of the result are no object: nothing was saved", nil)
+		return wire.NewFault(wire.Protocol, "the artifacts of the result are not an object and cannot be saved", nil)
 	case announced == nil || len(read(announced)) == 0:
-		run.Console.Note("the result announces no artifacts: nothing was saved")
+		run.Console.Note("the result has no artifacts to save")
 		return nil
 	}
 	saver := &Saver{

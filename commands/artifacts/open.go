@@ -23,7 +23,7 @@ func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	}
 	u, err := url.Parse(r.uri)
 	if err != nil {
-		return nil, refused("its uri cannot be read")
+		return nil, refused("its uri is not valid")
 	}
 	switch u.Scheme {
 	case "file":
@@ -34,14 +34,14 @@ func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	case "http", "https":
 		return s.remote(ctx, u)
 	}
-	return nil, refused("its uri is neither a file nor on http")
+	return nil, refused("its uri is not file://, http:// or https://")
 }
 
 // local opens a file below the root.
 func (s *Saver) local(path string) (io.ReadCloser, error) {
 	if s.Root == "" {
-		f := refused("it is a file of this machine, and the peer names it")
-		f.Hint = "--artifact-root DIR says below which folder such files may be read"
+		f := refused("it is a local file")
+		f.Hint = "allow a directory with --artifact-root DIR"
 		return nil, f
 	}
 	root, err := filepath.Abs(s.Root)
@@ -62,7 +62,7 @@ func (s *Saver) local(path string) (io.ReadCloser, error) {
 	case err != nil:
 		return nil, wire.NewFault(wire.Expectation, "it cannot be read: "+cause(err), err)
 	case !info.Mode().IsRegular():
-		return nil, unfit("it is no regular file")
+		return nil, unfit("it is not a regular file")
 	}
 	f, err := dir.Open(in)
 	if err != nil {
@@ -99,7 +99,7 @@ func cause(err error) string {
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
-		f.Hint = "--artifact-host HOST[:PORT] allows another host"
+		f.Hint = "allow it with --artifact-host HOST[:PORT]"
 		return nil, f
 	}
 	u.User = nil
@@ -118,7 +118,7 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 
 // A body is a file being fetched. Reading fails when the host is silent for idle.
 type body struct {
-	io.ReadCloser // nil: no answer has come
+	io.ReadCloser // nil: no response yet
 	idle          time.Duration
 	timer         *time.Timer
 	cancel        context.CancelCauseFunc
@@ -127,7 +127,7 @@ type body struct {
 func (b *body) get(ctx context.Context, u *url.URL) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return refused("its uri cannot be read")
+		return refused("its uri is not valid")
 	}
 	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // and no proxy
 	c := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -136,17 +136,17 @@ func (b *body) get(ctx context.Context, u *url.URL) error {
 	case wire.AsFault(err) != nil:
 		return wire.AsFault(err)
 	case err != nil:
-		return wire.NewFault(wire.Unreachable, "it could not be fetched: "+err.Error(), err)
+		return wire.NewFault(wire.Unreachable, "cannot fetch it: "+err.Error(), err)
 	}
 	b.ReadCloser = resp.Body
 	if resp.StatusCode != http.StatusOK {
-		return unfit("it could not be fetched: the host answers " + resp.Status)
+		return unfit("cannot fetch it: the host returned " + resp.Status)
 	}
 	return nil
 }
 
 func (b *body) silent() error {
-	return wire.NewFault(wire.Timeout, "the host that it is fetched from is silent for "+b.idle.String(), nil)
+	return wire.NewFault(wire.Timeout, "the host sent no data for "+b.idle.String(), nil)
 }
 
 // Read reads on. A connection that breaks is a Fault of kind Closed.
@@ -154,7 +154,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)
 	if err != nil && err != io.EOF && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.Closed, "it broke off: "+err.Error(), err)
+		err = wire.NewFault(wire.Closed, "the transfer broke off: "+err.Error(), err)
 	}
 	return n, err
 }

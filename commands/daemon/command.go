@@ -160,7 +160,7 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	case n > len(want):
 		return l.Usage("%s takes only %s, not %q", v.name, v.args, l.Args[len(want)])
 	case n < len(want):
-		f := l.Usage("no %s given: session %s takes %s", want[n], v.name, v.args)
+		f := l.Usage("%s is missing: session %s takes %s", want[n], v.name, v.args)
 		if want[n] == "NAME" {
 			f.Hint = "rpcx session list lists the sessions"
 		}

@@ -94,7 +94,7 @@ func TestAsked(t *testing.T) {
 	o := &Options{}
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}
 	for flags, want := range map[string]string{
-		"--ensure":                "--ensure goes with --session",
+		"--ensure":                "--ensure needs --session",
 		"--session=a --jq=.":      "--jq is for output, and --session has no output",
 		"--session=a --arg=x=":    "",
 		"--session=a --catalog=x": "--catalog is for the prompt, and --session has no prompt",

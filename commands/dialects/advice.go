@@ -7,18 +7,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Advice is what a guidance event of the peer suggests for this command line. It is
-// shown and never run.
+// Advice is the fix of a peer's guidance event for this command line. It is shown and never
+// run.
 type Advice struct {
 	Kind string
 	hint string
 	fix  []string
-	told bool // the failure that it belongs to has shown it
+	told bool // shown with an error
 
-	message string // what went wrong
+	message string // of the error
 }
 
-// Explain adds the peer's latest advice to a failure.
+// Explain adds the peer's latest advice to an error.
 func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	if a == nil || f.Hint != "" || f.Fix != nil {
 		return f
@@ -28,9 +28,8 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	return f
 }
 
-// IsFailure reports whether the advice is about an error that the peer did not
-// send: the call has failed all the same (Introspective Streaming RPC, section
-// 2.3, has both).
+// IsFailure reports whether the advice is about an error that the peer did not send: the call
+// has failed (Introspective Streaming RPC, section 2.3, has both).
 func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
 
 // Error returns the error that the advice is about.
@@ -40,8 +39,7 @@ func (a *Advice) Error() *wire.Error {
 	return e
 }
 
-// Unheeded returns the fix of guidance that no failure followed, as an event;
-// nil if there is none.
+// Unheeded returns the fix of guidance without an error, as an event; nil if there is none.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package dialects has the flags and the output that belong to one dialect, in
-// a file for each. What is removed with its file stands in a table.
+// Package dialects has the flags and the output of single dialects, in a file for each. A table
+// holds what is removed with the file.
 package dialects
 
 import (
@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// A row holds what one dialect adds to the commands. Each member may be nil.
+// A row holds what one dialect adds to the commands. Its members can be nil.
 type row struct {
 	// examples are shown in the help of a command, which is named by its words
 	// ("job run").
@@ -20,21 +20,20 @@ type row struct {
 	modules *Modules
 }
 
-// Modules says which modules a catalog has. Each function returns nil for a catalog without modules.
+// Modules describes the modules of a catalog. Each function returns nil for a catalog without modules.
 type Modules struct {
 	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name as a catalog
 	List  func(c *catalog.Catalog) []format.Module               // all, for a table
 	Names func(c *catalog.Catalog) []string
-	// Unknown returns the modules whose schema the peer did not send: of all that were asked for or,
-	// with name, of the one that name is, or is a method of.
+	// Unknown returns the modules without a schema: of all that were requested or, with name, of the
+	// module called name or the module of that method.
 	Unknown func(c *catalog.Catalog, name string) []string
 }
 
 // rows returns the table, in the order in which help lists the flags.
 func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
 
-// Examples returns the dialects' examples for the help of a command. command is
-// its words after rpcx, such as "job run".
+// Examples returns the dialects' examples for the help of a command, such as "job run".
 func Examples(command string) (all []cmdline.Example) {
 	for _, r := range rows() {
 		all = append(all, r.examples[command]...)
@@ -42,9 +41,8 @@ func Examples(command string) (all []cmdline.Example) {
 	return all
 }
 
-// NewAdvice reads a guidance event of a call of method, and adds a command that
-// helps if there is one. It returns the advice, nil if no dialect has such
-// events, and the event as it is shown.
+// NewAdvice reads a guidance event of a call of method, and adds a fix if there is one. It
+// returns the advice (nil if no dialect has such events) and the event to show.
 func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	for _, r := range rows() {
 		if r.advise != nil {
@@ -54,7 +52,7 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// CatalogModules returns the Modules of the dialect that has modules; those of none if no dialect has.
+// CatalogModules returns the Modules of the dialect with modules; empty ones if there is none.
 func CatalogModules() Modules {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -69,8 +67,7 @@ func CatalogModules() Modules {
 	}
 }
 
-// MethodOf returns the method of that name, in either of the forms that users
-// write.
+// MethodOf returns the method of that name, in either spelling.
 func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m

@@ -12,11 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hotreplRow is the row of the table: nothing but examples.
+// hotreplRow has only examples.
 var hotreplRow = row{examples: map[string][]cmdline.Example{
-	"eval":      {{Says: "How code could go on, on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
-	"subscribe": {{Says: "Code that is watched, every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
-	"job run":   {{Says: "A command of the demo that is a job", Command: "rpcx job run demo:hotrepl archive.export"}},
+	"eval":      {{Says: "Completions of code on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
+	"subscribe": {{Says: "Watch code every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
+	"job run":   {{Says: "Run a command of the demo as a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 
 // Evaluator holds the flags for further requests to a HotRepl host's evaluator.
@@ -36,18 +36,18 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 	}
 }
 
-// Check refuses what makes no sense together, or in the endpoint's dialect.
+// Check refuses flags that exclude each other.
 func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.Reset:
-		return l.Usage("--complete and --reset are two things")
+		return l.Usage("--complete and --reset cannot be combined")
 	case w.Reset && (len(rest) > 0 || file != ""):
 		return l.Usage("--reset takes no CODE")
 	}
 	return nil
 }
 
-// Operation makes the operation to send; timeout bounds the evaluation.
+// Operation returns the operation to send; timeout bounds the evaluation.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
@@ -64,9 +64,8 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	return op
 }
 
-// HostTimeout turns the timeout error of a host that was told the bound of an eval
-// into the Fault of --timeout, so that the command ends in the same way whether the
-// host or we notice first.
+// HostTimeout turns the timeout error of a host into the Fault of --timeout, since the command
+// must end in the same way whether the host or rpcx notices the timeout first.
 func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.RPC == nil || f.RPC.Kind != "timeout" || timeout <= 0 || op.Method != "eval" || op.Extra == nil {
@@ -84,7 +83,7 @@ func intMember(name string, n int64) json.RawMessage {
 	return o.End()
 }
 
-// Watch holds the flags that say how code is watched.
+// Watch holds the flags for watching code.
 type Watch struct {
 	every    int64
 	onChange bool
@@ -98,14 +97,14 @@ func (w *Watch) Flags() []cmdline.Flag {
 	}
 }
 
-// Operation makes of op one that watches code, where the dialect does that.
-// limit is how many values are wanted; 0: any number.
+// Operation changes op to watch code, if the dialect can do that. limit is the number of values;
+// 0: any number.
 func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
 	case !e.Spec().Evaluation.IsLive():
 		return false, nil
 	case len(rest) > 1:
-		f := l.Usage("subscribe takes one CODE, not %q too", rest[1])
+		f := l.Usage("subscribe takes one CODE, not also %q", rest[1])
 		f.Hint = "quote it for the shell: '…'"
 		return true, f
 	}
@@ -122,7 +121,7 @@ func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *diale
 	return true, nil
 }
 
-// Journal say which entries of a journal are listed.
+// Journal holds the flags that select entries of a journal.
 type Journal struct {
 	kind  string
 	limit int64

@@ -17,19 +17,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// introspectRow is the row of the table: the guidance events of the dialect, and the
+// introspectRow has the guidance events of the dialect, and the
 // modules of its catalogs.
 var introspectRow = row{
 	examples: map[string][]cmdline.Example{
-		"call":     {{Says: "What a method takes, where the peer tells (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
-		"describe": {{Says: "The modules of a service that has some, and one of them", Command: "rpcx describe demo:introspect storage"}},
+		"call":     {{Says: "The parameters of a method (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
+		"describe": {{Says: "One module of a service", Command: "rpcx describe demo:introspect storage"}},
 	},
 	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }
 
-// advise takes a guidance event of a call of method: it gets a fix. What is
-// returned beside the advice is the event as it is shown: with the methods and the
-// parameters that the peer names.
+// advise adds a fix to a guidance event of a call of method. It returns the advice and the event
+// to show, with the methods and the parameters that the peer names.
 func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
 	a := &Advice{Kind: ev.Topic, message: ev.Message}
@@ -38,7 +37,7 @@ func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *
 	}
 	shown := *ev
 	if shown.Message == "" {
-		shown.Message = cmp.Or(ev.Action, "the peer guides in no way that is known: --events shows it")
+		shown.Message = cmp.Or(ev.Action, "the peer sent guidance without a known action (--events shows it)")
 	}
 	if shown.Action = ""; len(g.available()) > 0 {
 		shown.Message += "; it has " + shortList(g.available())
@@ -50,7 +49,7 @@ func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *
 	return a, shown
 }
 
-// shortList returns a dozen names at most.
+// shortList returns at most a dozen names.
 func shortList(names []string) string {
 	if len(names) > 12 {
 		return strings.Join(names[:12], ", ") + ", …"
@@ -61,7 +60,7 @@ func shortList(names []string) string {
 // guidance is a guidance event on a command line.
 type guidance struct {
 	line   *cmdline.CommandLine
-	method string           // the wire's name of what was called
+	method string           // the called method, as on the wire
 	kind   string           // of the error
 	cat    *catalog.Catalog // nil: none
 	extra  json.RawMessage
@@ -74,8 +73,8 @@ func (g *guidance) text(key string) string {
 	return s
 }
 
-// available returns the methods that the peer names, without the module, which some
-// services put before each.
+// available returns the methods that the peer names, without a module prefix that all of them
+// have.
 func (g *guidance) available() []string {
 	var names, short []string
 	for val := range scan.Elements(g.get("available_methods")) {
@@ -96,7 +95,7 @@ func (g *guidance) available() []string {
 	return names
 }
 
-// module returns the module that it is about.
+// module returns the module that the guidance is about.
 func (g *guidance) module() string {
 	if m := g.text("module"); m != "" {
 		return m
@@ -105,7 +104,7 @@ func (g *guidance) module() string {
 	return module
 }
 
-// wire returns the wire's name of a method that the peer names: as m, ns.m or ns_m.
+// wire returns the name on the wire of a method that the peer names: as m, ns.m or ns_m.
 func (g *guidance) wire(name string) string {
 	full := g.module() + "_" + name
 	switch {
@@ -119,8 +118,8 @@ func (g *guidance) wire(name string) string {
 	return full
 }
 
-// wanted returns the method that was meant: the nearest of those that there are, as
-// we see it, else the one that the peer suggests; "" where neither is known.
+// wanted returns the method that the user probably meant: the most similar known one, else the one
+// that the peer suggests; "" if neither is known.
 func (g *guidance) wanted() string {
 	if missing := g.text("method"); len(g.available()) > 0 {
 		if near := catalog.Closest(missing, g.available()); near != "" {
@@ -137,7 +136,7 @@ func (g *guidance) wanted() string {
 	return ""
 }
 
-// fix returns a command that helps: another call, or one that shows what there is.
+// fix returns a command that helps: another call, or one that lists modules or methods.
 func (g *guidance) fix(action string) (fix []string, hint string) {
 	if wanted := g.wanted(); wanted != "" && cmdline.IsSafeName(wanted) {
 		if wanted != g.method {
@@ -145,24 +144,24 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		}
 		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
 		if slices.Equal(args, g.line.Args) {
-			return nil, hint // it has failed already
+			return nil, hint // the same call failed
 		}
 		return g.line.WithArgs(args), hint
 	}
 	args := g.line.Args[:1]
 	switch name := g.text("namespace"); {
 	case action == "call_service_schema":
-		hint = "see what modules there are"
+		hint = "list the modules"
 	case action == "call_module_schema" && cmdline.IsSafeName(name):
-		hint, args = "see what methods "+name+" has", slices.Concat(args, []string{name})
+		hint, args = "list the methods of "+name, slices.Concat(args, []string{name})
 	default:
 		return nil, ""
 	}
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params returns the words after the method: those that were given, with names that are near to the method's own in their
-// place. The values of the peer's examples are not the user's: they are no part of it.
+// params returns the given words after the method, with misspelt names corrected. The peer's examples are not used,
+// since their values are not the user's.
 func (g *guidance) params(wanted string) []string {
 	given := g.line.Args[2:]
 	if len(given) == 0 || params.ReadsFiles(given) {
@@ -174,13 +173,13 @@ func (g *guidance) params(wanted string) []string {
 		return given
 	}
 	right := respelt(r.Params, names)
-	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would refuse this, too
+	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would reject this, too
 		return given
 	}
 	return []string{string(right)}
 }
 
-// knows reports whether all members of an object have one of the names.
+// knows reports whether names has all members of an object.
 func knows(names []string, object json.RawMessage) bool {
 	for key := range scan.Named(object) {
 		if !slices.Contains(names, key) {
@@ -190,8 +189,8 @@ func knows(names []string, object json.RawMessage) bool {
 	return true
 }
 
-// typer returns what is known of the params of a method, and their names: by the
-// schema that the guidance brings, else by the catalog.
+// typer returns the typer for the params of a method, and their names: by the schema in the
+// guidance, else by the catalog.
 func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	cat := g.cat
 	if schema := g.get("method_schema"); schema != nil {
@@ -207,8 +206,8 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	return typer, slices.DeleteFunc(slices.Clone(typer.Properties()), func(name string) bool { return name == "method" })
 }
 
-// respelt returns an object whose members that are none of names have the one that
-// is near, unless that is given, too.
+// respelt returns an object whose unknown members have the most similar name, unless that is
+// given, too.
 func respelt(object json.RawMessage, names []string) json.RawMessage {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
 	var b scan.Object

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// moduleOf returns the part of c that is the module of that name; nil where there
-// is none.
+// moduleOf returns the part of c with the module of that name; nil if there is none.
 func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	for val := range scan.Elements(scan.Get(c.Extra, "modules")) {
 		if text, _ := scan.Text(scan.Get(val, "namespace")); text != name {
@@ -36,7 +35,7 @@ func moduleOf(c *catalog.Catalog, name string) *catalog.Catalog {
 	return nil
 }
 
-// modulesOf returns the modules of c, as a table shows them; nil: it has none.
+// modulesOf returns the modules of c for a table; nil if it has none.
 func modulesOf(c *catalog.Catalog) []format.Module {
 	methods := map[string][]string{}
 	for _, m := range c.Methods {
@@ -69,9 +68,8 @@ func moduleNames(c *catalog.Catalog) (names []string) {
 	return names
 }
 
-// unknownModules returns the modules whose schema the peer did not tell, of all
-// that it was asked for or, with name, of the one that this names or is a method
-// of.
+// unknownModules returns the modules without a schema, of all that were requested or, with name, of
+// the module called name or the module of that method.
 func unknownModules(c *catalog.Catalog, name string) (names []string) {
 	for val := range scan.Elements(scan.Get(c.Extra, "unknown")) {
 		module, _ := scan.Text(val)

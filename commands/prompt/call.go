@@ -15,14 +15,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A call is a call that was typed and is not over.
+// A call is a typed call that has not ended.
 type call struct {
 	deadline  *env.Deadline
 	method    string
 	cancelled bool // Ctrl-C cancelled it
 }
 
-// Causes for the end of a call before its answer.
+// Causes for the end of a call before its response.
 var (
 	errCancelled = errors.New("cancelled")
 	errLeaving   = errors.New("leaving")
@@ -72,13 +72,13 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation returns the operation to send, and sets cat to the catalog by which
-// the params were typed.
+// operation returns the operation to send, and sets cat to the catalog that typed the
+// params.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}
 	if params.WantStdin(args) {
-		return op, wire.NewFault(wire.Usage, "stdin is the keyboard here: it gives no params", nil)
+		return op, wire.NewFault(wire.Usage, "stdin is the keyboard and has no params", nil)
 	}
 	if *cat == nil && e.Spec().Params.Typed {
 		if *cat, err = p.Conv.Typing(ctx, c.method); err != nil {
@@ -91,7 +91,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
 }
 
-// end shows how a call ended, and removes it.
+// end shows the end of a call, and removes it.
 func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	cause := context.Cause(c.deadline.Ctx)
 	c.deadline.Stop()
@@ -113,8 +113,8 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	}
 }
 
-// labelled is the stream of a call. It prints the call's name before its first
-// answer if another call was made in between.
+// labelled is the stream of a call. It prints the call's method before its first response if
+// another call was made in between.
 type labelled struct {
 	dialect.Stream
 	p    *prompt

@@ -14,14 +14,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// completer has the peer's catalog, which is read at the first Tab.
+// completer has the peer's catalog, which the first Tab requests.
 type completer struct {
 	mu      sync.Mutex
 	asked   bool
 	catalog *catalog.Catalog
 }
 
-// ask reads the peer's catalog, once, for at most env.GoodbyeTimeout.
+// ask requests the peer's catalog, once, for at most env.GoodbyeTimeout.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()
@@ -33,16 +33,15 @@ func (p *prompt) ask() {
 	}
 }
 
-// known returns the catalog of --catalog, else the peer's; nil if there is
-// neither.
+// known returns the catalog of --catalog, else the peer's; nil if there is neither.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams reports whether a call of method opens a stream, by the catalog, or
-// by the name as in Ethereum, where it ends in _subscribe.
+// streams reports whether a call of method opens a stream, by the catalog, or by a name that ends
+// in _subscribe, as in Ethereum.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
 		if m := cat.Method(method); m != nil {
@@ -52,8 +51,8 @@ func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	return strings.HasSuffix(method, "_subscribe")
 }
 
-// complete handles Tab: it completes the method, or after that the name of a
-// param. If there are several they are listed.
+// complete handles Tab: it completes the method, or after a method the name of a param. It lists
+// several matches.
 func (p *prompt) complete(line string, pos int) (string, int) {
 	before := line[:pos]
 	start := strings.LastIndexAny(before, " \t") + 1
@@ -100,7 +99,7 @@ func common(sorted []string) string {
 	return first[:n]
 }
 
-// hasMethod reports whether the peer is known to have a method of that name.
+// hasMethod reports whether the known catalog has a method of that name.
 func (p *prompt) hasMethod(name string) bool {
 	c := p.known()
 	return c != nil && c.Method(name) != nil

@@ -14,9 +14,9 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A history holds the lines typed at the prompt, and stores them in a file that
-// only the user can read. Lines that may hold a secret are not stored; lines
-// that begin with a blank are not even remembered.
+// A history holds the lines typed at the prompt, and stores them in a file that only the user can
+// read. Lines that may hold a secret are not stored; lines that start with a blank are not even
+// remembered.
 type history struct {
 	file string // "": none
 
@@ -26,11 +26,11 @@ type history struct {
 
 const (
 	historyLines = 1000
-	historyBytes = 4096 // the longest line that is stored
+	historyBytes = 4096 // the longest stored line
 )
 
-// openHistory reads the file, if there is one. Errors are ignored, as a prompt
-// works without it.
+// openHistory reads the file, if there is one. It ignores errors, since a prompt works without a
+// file.
 func openHistory() *history {
 	h := &history{file: xdg.StateFile("history")}
 	if h.file == "" {
@@ -52,19 +52,19 @@ func openHistory() *history {
 	return h
 }
 
-// rewrite replaces the file by the lines that are remembered and may be stored.
+// rewrite replaces the file by the remembered lines that may be stored.
 func (h *history) rewrite() {
 	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }
 
-// Len returns how many lines are remembered.
+// Len returns the number of lines.
 func (h *history) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.lines)
 }
 
-// At returns a line, counted back from the latest.
+// At returns a line, counted from the latest.
 func (h *history) At(i int) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

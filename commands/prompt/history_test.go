@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lines are what the Up key shows, one press after the other.
+// all returns the lines that the Up key shows, one per press.
 func (h *history) all() (lines []string) {
 	for i := range h.Len() {
 		lines = append(lines, h.At(i))

@@ -11,35 +11,34 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reading lines from the keyboard, and carrying them out.
+// Reading lines from the keyboard and executing them.
 
-// queuedLines bounds the lines that wait, as after a paste, before the keyboard
-// is no longer read.
+// queuedLines bounds the queued lines, as after a paste; then the keyboard is not read.
 const queuedLines = 1024
 
-// promptCommands are words that, alone on a line, are commands to the prompt, unless the
-// peer has a method with that name.
+// promptCommands are words that, alone on a line, are commands of the prompt, unless the peer has
+// a method of that name.
 var promptCommands = map[string]func(p *prompt) (leave bool){
 	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
 }
 
 func leavePrompt(*prompt) bool { return true }
 
-// explainPrompt prints what can be typed.
+// explainPrompt prints the possible input.
 func explainPrompt(p *prompt) bool {
 	for _, line := range []string{
 		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
-		`{"method":...}      is sent as it stands, so is the answer {"id":...,"result":...} to a request of the peer`,
+		`{"method":...}      is sent unchanged, as is a response {"id":...,"result":...} to the peer`,
 		"Ctrl-C              cancels the latest call; Ctrl-D, exit or quit leaves",
-		"rpcx help prompt    tells more; rpcx describe lists the methods of a peer that tells them",
+		"rpcx help prompt    has more; rpcx describe lists the peer's methods",
 	} {
 		p.Env.Console.Note(line)
 	}
 	return false
 }
 
-// listen reads the keyboard until Ctrl-D. Lines are carried out one after the
-// other, while further ones are typed.
+// listen reads the keyboard until Ctrl-D. Lines are executed one after the other, while further
+// ones are typed.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})
@@ -85,8 +84,7 @@ func (p *prompt) listen() error {
 	}
 }
 
-// awaitLines waits until the lines that were typed are carried out, unless the
-// peer accepts nothing.
+// awaitLines waits until the typed lines are executed, for at most env.CloseTimeout.
 func awaitLines(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -94,7 +92,7 @@ func awaitLines(done <-chan struct{}) {
 	}
 }
 
-// line carries out a line.
+// line executes a line.
 func (p *prompt) line(text string) {
 	text = strings.Trim(text, " \t\r\n")
 	switch {
@@ -106,7 +104,7 @@ func (p *prompt) line(text string) {
 	}
 }
 
-// send sends a message as it was typed.
+// send sends a typed message.
 func (p *prompt) send(text []byte) error {
 	msg, err := request.Outgoing(text, p.Conv.Dialect())
 	if err != nil {
@@ -115,11 +113,11 @@ func (p *prompt) send(text []byte) error {
 	return p.Pipe.Send(p.Deadline.Ctx, scan.Compact(nil, msg))
 }
 
-// full reports, once, that the line is full and further characters are lost.
+// full reports, once, that the line is full and loses further characters.
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
-		p.Env.Console.Warn("the line is full: of what is typed no more fits on it; a paste does, where the terminal marks it as one")
+		p.Env.Console.Warn("the line is full and loses further characters; paste long lines (bracketed paste)")
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package prompt is rpcx connect on a terminal: a line on which calls are
-// typed, with what the peer sends above it.
+// Package prompt is rpcx connect on a terminal: a line for typing calls, with the peer's messages
+// above it.
 package prompt
 
 import (
@@ -34,12 +34,11 @@ type Options struct {
 	Catalog  *catalog.Catalog // of --catalog; may be nil
 }
 
-// Run converses on the terminal until the user leaves or the conversation
-// ends.
+// Run runs the prompt until the user leaves or the conversation ends.
 func Run(o Options) error { return (&prompt{Options: o}).run() }
 
-// A prompt is a conversation on a terminal: typed lines are calls or messages,
-// and what comes is printed above the line that is edited.
+// A prompt is a conversation on a terminal: typed lines are calls or messages, and received
+// messages are printed above the line.
 type prompt struct {
 	Options
 	screen *format.Prompt
@@ -49,19 +48,19 @@ type prompt struct {
 	completer completer
 
 	// Used only by the goroutine that reads the keyboard.
-	rest   string // the lines so far of an entry over several lines
-	filled bool   // full has reported
+	rest   string // the first lines of an entry of several lines
+	filled bool   // full has warned
 
 	hint bool // explain has printed; used only by the goroutine that reads the pipe
 
 	mu      sync.Mutex
-	calls   []*call    // the calls that are not over, the latest last
-	fewer   *sync.Cond // signals that a call is over
-	leaving bool       // no more calls may be made
-	lost    bool       // a call was not answered before the end of the conversation
+	calls   []*call    // running calls, the latest last
+	fewer   *sync.Cond // signals the end of a call
+	leaving bool       // refuse further calls
+	lost    bool       // a call had no response at the end of the conversation
 }
 
-// The prompt's texts: before a line, and before one that continues the last.
+// The prompt before a line, and before a continued line.
 const (
 	promptText = "> "
 	promptMore = "… "
@@ -80,9 +79,9 @@ func (p *prompt) run() (err error) {
 	p.Env.Out.Prompt.Store(p.screen)
 	defer p.Env.Console.Above(p.screen)()
 	defer p.screen.Close()
-	p.Env.Console.Note("METHOD key=value calls, a {message} is sent as it stands; Ctrl-C cancels, Ctrl-D leaves")
+	p.Env.Console.Note("METHOD key=value calls, a {message} is sent unchanged; Ctrl-C cancels, Ctrl-D leaves")
 	if p.Endpoint.Demo != "" {
-		p.ask() // a peer in this process answers at once
+		p.ask() // a peer in this process responds at once
 	}
 	heard, typed := make(chan error, 1), make(chan error, 1)
 	go func() { heard <- guarded(p.show) }()
@@ -100,8 +99,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome after the peer has ended the conversation. Calls
-// that were lost with it have been reported, and decide the status.
+// ended returns the outcome after the peer has ended the conversation. Calls that failed with it
+// have been reported, and decide the status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -113,11 +112,11 @@ func (p *prompt) ended(err error) error {
 	case err != nil:
 		return err
 	}
-	p.Env.Console.Note("the peer has ended the conversation")
+	p.Env.Console.Note("the peer ended the conversation")
 	return nil
 }
 
-// await waits until all calls are over, for at most CloseTimeout.
+// await waits until all calls have ended, for at most CloseTimeout.
 func (p *prompt) await() {
 	ctx, done := context.WithTimeout(context.Background(), env.CloseTimeout)
 	defer done()
@@ -133,7 +132,7 @@ func (p *prompt) await() {
 	}
 }
 
-// leave cancels the calls that run, with a message to the peer.
+// leave cancels the running calls on the peer.
 func (p *prompt) leave() {
 	p.mu.Lock()
 	p.leaving = true
@@ -148,8 +147,7 @@ func (p *prompt) leave() {
 	p.Pipe.Stop()
 }
 
-// guarded runs f and turns a panic into a Fault, so that the terminal is
-// restored.
+// guarded runs f and turns a panic into a Fault, since the terminal must be restored.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -159,7 +157,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// show prints messages that belong to no call.
+// show prints messages that do not belong to a call.
 func (p *prompt) show() error {
 	ctx, done := env.WithCloseDelay(p.Deadline.Ctx)
 	defer done()
@@ -194,18 +192,17 @@ func (p *prompt) show() error {
 	}
 }
 
-// explain prints, once, how a request of the peer can be answered by hand.
+// explain prints, once, how to respond to a request of the peer.
 func (p *prompt) explain(m wire.Message) {
 	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
 	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // not a request of JSON-RPC
 		return
 	}
 	p.hint = true
-	p.Env.Console.Note(fmt.Sprintf(`nothing answers this: type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
+	p.Env.Console.Note(fmt.Sprintf(`no hook answers this request; type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
-// failed shows a failure. The prompt goes on, unless nothing can be shown any
-// more.
+// failed shows an error. The prompt continues, unless nothing can be shown any more.
 func (p *prompt) failed(err error) {
 	f := cmdline.Worst(err)
 	if f == nil {

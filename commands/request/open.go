@@ -25,7 +25,7 @@ import (
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
 	if len(args) == 0 {
-		f := run.Line.Usage("no endpoint given")
+		f := run.Line.Usage("an endpoint is missing")
 		f.Hint = "give one, such as ws://host/path, exec:COMMAND or demo:orders"
 		if listens(run.Line) {
 			f.Hint = "give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"

@@ -47,7 +47,7 @@ func run(t *testing.T, op dialect.Op, more func(r *Request)) (stdout, notes stri
 func TestLife(t *testing.T) {
 	files := func(r *Request) { r.Files = &artifacts.Flags{Dir: t.TempDir()} }
 	out, notes, err := run(t, dialect.Op{Kind: dialect.Call, Method: "getOrder", Params: json.RawMessage(`{"id":"o_001"}`)}, files)
-	if err != nil || !strings.Contains(out, `"o_001"`) || !strings.Contains(notes, "nothing was saved") {
+	if err != nil || !strings.Contains(out, `"o_001"`) || !strings.Contains(notes, "no artifacts to save") {
 		t.Errorf("%s, %s, %v", out, notes, err)
 	}
 	out, notes, err = run(t, dialect.Op{Kind: dialect.Call, Method: "getOrdre"}, files)

@@ -64,7 +64,7 @@ ok 'calls and messages as they stand; colours; errors in red, and the prompt goe
 keys C-l
 typed 'approveOrder id=o_002'
 shows '"method":"approve"'
-shows '^rpcx: nothing answers this: type \{"id":1,"result":…\}'
+shows '^rpcx: no hook answers this request; type \{"id":1,"result":…\}'
 typed '{"id":1,"result":true}'
 shows '^\{"approved":true,"id":"o_002"\}'
 ok 'what the peer asks is answered by hand'
@@ -187,7 +187,7 @@ shows '^rpcx: METHOD'
 typed 'getOrder id=o_001'
 shows '^\{"customer":"Ada Lovelace"'
 typed 'approveOrder id=o_002'
-shows '^rpcx: nothing answers this: type \{"id":1,"result":…\}'
+shows '^rpcx: no hook answers this request; type \{"id":1,"result":…\}'
 typed '{"id":1,"result":true}'
 shows '^\{"approved":true,"id":"o_002"\}'
 keys get Tab
