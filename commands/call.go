@@ -55,10 +55,10 @@ func callCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "A call of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_002"},
-			{Says: "One member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_003 -r -q .status"},
+			{Says: "Call a method of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_002"},
+			{Says: "Print one member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_003 -r -q .status"},
 			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_003 --on 'approve=jq:.total < 1000'`},
-			{Says: "What would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
+			{Says: "Print the message that would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}, dialects.Examples("call")...)},
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
@@ -112,7 +112,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	return o.do(ctx, r, rest)
 }
 
-// do makes the one call that the flags ask for: METHOD with its params, or --send.
+// do makes a single call: METHOD with its params, or --send.
 func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string) error {
 	r.Args, r.Cache, r.Retries, r.Idle = rest, o.cache, o.retry, o.Time.Idle.Or(options.DefaultIdle)
 	r.Read = request.ReadOptions{Grace: time.Duration(o.grace), CheckResult: !o.params.NoCheck, Jobs: true, What: "the call"}
@@ -140,25 +140,25 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	return r.Do(ctx)
 }
 
-// callConflicts are the sentences for what contradicts another thing, by the names of exclude. The
-// first row that applies is the error.
+// callConflicts are the flags that exclude each other, by the names of exclude. The first row
+// that applies is the error.
 var callConflicts = []struct {
 	given  string
 	with   []string
 	reason string
 }{
-	{"batch", []string{"notify", "send", "arguments"}, "--batch takes its calls from stdin alone"},
-	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error go with one call, not with --batch"},
-	{"send", []string{"notify", "arguments"}, "--send is the whole message: no method, no params"},
+	{"batch", []string{"notify", "send", "arguments"}, "--batch reads all calls from stdin, and takes no METHOD, --notify or --send"},
+	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error need a single call, not --batch"},
+	{"send", []string{"notify", "arguments"}, "--send is the whole message, and takes no METHOD, params or --notify"},
 	{"one call", []string{"no method"}, "a method is missing"},
-	{"batch", []string{"cache"}, "--cache and --no-cache go with one call, not with --batch"},
-	{"members", []string{"batch", "send"}, "--set adds members to one call with a METHOD, not to --batch or --send"},
+	{"batch", []string{"cache"}, "--cache and --no-cache need a single call, not --batch"},
+	{"members", []string{"batch", "send"}, "--set needs a single call with a METHOD, not --batch or --send"},
 	{"save", []string{"batch", "notify", "send"}, "--save needs a single call with a response"},
 	{"method", []string{"batch", "notify", "send"}, "--method needs a single call with a response"},
 	{"batch", []string{"retry", "retry-unsafe"}, "--retry needs a single call, not --batch"},
 }
 
-// exclude returns an error for flags that contradict each other. members reports that --set gives members of requests.
+// exclude returns an error for flags that exclude each other. members reports members of requests in --set.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,
@@ -172,7 +172,7 @@ func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members boo
 		}
 	}
 	if o.jobs > batch.MaxJobs {
-		return l.Usage("--jobs: at most %d calls are kept in flight", batch.MaxJobs)
+		return l.Usage("--jobs is at most %d", batch.MaxJobs)
 	}
 	return nil
 }
@@ -188,10 +188,10 @@ func messageToSend(ctx context.Context, given string) (json.RawMessage, error) {
 	}
 	msg = env.TrimBlank(msg)
 	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
-		return nil, wire.NewFault(wire.Usage, "--send is no JSON: "+err.Error(), err)
+		return nil, wire.NewFault(wire.Usage, "--send is not valid JSON: "+err.Error(), err)
 	}
 	if t := scan.Type(msg); t != 'o' && t != 'a' {
-		return nil, wire.NewFault(wire.Usage, "--send is no message: one is an object, or an array of them", nil)
+		return nil, wire.NewFault(wire.Usage, "--send is not a message: send an object, or an array of objects", nil)
 	}
 	return msg, nil
 }

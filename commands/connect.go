@@ -40,8 +40,8 @@ func connectCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT",
 		Description: connectDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Two messages, and what comes of them", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
-			{Says: "A language server, whose own requests are answered by a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
+			{Says: "Send two messages and print all messages of the peer", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
+			{Says: "Connect to a language server, and answer its requests with a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
 		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, run, o) },
@@ -73,7 +73,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", rest[0])
+		return run.Line.Usage("connect takes only ENDPOINT, not %q", rest[0])
 	}
 	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.Count, Until: o.Until})
 	if err != nil {
@@ -90,7 +90,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	case !people:
 		o.Own = typed.Method(e.Spec())
 	case o.Given():
-		return run.Line.Usage("--count, --until and --for are for lines from a pipe: at the prompt Ctrl-D leaves")
+		return run.Line.Usage("--count, --until and --for need stdin from a pipe; end the prompt with Ctrl-D")
 	}
 	o.StartTimer(cl)
 	o.Lasts = true
@@ -118,8 +118,8 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool        // beyond the end of stdin, until enough has come
-	enough   atomic.Bool // the limit is reached: later failures of sending do not count
+	lasts    bool        // until enough is set, even after the end of stdin
+	enough   atomic.Bool // the limit is reached: ignore later failures of sending
 }
 
 // run converses until stdin ends and all expected responses have arrived, or until enough is set.
@@ -130,7 +130,7 @@ func (c *connection) run() error {
 	go func() { fed <- c.feed() }()
 	owed := make(chan error, 1)
 	ctx := c.deadline.Ctx
-	quits := false    // nothing is owed any more
+	quits := false    // all responses have arrived
 	var refused error // a line of stdin
 	for {
 		select {
@@ -200,8 +200,8 @@ func (c *connection) show() error {
 	}
 }
 
-// feed sends the lines of stdin. A line that is not a message is refused with
-// an error, and the next is read.
+// feed sends the lines of stdin. A line that is not a message is an error, and the next
+// line is read.
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error

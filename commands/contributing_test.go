@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMap: everything that CONTRIBUTING.md and the comment of main.go name exists, and they name each package and each word
-// of the scripted peer.
+// TestMap: CONTRIBUTING.md and the comment of main.go name existing files, each package and each step of the scripted
+// peer.
 func TestMap(t *testing.T) {
 	text := read(t, "../CONTRIBUTING.md")
 	named := map[string]bool{}
@@ -46,8 +46,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestDialectsGo: examples of a dialect that can be removed are in scripts whose names begin with the dialect's, so that
-// they are removed with it.
+// TestDialectsGo: examples of a removable dialect are in scripts whose names start with the dialect's, to remove them
+// with it.
 func TestDialectsGo(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 50 {
@@ -63,8 +63,8 @@ func TestDialectsGo(t *testing.T) {
 	}
 }
 
-// TestJSONIsBuilt: JSON is written with the builders of wire/scan, never assembled from text. format/tapeview/html.go writes
-// a page's data in pieces.
+// TestJSONIsBuilt: JSON is written with the builders of wire/scan, never assembled from strings. format/tapeview/html.go
+// writes a page's data in pieces.
 func TestJSONIsBuilt(t *testing.T) {
 	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
 		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
@@ -89,8 +89,7 @@ func TestJSONIsBuilt(t *testing.T) {
 	}
 }
 
-// TestCitations: no comment sends its reader to a page that the repository does not
-// have.
+// TestCitations: comments cite only pages of the repository.
 func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)

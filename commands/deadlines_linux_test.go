@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Every command ends within --timeout and three seconds, and within three seconds after SIGTERM, whatever it is doing: it
-// waits for a peer that takes all and answers nothing, shows help of an endless catalog, runs programs of a tape, or serves.
+// Every command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state: waiting
+// for a silent peer, showing help of an endless catalog, running programs of a tape, or serving.
 func TestEveryCommandEndsInTime(t *testing.T) {
 	dir := t.TempDir()
 	silent, catalog, tape := filepath.Join(dir, "silent"), filepath.Join(dir, "catalog.json"), filepath.Join(dir, "t.tape")
@@ -61,10 +61,10 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 	}
 }
 
-// slowMachine is added to the three seconds: processes start slowly where many tests run.
+// slowMachine is added to the three seconds, since processes start slowly beside other tests.
 const slowMachine = 4 * time.Second
 
-// endsInTime runs a command, sends it the signal if there is one, and demands that it ends within limit and three seconds.
+// endsInTime runs a command, sends it a signal if there is one, and fails unless it ends within limit and three seconds.
 func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

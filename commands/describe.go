@@ -28,15 +28,15 @@ type describeOptions struct {
 	json bool
 	form string
 
-	probe  bool            // to find out what the peer speaks, whatever its endpoint says
-	probed json.RawMessage // what that has shown, an object; nil: it was not done
+	probe  bool            // detect the peer's protocol, whatever its endpoint says
+	probed json.RawMessage // the report, an object; nil: not probed
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
-		cmdline.Bool("", "probe", "", "find out dialect, framing and transport by trying (10s at most, --timeout), report what was tried, print the endpoint to use", &o.probe),
+		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages (at most 10s, --timeout), report the attempts, print the endpoint to use", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the format of the JSON (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
@@ -45,10 +45,10 @@ func describeCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "The methods of the demo", Command: "rpcx describe demo:"},
-			{Says: "One method, with an example", Command: "rpcx describe demo:orders getOrder"},
-			{Says: "The page that a dialect is", Command: "rpcx describe --dialect qmp"},
-			{Says: "A catalog that serve can read", Command: "rpcx describe demo:orders > catalog.json"},
+			{Says: "List the methods of the demo", Command: "rpcx describe demo:"},
+			{Says: "Describe one method, with an example", Command: "rpcx describe demo:orders getOrder"},
+			{Says: "Print the dialect file of a dialect", Command: "rpcx describe --dialect qmp"},
+			{Says: "Write a catalog for rpcx serve", Command: "rpcx describe demo:orders > catalog.json"},
 		}, dialects.Examples("describe")...)},
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
@@ -67,7 +67,7 @@ dialect.
 --probe tries everything, whatever the endpoint names: it listens, then tries each framing
 that the transport can have, and in each the first messages of all dialects (also of your
 dialect files), the least intrusive first. It starts a command at most six times. stderr
-has what was tried and what came back; JSON output has it in the member probe, with the
+has each attempt and its outcome; JSON output has them in the member probe, with the
 endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
@@ -79,7 +79,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if len(rest) > 1 {
-		return run.Line.Usage("describe takes one method, not %q too", rest[1])
+		return run.Line.Usage("describe takes one method, not also %q", rest[1])
 	}
 	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {
@@ -99,20 +99,20 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }
 
-// showPage prints the page that defines a dialect.
+// showPage prints the dialect file of a dialect.
 func showPage(dialect string) error {
 	if _, err := all.Lookup(dialect); err != nil {
 		return err
 	}
 	text := all.Pages().Source(dialect)
 	if text == nil {
-		return wire.Usagef("the dialect %s is no page: it is part of the program", dialect)
+		return wire.Usagef("the dialect %s has no dialect file: it is part of the program", dialect)
 	}
 	return cmdline.Print(os.Stdout, string(text))
 }
 
-// undescribed returns an error if something is missing in the description of
-// the method of that name, or with name "", of any method.
+// undescribed returns an error if the description of the method of that name is incomplete; with
+// name "", of any method.
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {
@@ -126,7 +126,7 @@ func undescribed(c *catalog.Catalog, name string) error {
 	return wire.NewFault(wire.RPCError, "the peer did not describe "+strings.Join(lacks, "; "), nil)
 }
 
-// show prints a catalog, or the part of it that is called name.
+// show prints a catalog, or the part called name.
 func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
 	part := dialects.CatalogModules().Of(c, name)
 	switch {
@@ -156,7 +156,7 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 	return request.PrintJSON(ctx, print, b)
 }
 
-// forPeople reports whether tables are printed instead of JSON.
+// forPeople reports whether to print tables instead of JSON.
 func (o *describeOptions) forPeople(run *env.Env) bool {
 	return o.form == "" && !o.json && o.Out.ForPeople(run)
 }

@@ -9,7 +9,7 @@ import (
 // describeForms are the values of describe --format.
 var describeForms = []string{"catalog", "openrpc", "jsonschema"}
 
-// describeAs returns a catalog in another form: an OpenRPC document, or a JSON Schema of the
+// describeAs returns a catalog in another format: an OpenRPC document, or a JSON Schema of the
 // calls.
 func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	switch form {
@@ -21,7 +21,7 @@ func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	return c.MarshalIndent()
 }
 
-// methodAs is describeAs for one method, whose JSON Schema is that of its params.
+// methodAs is describeAs for one method; its JSON Schema is that of the params.
 func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 	switch form {
 	case "openrpc":
@@ -36,8 +36,8 @@ func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
 
-// paramsSchema returns the schema of a method's params, with all definitions
-// that it refers to.
+// paramsSchema returns the schema of a method's params, with all definitions that it refers
+// to.
 func paramsSchema(c *catalog.Catalog, m *catalog.Method) []byte {
 	schema := []byte(m.Params)
 	if scan.Type(schema) != 'o' {
@@ -52,8 +52,7 @@ func paramsSchema(c *catalog.Catalog, m *catalog.Method) []byte {
 	return scan.Splice(schema, "$schema", []byte(schemaDialect))
 }
 
-// callsSchema returns the schema of every call that c describes: an object with
-// method and params.
+// callsSchema returns the schema of all calls in c: objects with method and params.
 func callsSchema(c *catalog.Catalog) []byte {
 	var oneOf scan.Array
 	for _, m := range c.Methods {

@@ -18,25 +18,24 @@ import (
 	"rpcx/wire/session"
 )
 
-// findTimeout is how long a peer whose dialect is not known may be silent
-// before it is probed.
+// findTimeout bounds the wait for a peer of an unknown dialect before it is probed.
 const findTimeout = 5 * time.Second
 
-// listens is how long a peer whose dialect is not known may speak first, before it is asked
-// anything: a handshake or a greeting shows who it is.
+// listens bounds the wait for a first message of a peer of an unknown dialect, which may show its
+// dialect.
 const listens = 300 * time.Millisecond
 
-// A search asks a peer for its catalog, and finds out its dialect if that is not named.
+// A search requests the catalog of a peer, and detects its dialect if none is named.
 type search struct {
 	*describeOptions
 	run      *env.Env
 	typed    string // the endpoint, as the user wrote it
 	endpoint endpoint.Endpoint
-	name     string // of a method or a module; "": all is asked for
+	name     string // of a method or a module; "": the whole catalog
 }
 
-// fetch asks the peer for its catalog. If the dialect is not named it is found
-// out, with four connections at most, of which two may start a command.
+// fetch requests the catalog of the peer. If no dialect is named, it detects that, with at most
+// four connections, of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
 	switch {
@@ -45,7 +44,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	case !finding.Applies(e, s.typed, o.Conn.Dialect):
 		return s.ask(ctx, e, s.bounded())
 	}
-	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout is about all of it
+	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout bounds all of it
 	c, failed := s.askAsTyped(ctx)
 	if failed == nil || ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
 		return c, failed
@@ -62,13 +61,13 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	return s.catalogOf(ctx, f, failed)
 }
 
-// ask asks the peer at e for its catalog.
+// ask requests the catalog of the peer at e.
 func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client) (*catalog.Catalog, error) {
 	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
 }
 
-// bounded returns the options of a peer that is soon taken for silent, if it has no handshake: there is one request, which
-// it answers or not.
+// bounded returns the options with a short idle timeout, if the peer has no handshake: there is one request, with a
+// response or none.
 func (s *search) bounded() options.Client {
 	o := s.Client
 	if spec := s.endpoint.Spec(); !s.run.Line.Has("idle") && spec.Discovery == nil && !spec.Handshake.Introduces && !spec.Handshake.ServerFirst && finding.Reaches(s.endpoint) {
@@ -77,22 +76,22 @@ func (s *search) bounded() options.Client {
 	return o
 }
 
-// askAsTyped asks a peer that may speak another dialect: it may speak first.
+// askAsTyped requests the catalog of a peer that may use another dialect, and may send first.
 func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	o := s.bounded()
-	if !s.endpoint.Address.IsHTTP() { // where nobody speaks first
+	if !s.endpoint.Address.IsHTTP() { // a server over HTTP never sends first
 		o.Listen = listens
 	}
 	return s.ask(ctx, s.endpoint, o)
 }
 
-// catalogOf returns the catalog of the peer that f has found; failed is why the peer did not
-// answer as it was typed.
+// catalogOf returns the catalog of the peer that f has found; failed is the error at the typed
+// endpoint.
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
 	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command was started twice
 		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
 		better := *s.run.Line
-		if f.Endpoint.Dialect == all.Default() { // the framing alone is known
+		if f.Endpoint.Dialect == all.Default() { // only the framing is known
 			better.Flags = append(slices.Clone(better.Flags), "--probe")
 		}
 		g.Fix = better.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, better.Args[1:]...))
@@ -115,7 +114,7 @@ func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error
 	return f.Catalog, nil
 }
 
-// look finds out the dialect: by what the peer has sent, else by asking it.
+// look detects the dialect, from the peer's first bytes or with requests.
 func (s *search) look(ctx context.Context, failed error) *finding.Finding {
 	var shown *env.Mismatch
 	if errors.As(failed, &shown) {

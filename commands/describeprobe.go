@@ -19,10 +19,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// probeTimeout bounds --probe as a whole, if --timeout does not.
+// probeTimeout bounds --probe, unless --timeout does.
 const probeTimeout = 10 * time.Second
 
-// probeAll finds out what the peer speaks by trying, reports that, and returns its catalog.
+// probeAll detects the peer's protocol with trial messages, reports them, and returns its catalog.
 func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	limit := s.Time.Timeout.Or(probeTimeout)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -32,7 +32,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	p.Method = s.name
-	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the catalog takes time, too
+	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the rest is for the catalog
 	defer cancel()
 	r := p.Run(trying)
 	for _, t := range r.Tried {
@@ -55,8 +55,8 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	return s.probed(cl.Ctx, p, r, c, end)
 }
 
-// askDialectFiles asks the peer for its catalog in the user's own dialects that do not say how they are recognised. It
-// returns the catalog of the first that has methods, and stores the endpoint.
+// askDialectFiles requests the catalog in the user's own dialects without a probe of their own. It returns the catalog
+// of the first dialect that has methods, and stores the endpoint.
 func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end time.Time) *catalog.Catalog {
 	for _, name := range all.OwnNames() {
 		spec := all.Named(name)
@@ -83,24 +83,24 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 	return nil
 }
 
-// note shows an attempt to people; others have it in the JSON.
+// note shows an attempt to people; JSON output has it, too.
 func (s *search) note(t *finding.Try) {
 	if s.forPeople(s.run) {
 		s.run.Console.Note(t.Line())
 	}
 }
 
-// maxStarts bounds how often the user's command is started to find out what it speaks.
+// maxStarts bounds how often --probe starts the user's command.
 const maxStarts = 5
 
-// askUntil asks the peer at e for its catalog, and leaves it at that when end has come.
+// askUntil requests the catalog of the peer at e, until end.
 func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Time) (*catalog.Catalog, error) {
 	o := s.Client
 	o.Time.Timeout = cmdline.Duration(max(time.Until(end), 100*time.Millisecond))
 	return s.ask(ctx, e, o)
 }
 
-// unknown prints what was tried, if that is not for people, and returns why the peer is not known.
+// unknown prints the attempts, unless note has, and returns the error of an unrecognised peer.
 func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 	if !s.forPeople(s.run) {
 		var o scan.Object
@@ -116,17 +116,17 @@ func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 	if first := r.Heard(); first != "" {
 		return &wire.Fault{Kind: wire.Protocol, Message: "the peer's protocol is not recognised; its first bytes are: " + first, Hint: page}
 	}
-	return &wire.Fault{Kind: wire.Timeout, Message: fmt.Sprintf("the peer sent nothing in any of %d attempts", len(r.Tried)), Hint: page}
+	return &wire.Fault{Kind: wire.Timeout, Message: fmt.Sprintf("the peer sent no message in %d attempts", len(r.Tried)), Hint: page}
 }
 
-// A report is what --probe has shown, as JSON.
+// A report is the result of --probe as JSON.
 type report struct {
 	Endpoint string         `json:"endpoint,omitempty"`
-	More     []string       `json:"more,omitempty"` // methods that the peer offers only to clients with certain hooks
+	More     []string       `json:"more,omitempty"` // methods for clients with certain hooks
 	Tried    []*finding.Try `json:"tried"`
 }
 
-// probed returns the catalog of the peer that was recognised, and stores the report.
+// probed returns the catalog of a recognised peer, and stores the report.
 func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Report, c *catalog.Catalog, end time.Time) (*catalog.Catalog, error) {
 	e := *r.Endpoint
 	at := e.Over(p.Typed)
@@ -146,7 +146,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 			c = &catalog.Catalog{Catalog: 1, Dialect: e.Dialect, Methods: []catalog.Method{}}
 			c.SetPartial(why)
 		} else if out.More = s.more(ctx, e, c, end); out.More != nil {
-			s.run.Console.Note("only clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER) are offered: " + format.CleanLine(strings.Join(out.More, ", ")))
+			s.run.Console.Note("the peer offers clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER) also: " + format.CleanLine(strings.Join(out.More, ", ")))
 		}
 	}
 	if e.Profile == nil {
@@ -156,7 +156,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	return c, nil
 }
 
-// probeHooks are the hooks for which a server of e's dialect may offer more.
+// probeHooks are the hooks for which servers of e's dialect may offer more methods.
 func probeHooks(e endpoint.Endpoint) []string {
 	if d := e.Spec().Detection; d != nil && d.Probe != nil {
 		return d.Probe.Hooks
@@ -164,7 +164,7 @@ func probeHooks(e endpoint.Endpoint) []string {
 	return nil
 }
 
-// more returns the methods that the peer offers only to a client with the hooks of its dialect.
+// more returns the methods that the peer offers only to clients with the hooks of its dialect.
 func (s *search) more(ctx context.Context, e endpoint.Endpoint, c *catalog.Catalog, end time.Time) (names []string) {
 	hooks := probeHooks(e)
 	if len(hooks) == 0 || len(s.Hooks.On)+len(s.Hooks.Files) > 0 || time.Until(end) < time.Second {

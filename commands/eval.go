@@ -41,9 +41,9 @@ func evalCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT CODE",
 		Description: evalDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "A value that code computes with a binding of the demo", Command: `rpcx eval demo:scomp 'listOrders({}) | length'`},
-			{Says: "The code calls back, and a hook answers", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
-			{Says: "Code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
+			{Says: "Compute a value with a binding of the demo", Command: `rpcx eval demo:scomp 'listOrders({}) | length'`},
+			{Says: "Answer calls of the code with a hook", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
+			{Says: "Evaluate code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}, dialects.Examples("eval")...)},
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, run, o) },
@@ -98,9 +98,9 @@ func checkEvals(e endpoint.Endpoint) error {
 	if e.Spec().Evaluation != nil {
 		return nil
 	}
-	f := wire.NewFault(wire.Usage, e.Dialect+" evaluates no code", nil)
-	if f.Hint = "rpcx eval demo:scomp does"; e.Demo == "" {
-		f.Hint = "name a dialect that does, such as scomp, before the endpoint or with --dialect"
+	f := wire.NewFault(wire.Usage, e.Dialect+" cannot evaluate code", nil)
+	if f.Hint = "try rpcx eval demo:scomp"; e.Demo == "" {
+		f.Hint = "name a dialect that can, such as scomp, before the endpoint or with --dialect"
 	}
 	return f
 }
@@ -113,18 +113,18 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	case o.evaluator.Reset:
 		return "", nil
 	case len(rest) > 1:
-		f := l.Usage("eval takes one CODE, not %q too", rest[1])
+		f := l.Usage("eval takes one CODE, not also %q", rest[1])
 		f.Hint = "quote it for the shell: '…'"
 		return "", f
 	case len(rest) == 1 && o.file != "":
-		return "", l.Usage("the code is given twice: as an argument and with -f")
+		return "", l.Usage("the code is both an argument and in -f; give one of them")
 	case len(rest) == 1 && rest[0] != "-":
 		code = []byte(rest[0])
 	case len(rest) == 1 || o.file == "-":
 		code, err = env.ReadStdin(ctx)
 	case o.file != "":
 		if code, err = os.ReadFile(o.file); err != nil {
-			return "", wire.NewFault(wire.Usage, "reading the code: "+err.Error(), err)
+			return "", wire.NewFault(wire.Usage, "cannot read the code: "+err.Error(), err)
 		}
 	default:
 		f := l.Usage("the code is missing")
@@ -140,11 +140,10 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// maxTrace bounds the lines of a stack trace that are shown.
+// maxTrace bounds the shown lines of a stack trace.
 const maxTrace = 100
 
-// withStack adds the class and the stack trace that a runtime reports to the
-// failure of its code.
+// withStack adds the class and the stack trace that a runtime reports to its error.
 func withStack(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.RPCError {

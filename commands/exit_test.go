@@ -12,7 +12,7 @@ import (
 	"rpcx/commands/env"
 )
 
-// TestDefect: a panic is a failure like any other, which says whose fault it is.
+// TestDefect: a panic is an error that names a defect of rpcx.
 func TestDefect(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(

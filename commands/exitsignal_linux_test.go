@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Whoever starts rpcx sees the signal that ended it, so that a shell's loop ends, too;
-// where that signal was ignored when it started, the status.
+// The process that starts rpcx sees the signal that ended it, which ends a shell's loop, too; if the
+// signal was ignored at the start, it sees the status.
 func TestDiesOfTheSignal(t *testing.T) {
 	caught := make(chan os.Signal, 1) // a signal that the tests were started to ignore would be ignored by what they start
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

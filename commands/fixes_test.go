@@ -20,10 +20,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts: the program must fail
-// with the first status and propose a command, as one line of JSON on stderr. That command is
-// run and must succeed, or fail with the second status for another reason; what it printed is what stdout and stderr are
-// then matched against.
+// runFix is the command `runfix STATUS[/STATUS] PROGRAM ARGS…` of scripts: the program must fail with the first status and
+// a fix, as one line of JSON on stderr. runFix runs the fix, which must succeed, or fail with the second status for
+// another reason; stdout and stderr of the script match its output.
 func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: runfix STATUS[/STATUS] PROGRAM ARGS...")
@@ -64,8 +63,8 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fixes names, for each function that proposes a command, a script and a line of it that
-// runs one which that function has made.
+// fixes names, for each function that makes a fix, a script and a line of it that runs such a
+// fix.
 var fixes = map[string]struct{ script, line string }{
 	"commands catalogOf":              {"net-find", "runfix 1 rpcx describe"},
 	"commands showMethod":             {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
@@ -91,8 +90,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands/request warnUnhandled":  {"cli-untaken", "runfix 7 rpcx subscribe"},
 }
 
-// TestFixesAreRun: each place in the code that proposes a command has a script that runs
-// such a command.
+// TestFixesAreRun: a script runs a fix of each place in the code that makes fixes.
 func TestFixesAreRun(t *testing.T) {
 	places := map[string]bool{}
 	for _, root := range []string{".", "../wire", "../format"} {
@@ -135,7 +133,7 @@ func TestFixesAreRun(t *testing.T) {
 	}
 }
 
-// proposes reports whether f sets the member Fix of something, to more than another's.
+// proposes reports whether f sets the member Fix, other than by copying it.
 func proposes(f *ast.FuncDecl) (found bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)

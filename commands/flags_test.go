@@ -25,8 +25,8 @@ func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline
 	}
 }
 
-// TestFlagsApply: for which endpoints a flag is accepted. Each line has a command, a flag with what it goes with, the
-// endpoints that take it, and after a semicolon those that refuse it.
+// TestFlagsApply: which endpoints take a flag. Each line has a command, a flag with the flags beside it, the endpoints
+// that take it, and after a semicolon those that refuse it.
 func TestFlagsApply(t *testing.T) {
 	for line := range strings.Lines(flagsThatApply) {
 		words, lists, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -97,7 +97,7 @@ serve --wait=1: dial+tcp://h:1 ; tcp://h:1 ws://h:1/
 plugin call --strict: scriptling+exec:x ; scriptling+http://h/ @s
 `
 
-// applies returns what the table says about the flags, which stand after the first "--", of a command for an endpoint.
+// applies returns the table's error for the flags, after the first "--", of a command for an endpoint.
 func applies(t *testing.T, command, flags, at string) error {
 	path := strings.Fields(command)
 	c := tree(&env.Env{})
@@ -128,7 +128,7 @@ func applies(t *testing.T, command, flags, at string) error {
 	return options.ForPeer(l, e).Check(l)
 }
 
-// TestFlagTable: each row of the table is about flags that there are, and a flag that it does not name applies everywhere.
+// TestFlagTable: the rows of the table name existing flags, and a flag without a row applies everywhere.
 func TestFlagTable(t *testing.T) {
 	known := map[string][]string{}
 	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
@@ -154,8 +154,8 @@ func TestFlagTable(t *testing.T) {
 	}
 }
 
-// TestHelpOfAPlainEndpoint: help lists at most 45 flags for a plain endpoint, those of a dialect only for an endpoint that
-// has it, and `rpcx help --json` states a flag that commands share once.
+// TestHelpOfAPlainEndpoint: help lists at most 45 flags for a plain endpoint, those of a dialect only for an endpoint
+// with that dialect, and `rpcx help --json` has each shared flag once.
 func TestHelpOfAPlainEndpoint(t *testing.T) {
 	listed := func(words ...string) (names []string) {
 		t.Helper()
@@ -187,7 +187,7 @@ func TestHelpOfAPlainEndpoint(t *testing.T) {
 	}
 }
 
-// helpOf returns what rpcx prints.
+// helpOf returns the output of rpcx.
 func helpOf(t *testing.T, words ...string) string {
 	t.Helper()
 	out, err := exec.Command("rpcx", words...).Output() // TestMain has put it into PATH

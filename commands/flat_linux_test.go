@@ -23,8 +23,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// peakOf is the most memory that rpcx had in a subscription that brings n
-// events of 1 KiB.
+// peakOf returns the peak memory of rpcx in a subscription to n events of 1 KiB.
 func peakOf(t *testing.T, n int) int64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
@@ -46,7 +45,7 @@ func peakOf(t *testing.T, n int) int64 {
 	return int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
 
-// sendEvents answers one subscription with n events, and its end.
+// sendEvents responds to one subscription with n events and its end.
 func sendEvents(l net.Listener, n int) {
 	c, err := l.Accept()
 	if err != nil {

@@ -113,9 +113,8 @@ var floors = []floor{
 	{"", []string{"commands"}, nil},
 }
 
-// TestFloors: a package imports only from lower floors, and each third-party
-// module has one importing package among what is linked; golang.org/x/sys is the
-// system itself.
+// TestFloors: a package imports only from lower floors, and each linked third-party module has one
+// importing package; golang.org/x/sys is the system itself.
 func TestFloors(t *testing.T) {
 	for _, system := range []string{"linux", "windows"} {
 		list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rpcx")
@@ -128,7 +127,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// standing checks the lines of packages with what each imports.
+// standing checks the imports of packages.
 func standing(t *testing.T, list string) {
 	for line := range strings.Lines(list) {
 		words := strings.Fields(line)

@@ -39,7 +39,7 @@ var runners = map[string]string{
 	"wire/tape/player/handwritten.go":      "",
 }
 
-// Foreign programs have one runner.
+// Bounded programs have one runner.
 func TestForeignPrograms(t *testing.T) {
 	for _, file := range programFiles(t) {
 		text := read(t, "../"+file)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What cannot be shown, since the terminal has gone, is a failure.
+// Output that cannot be shown, because the terminal is gone, is a failure.
 func TestTerminalGone(t *testing.T) {
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT")
 	toGoneTerminal(t, "orders", "jsonrpc", "describe", "ENDPOINT", "getOrder")

@@ -24,17 +24,16 @@ type jobVerb struct {
 	examples                       []cmdline.Example
 }
 
-// jobVerbs are the commands of `job`. They take METHOD with its params, a JOB,
-// or nothing.
+// jobVerbs are the commands of `job`. They take METHOD with its params, a JOB, or no argument.
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
-		"Progress goes to stderr, the last result to stdout. A job that fails is status 1.", dialect.JobRun,
+		"Progress goes to stderr, the last result to stdout. A failed job is status 1.", dialect.JobRun,
 		[]cmdline.Example{{Says: "Save the files of a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
 		"start", "start a job and print its name", argsMethod,
-		"The job goes on when the command has ended: what is printed has its name as \"job\".", dialect.JobStart,
+		"The job continues after the command. The printed object has its name as \"job\".", dialect.JobStart,
 		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print its name alone, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
 	},
 	{
@@ -44,7 +43,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
-		"Progress goes to stderr, the last result to stdout, also when the job is over already. A\njob that failed is status 1.", dialect.JobWait,
+		"Progress goes to stderr, the last result to stdout, also if the job has ended. A failed\njob is status 1.", dialect.JobWait,
 		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of it", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
@@ -54,7 +53,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"list", "list jobs", "ENDPOINT",
-		"A HotRepl host lists its journal in their place: what was evaluated and called lately.", dialect.JobList,
+		"A HotRepl host lists its journal instead: the latest evaluations and calls.", dialect.JobList,
 		[]cmdline.Example{{Says: "List the jobs of a session", Command: "rpcx job list @work"}, {Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
 	},
 }
@@ -83,8 +82,7 @@ hotrepl and mcp, jobs belong to their connection, so only run works without a se
 connect). A HotRepl host has one client at a time: a command without a session evicts the
 client that was connected. job list prints the host's journal.`
 
-// jobOptions are the flags of the commands of job; each command has some of
-// them.
+// jobOptions are the flags of all commands of job; each command has some of them.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -148,7 +146,7 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	case spec.Jobs != nil && spec.Jobs.Journal:
 		r.Op.Extra = o.journal.Extra()
 	}
-	if v.kind == dialect.JobRun { // the result of a job that was started here is checked by the method's schema
+	if v.kind == dialect.JobRun { // the method's schema is known
 		r.Read.CheckResult = !o.params.NoCheck
 		if spec.Jobs == nil || !spec.Jobs.Bare {
 			r.Read.Within = "output"
@@ -157,8 +155,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the bound for the first answer, as for a call: a job is
-// accepted at once or not at all. The result of a job may take its time.
+// first returns the bound for the first response, as for a call: a job is accepted at once or not at
+// all. Its result may take any time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0
@@ -166,8 +164,7 @@ func (v jobVerb) first() time.Duration {
 	return options.DefaultIdle
 }
 
-// check returns an error for arguments that the command does not take, and for
-// a dialect without jobs.
+// check returns an error for invalid arguments, and for a dialect without jobs.
 func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
@@ -175,14 +172,14 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	case v.args == argsJob && len(rest) != 1:
 		return l.Usage("job %s takes one JOB", v.name)
 	case v.args == "ENDPOINT" && len(rest) > 0:
-		return l.Usage("job list takes an endpoint alone, not %q too", rest[0])
+		return l.Usage("job list takes only ENDPOINT, not %q", rest[0])
 	}
 	switch jobs := e.Spec().Jobs; {
 	case jobs == nil:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
-	case v.kind == dialect.JobList && jobs.Journal: // it outlives connections
+	case v.kind == dialect.JobList && jobs.Journal: // the journal outlives connections
 	case v.kind != dialect.JobRun && e.Socket == "":
-		f := l.Usage("a job belongs to its connection, which this command would end")
+		f := l.Usage("a job ends with its connection, and this command has a connection of its own")
 		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f

@@ -10,7 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// TestLimits: each flag that the table of limits names is a flag of some command.
+// TestLimits: each flag in the table of limits is a flag of some command.
 func TestLimits(t *testing.T) {
 	var flags []string
 	var collect func(d cmdline.Doc)
@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// limitTests names for each limit the test that shows it: a script, or a Go test of a package.
+// limitTests names a test for each limit: a script, or a Go test of a package.
 var limitTests = map[string]string{
 	"a connection, TLS and the upgrade included": "wire/transport/schemes TestDialFaults",
 	"a handshake": "wire/session TestGreetingIsBounded",
@@ -87,7 +87,7 @@ var limitTests = map[string]string{
 	"different warnings about one peer":                                     "commands/options TestWarningsAboutAPeerAreBounded",
 }
 
-// TestLimitsAreShown: each row of the table has a test that shows that it holds.
+// TestLimitsAreShown: each row of the table has a test.
 func TestLimitsAreShown(t *testing.T) {
 	for _, l := range cmdline.Limits() {
 		if !isTest(t, limitTests[l.What]) {
@@ -96,8 +96,8 @@ func TestLimitsAreShown(t *testing.T) {
 	}
 }
 
-// isTest reports whether there is a test with that name: a script, or a directory and a Go test in it. Of a missing
-// directory nothing is known: a dialect may have been removed.
+// isTest reports whether there is a test with that name: a script, or a directory and a Go test in it. It accepts a missing
+// directory, since a dialect may have been removed.
 func isTest(t *testing.T, name string) bool {
 	t.Helper()
 	where, test, goTest := strings.Cut(name, " ")

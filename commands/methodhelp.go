@@ -19,16 +19,15 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// asksAboutMethod reports whether --help follows a method, so that the help is
-// about the method.
+// asksAboutMethod reports whether --help follows a method, whose help it then prints.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
 
-// helpLimit bounds how long a session is asked for its dialect before help is printed.
+// helpLimit bounds the wait for a session's dialect before help is printed.
 const helpLimit = time.Second
 
-// printHelp prints the help of the command on the line: with an endpoint, the flags that apply to it.
+// printHelp prints the help of the command on the line: with an endpoint, only the flags that apply to it.
 func printHelp(run *env.Env) error {
 	l := run.Line
 	d := cmdline.DocOf(l.Cmd)
@@ -52,8 +51,8 @@ func printHelp(run *env.Env) error {
 	return help.Print(os.Stdout, strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief)
 }
 
-// helpSituation returns the situation that help is about: the endpoint on the line, else a WebSocket with and without TLS.
-// It is nil for commands that do several things, whose help lists all flags.
+// helpSituation returns the situation of the help: the endpoint on the line, else a WebSocket with and without TLS. It is
+// nil for commands with several situations, whose help lists all flags.
 func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
 	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
@@ -92,7 +91,7 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	return &s
 }
 
-// askDialect returns the dialect of a session; "" if it does not say so in time.
+// askDialect returns the dialect of a session; "" after helpLimit.
 func askDialect(e endpoint.Endpoint) string {
 	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
 	defer cancel()
@@ -107,8 +106,8 @@ func askDialect(e endpoint.Endpoint) string {
 	return remote.Dialect()
 }
 
-// methodHelp prints the help of a method, by the file of --catalog or by asking
-// the peer; without either, that of the command.
+// methodHelp prints the help of a method, from the file of --catalog or the peer's catalog;
+// without either, the help of the command.
 func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file string) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
@@ -120,7 +119,7 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 	}
 	if c == nil {
 		if c, err = request.MethodCatalog(ctx, run, e, o, rest[0]); err != nil {
-			run.Console.Warn("the peer cannot be asked about " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
+			run.Console.Warn("no description of " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 		}
 	}
 	m := dialects.MethodOf(c, rest[0])
@@ -139,5 +138,5 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 	if listing.Width <= 0 || listing.Width > help.Width {
 		listing.Width = help.Width
 	}
-	return cmdline.Print(os.Stdout, listing.Method(m, run.Line.Args[0])+"\nrpcx "+run.Line.Cmd.Name+" --help tells of the flags.\n")
+	return cmdline.Print(os.Stdout, listing.Method(m, run.Line.Args[0])+"\nrpcx "+run.Line.Cmd.Name+" --help lists the flags.\n")
 }

@@ -31,5 +31,5 @@ func TestProfileKeysAreFlags(t *testing.T) {
 	}
 }
 
-// notInProfiles are flags that are of one run.
+// notInProfiles are flags for a single run.
 var notInProfiles = []string{"resume"}

@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A teletype is rpcx on a terminal of its own. What a terminal shows in the end
-// is looked at by scripts/interop.
+// A teletype is rpcx on a terminal of its own. scripts/interop checks the terminal's screen.
 type teletype struct {
 	t      *testing.T
 	master *os.File
@@ -35,7 +34,7 @@ func onTerminal(t *testing.T, args ...string) *teletype {
 	return onTerminalOf(t, "rpcx", args...)
 }
 
-// onTerminalOf runs another program there.
+// onTerminalOf is onTerminal for another program.
 func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	t.Helper()
 	master, slave := terminal(t)
@@ -112,7 +111,7 @@ func (y *teletype) read() {
 	}
 }
 
-// said returns all output so far.
+// said returns all output.
 func (y *teletype) said() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -146,7 +145,7 @@ func (y *teletype) types(text string) {
 	}
 }
 
-// left waits for the end, with that status and the terminal restored.
+// left waits for the end, with that status and a restored terminal.
 func (y *teletype) left(status int) {
 	y.t.Helper()
 	err := y.cmd.Wait()
@@ -214,7 +213,7 @@ func TestPromptWide(t *testing.T) {
 	y.left(0)
 }
 
-// What comes on stderr while a line is typed is shown above it, and the line is there again.
+// Output to stderr while a line is typed is shown above the line, which is drawn again.
 func TestPromptKeepsTheLine(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
 	y.shows("> ")
@@ -229,7 +228,7 @@ func TestPromptKeepsTheLine(t *testing.T) {
 	y.left(0)
 }
 
-// A request of the peer is explained once, by its id, of which a long one is cut.
+// A request of the peer is explained once, by its id; a long id is cut.
 func TestPromptExplainsRequests(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := fmt.Sprintf(`printf '{"jsonrpc":"2.0","id":"%%s","method":"ask"}\n' %s second; cat >/dev/null`, strings.Repeat("x", 60))
@@ -246,7 +245,7 @@ func TestPromptExplainsRequests(t *testing.T) {
 	}
 }
 
-// Where what comes can be written nowhere the prompt ends.
+// The prompt ends if its output cannot be written.
 func TestPromptWithoutRoom(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "--output", "/dev/full")
 	y.shows("> ")
@@ -286,7 +285,7 @@ func TestPromptGoesOn(t *testing.T) {
 	y.left(0)
 }
 
-// exit and quit leave, as Ctrl-D does.
+// exit and quit end the prompt, as Ctrl-D does.
 func TestPromptLeaves(t *testing.T) {
 	for _, word := range []string{"exit", " quit "} {
 		y := onTerminal(t, "connect", "demo:orders", "-c")
@@ -296,8 +295,8 @@ func TestPromptLeaves(t *testing.T) {
 	}
 }
 
-// A method that streams is a subscription, Tab completes its name, and what is a secret, or
-// begins with a blank, is not kept.
+// A method that streams is a subscription, Tab completes its name, and a secret, or a line that
+// starts with a blank, is not stored.
 func TestPromptStreamsAndForgets(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "-c")
 	y.shows("> ")

@@ -19,9 +19,9 @@ func recordCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
 		Description: recordDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "What a browser says to a plugin", Command: "rpcx record ws://127.0.0.1:8080/ --to exec:./plugin -o plugin.tape"},
-			{Says: "What a host starts in place of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
-			{Says: "What a test says, each connection on a tape of its own", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
+			{Says: "Record a browser and a plugin", Command: "rpcx record ws://127.0.0.1:8080/ --to exec:./plugin -o plugin.tape"},
+			{Says: "Record a host that starts rpcx instead of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
+			{Says: "Record a test, each connection on a tape of its own", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
 		}},
 		Flags:  o.Flags(run),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, run, o) },
@@ -42,7 +42,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	switch {
 	case o.To == "":
 		f := run.Line.Usage("--to is missing")
-		f.Hint = "name the peer that everything is passed on to: --to exec:./plugin"
+		f.Hint = "name the peer that receives the messages: --to exec:./plugin"
 		return f
 	case o.Record.File == "":
 		f := run.Line.Usage("-o is missing")
@@ -50,7 +50,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 		return f
 	case len(run.Line.Args) == 0:
 		f := run.Line.Usage("LISTEN is missing")
-		f.Hint = "name what to listen on, such as ws://127.0.0.1:0/, unix:PATH or stdio:"
+		f.Hint = "give a listen address, such as ws://127.0.0.1:0/, unix:PATH or stdio:"
 		return f
 	}
 	to, err := session.ParseEndpoint(o.To, o.Conn.Dialect)
@@ -71,7 +71,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
-// sameDialect sets the dialect of both sides to the one that either names.
+// sameDialect sets the dialect of both endpoints to the one that either names.
 func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {
@@ -81,7 +81,7 @@ func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	case to.Dialect == usual:
 		to.Dialect = listen.Dialect
 	default:
-		f := run.Line.Usage("%s is %s and %s is %s: what is recorded is passed on as it stands", listen, listen.Dialect, to, to.Dialect)
+		f := run.Line.Usage("cannot record between dialects: %s uses %s, and %s uses %s", listen, listen.Dialect, to, to.Dialect)
 		return f
 	}
 	return nil

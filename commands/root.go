@@ -123,7 +123,7 @@ func execute(run *env.Env, words []string) (err error) {
 	return err
 }
 
-// timeoutOf returns the value of --timeout; 0: it has none, or it is not about this process, which holds a session.
+// timeoutOf returns the value of --timeout; 0: none, or this is the process of a session, which --timeout does not bound.
 func timeoutOf(run *env.Env) time.Duration {
 	if run.Parent != nil {
 		return 0
@@ -132,8 +132,8 @@ func timeoutOf(run *env.Env) time.Duration {
 	return d
 }
 
-// libraryLog receives what libraries log and shows it with -v: it is not a
-// failure of ours, and may hold text of the peer.
+// libraryLog shows the log of libraries with -v: it is not a failure of rpcx, and may have text
+// of the peer.
 type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
@@ -174,8 +174,8 @@ func tree(run *env.Env, words ...string) *cmdline.Command {
 		Usage:       "call methods, print streams and answer calls of any JSON-RPC peer",
 		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "What the embedded server offers", Command: "rpcx describe demo:orders"},
-			{Says: "A call of it", Command: "rpcx call demo:orders listOrders limit:=1"},
+			{Says: "List the methods of the embedded server", Command: "rpcx describe demo:orders"},
+			{Says: "Call one of them", Command: "rpcx call demo:orders listOrders limit:=1"},
 		}},
 	}
 	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }
@@ -197,7 +197,7 @@ streams, and answers calls from the other side through hooks.
 An endpoint names a peer: ws://host/path, http://host/, tcp://host:port,
 unix:PATH, exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server,
 demo:NAME (%s).
-A dialect (see --dialect) and a framing (%s) may stand
+A dialect (see --dialect) and a framing (%s) can stand
 before it, as in header+exec:gopls or jsonrpc1+ws://host/. @NAME is a session (see connect)
 or a profile of config.toml, @ alone is $RPCX_ENDPOINT.`
 
@@ -208,8 +208,7 @@ func Tree() cmdline.Doc {
 	return d
 }
 
-// printVersion prints the version of rpcx: for people, or as JSON with the
-// dialects and transports that it has.
+// printVersion prints the version of rpcx; as JSON also its dialects and framings.
 func printVersion(asJSON bool) error {
 	if !asJSON {
 		return cmdline.Print(os.Stdout, "rpcx "+env.Version()+"\n")

@@ -26,13 +26,13 @@ import (
 // testscript's own commands they have:
 //
 //	status N PROGRAM ARGS…   runs it and demands exit status N
-//	runfix N PROGRAM ARGS…   likewise; then runs the command that it proposes, which must
+//	runfix N PROGRAM ARGS…   the same; then runs its fix, which must
 //	                         succeed (fixes_test.go)
-//	transcript FILE          types what FILE has, and demands all that FILE says comes of
-//	                         it (transcript_test.go)
+//	transcript FILE          types the commands in FILE, and demands all the output in
+//	                         FILE (transcript_test.go)
 //	await FILE [TEXT]        waits until FILE exists (and holds TEXT); for hooks and programs that is
 //	                         wait-for FILE [TEXT], and wait-for -s FILE: until it holds a line
-//	absent PATTERN           demands that no process below the script's folder has it
+//	absent PATTERN           demands that no process below the script's directory has it
 //	                         in its command line
 //	certs                    writes ca.pem and certificates for server and client
 //	peer …                   a peer typed by hand (scriptedpeer_test.go)

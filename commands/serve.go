@@ -19,9 +19,9 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "A server of one method, on a free port", Command: `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
-			{Says: "A server for as long as a test runs", Command: `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
-			{Says: "A folder of scripts, each named for the method it answers", Command: "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
+			{Says: "Serve one method, on a free port", Command: `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
+			{Says: "Serve while a test runs", Command: `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
+			{Says: "Serve a directory of scripts, each named after its method", Command: "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
 		}},
 		Flags:  o.Flags(run),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
@@ -76,15 +76,15 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	return listen(ctx, run, o, e, so, command)
 }
 
-// checkServe returns an error for flags and a command that the endpoint has no use for.
+// checkServe returns an error for a command without an endpoint to call.
 func checkServe(l *cmdline.CommandLine, o *server.Options, e endpoint.Endpoint, command []string) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
-		return l.Usage("%s: has no endpoint that a command could call", scheme)
+		return l.Usage("%s: has no endpoint for a command to call", scheme)
 	}
 	return nil
 }
 
-// listen answers clients at e until the server ends.
+// listen serves clients at e until the server ends.
 func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.Endpoint, so session.Options, command []string) error {
 	var s *session.Server
 	if err := request.WaitReached(ctx, run, func() (err error) {
@@ -94,7 +94,7 @@ func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.End
 		return err
 	}
 	if o.Silent() && !e.Spec().Evaluation.IsLive() { // the evaluator answers without hooks
-		run.Console.Warn("nothing answers here, so that every call gets -32601: --on NAME=ANSWER answers one")
+		run.Console.Warn("no hooks: every call gets -32601 (--on NAME=ANSWER adds a hook)")
 	}
 	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
@@ -103,8 +103,8 @@ func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.End
 func serveCommandLine(run *env.Env, rest []string) ([]string, error) {
 	if run.Line.Dash < 0 {
 		if len(rest) > 0 {
-			f := run.Line.Usage("%s takes one LISTEN, not %q too", run.Line.Cmd.Name, rest[0])
-			f.Hint = "a command to run goes after --"
+			f := run.Line.Usage("%s takes one LISTEN, not also %q", run.Line.Cmd.Name, rest[0])
+			f.Hint = "write a command after --"
 			return nil, f
 		}
 		return nil, nil

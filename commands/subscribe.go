@@ -52,10 +52,10 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
 		Description: subscribeDescription + "\n\n" + paramsDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
-			{Says: "Three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
-			{Says: "New heads of an Ethereum node, their numbers only", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
-			{Says: "The same for days: dead peers are found, lost connections made again", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
-			{Says: "Notifications of one method, with nothing sent", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
+			{Says: "Print three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
+			{Says: "Print the numbers of new heads of an Ethereum node", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
+			{Says: "The same for days: detect dead peers, and reconnect", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
+			{Says: "Print notifications of one method without a request", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}, dialects.Examples("subscribe")...)},
 		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Client.Flags(run, options.IdleStream)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, run, o) },
@@ -105,29 +105,29 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	return r.Do(ctx)
 }
 
-// checkKept returns an error for flags about the events that a session keeps, if there is none.
+// checkKept returns an error for --since without a session.
 func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
-		f := l.Usage("--since reads what a session has kept: it takes @NAME and no METHOD")
-		f.Hint = `rpcx connect ENDPOINT --session NAME --subscribe METHOD keeps the events of METHOD`
+		f := l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD")
+		f.Hint = `store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`
 		return f
 	}
 	return nil
 }
 
-// check returns an error for a subscription to nothing, and for one that cannot be made.
+// check returns an error for a subscription without a method, and for one without a way for events.
 func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if err := o.checkKept(l, e, rest); err != nil {
 		return err
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
 		f := l.Usage("a method is missing")
-		f.Hint = "name one, or take what comes with --method NAME or --select EXPR"
+		f.Hint = "name one, or print notifications with --method NAME or --select EXPR"
 		return f
 	}
 	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
-		f := l.Usage("over HTTP POST only answers come, and nothing is asked without METHOD")
-		f.Hint = "name the METHOD whose answer is the stream, or reach the peer by WebSocket, where it can send unasked: ws:// in place of http://"
+		f := l.Usage("HTTP POST has only responses, and there is no request without METHOD")
+		f.Hint = "name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://"
 		return f
 	}
 	return nil
@@ -138,8 +138,7 @@ func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
-// goodbye parses --unsubscribe: a method and, after a blank, its params if it
-// has any.
+// goodbye parses --unsubscribe: a method and, after a blank, its params.
 func goodbye(given string) (method string, params json.RawMessage, err error) {
 	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
 	if rest = strings.TrimSpace(rest); rest == "" {
@@ -148,13 +147,13 @@ func goodbye(given string) (method string, params json.RawMessage, err error) {
 	params = json.RawMessage(rest)
 	bad := scan.Valid(params, wire.DefaultMaxDepth)
 	if t := scan.Type(params); bad != nil || t != 'o' && t != 'a' {
-		return "", nil, wire.NewFault(wire.Usage, "--unsubscribe "+wire.Quote(given)+": behind the method stand its params, an object or an array", nil)
+		return "", nil, wire.NewFault(wire.Usage, "--unsubscribe "+wire.Quote(given)+": the params after the method must be an object or an array", nil)
 	}
 	return method, params, nil
 }
 
-// limit returns how many values the peer need send at most; 0 if that is not
-// known beforehand.
+// limit returns the number of values that the peer need send; 0 if that is
+// not known.
 func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
@@ -162,15 +161,15 @@ func (o *subscribeOptions) limit() int64 {
 	return o.Count
 }
 
-// watchOp returns the watch of all messages that --method and --select ask for; nil
-// if only the answers to METHOD are printed.
+// watchOp returns the watch of --method, --select and --since; nil if only the responses to METHOD
+// are printed.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		return nil
 	}
 	op := &dialect.Op{Kind: dialect.Watch, Method: strings.Join(o.method, "\n")}
 	if len(o.method) > 0 {
-		o.beside = rand.Text() // another command in the same session must not have the same
+		o.beside = rand.Text() // unique in a session
 		op.Beside = o.beside
 	}
 	if o.since >= 0 {

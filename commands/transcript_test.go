@@ -14,7 +14,7 @@ import (
 )
 
 // transcript is the command `transcript FILE` of scripts. FILE is what was typed and what came of it, in lines of these
-// kinds; others, which say what it is about, stay as they are:
+// kinds; other lines are unchanged:
 //
 //	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words that its stderr has; without ##, its
 //	                           status is 0 and its stderr empty
@@ -23,7 +23,7 @@ import (
 //	| TEXT                     a line of what the terminal gets, with ␛ for each escape (linux)
 //	= N                        its status, where that is not 0
 //
-// $WORK stands for the script's folder in what is printed. With UPDATE=1 in the environment the script's file gets what
+// $WORK stands for the script's directory in the output. With UPDATE=1 in the environment the script's file gets what
 // is printed now; the words of stderr are typed by hand.
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
@@ -55,7 +55,7 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// rewrite gives a file of a script another text.
+// rewrite replaces the text of a file of a script.
 func rewrite(script, name, text string) error {
 	all, err := txtar.ParseFile(script)
 	if err != nil {

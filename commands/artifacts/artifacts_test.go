@@ -50,7 +50,7 @@ func TestLocal(t *testing.T) {
 	}{
 		{"good", root, announce("f", path(good), "hello", ""), "", ""},
 		{"a file uri", root, announce("f", fmt.Sprintf(`"uri":"file://%s"`, strings.ReplaceAll(good, " ", "%20")), "hello", ""), "", ""},
-		{"no root", "", announce("f", path(good), "hello", ""), wire.Usage, "the peer names it"},
+		{"no root", "", announce("f", path(good), "hello", ""), wire.Usage, "it is a local file"},
 		{"outside", root, announce("f", path(secret), "hello", ""), wire.Usage, "not below --artifact-root"},
 		{"upwards", root, announce("f", path(root+"/sub/../../x"), "hello", ""), wire.Usage, "not below --artifact-root"},
 		{"relative", root, announce("f", path("a b.txt"), "hello", ""), wire.Usage, "not below --artifact-root"},
@@ -113,7 +113,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	both := json.RawMessage(string(in[:len(in)-1]) + "," + string(announce("g", fmt.Sprintf(`"path":%q`, good), "hello", "")[1:]))
 	var saved []string
 	s := &Saver{Dir: out, Root: root, Saved: func(path string, n int64) { saved = append(saved, fmt.Sprintf("%s %d", filepath.Base(path), n)) }}
-	judge(t, s.Save(t.Context(), both), wire.Conflict, "there already")
+	judge(t, s.Save(t.Context(), both), wire.Conflict, "exists already")
 	if b, _ := os.ReadFile(filepath.Join(out, "f")); string(b) != "mine" || len(saved) != 1 || saved[0] != "g 5" {
 		t.Errorf("%s, %v", b, saved)
 	}
