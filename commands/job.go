@@ -179,7 +179,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
 	case v.kind == dialect.JobList && jobs.Journal: // the journal outlives connections
 	case v.kind != dialect.JobRun && e.Socket == "":
-		f := l.Usage("a job ends with its connection, and this command has a connection of its own")
+		f := l.Usage("a job ends with its connection")
 		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f

@@ -41,9 +41,9 @@ var styleExceptions = []struct{ text, why string }{
 
 // styleToDo are directories (without those below them) whose comments and messages are not plain yet. None is added.
 var styleToDo = []string{
-	"commands/params", "commands/testdata/script",
+	"commands/testdata/script",
 	"commands/validate", "format", "format/tapeview", "scripts/internal/bench", "scripts/internal/faults",
-	"scripts/internal/soak", "wire/dialect/all", "wire/dialect/hotrepl", "wire/dialect/introspect",
+	"wire/dialect/all", "wire/dialect/hotrepl", "wire/dialect/introspect",
 	"wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec", "wire/dialect/page/envelope",
 	"wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server", "wire/dialect/ro",
 	"wire/dialect/scomp", "wire/dialect/scriptling", "wire/peer", "wire/schema", "wire/scratch", "wire/serve",

@@ -18,9 +18,9 @@ type Arguments struct {
 	Funcs  map[string]string // JSON pointer below {"args","kwargs"}, where null stands → name of the hook
 }
 
-// ParseArguments reads words as `plugin` does: KEY OP VALUE is one by name, any
-// other is a positional one: JSON if it parses, else text; =TEXT and :=JSON say
-// which, @on=NAME is a function of ours. Errors are usage Faults.
+// ParseArguments reads words as `plugin` does: KEY OP VALUE is a named argument, any other word a
+// positional one: JSON if it parses, else a string; =TEXT and :=JSON force either, @on=NAME is a
+// local function. Errors are usage Faults.
 func ParseArguments(words []string, o Options) (Arguments, error) {
 	p := &parser{ctx: context.Background(), args: words, o: o} // no word is typed by a schema
 	var a Arguments
@@ -57,8 +57,8 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	return a, nil
 }
 
-// Argument reads one positional argument. hook is the name that @on=NAME gives;
-// "" if the argument is a value.
+// Argument reads one positional argument. hook is the NAME of @on=NAME; "" if the argument is a
+// value.
 func Argument(word string) (value json.RawMessage, hook string, err error) {
 	if !utf8.ValidString(word) {
 		return nil, "", fault("argument "+clip(word)+" is not UTF-8", word, "")

@@ -15,10 +15,9 @@ import (
 	"rpcx/wire/schema"
 )
 
-// ForMethod returns the Typer for one method of a catalog. Without a schema for
-// it, or without a catalog, the Typer accepts everything. warn, which may be nil,
-// receives a sentence for each part that stays unchecked. A schema that cannot
-// be used is a usage Fault.
+// ForMethod returns the Typer for one method of a catalog. Without a schema for it, or without a
+// catalog, the Typer accepts everything. warn, which may be nil, gets a warning for each part that
+// is left unchecked. An unusable schema is a usage Fault.
 func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (Typer, error) {
 	m := c.Method(method)
 	if m == nil || m.Params == nil {
@@ -36,7 +35,7 @@ func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn
 	return typer{Schema: s, wraps: conv.WrappedParams}, nil
 }
 
-// about puts what a warning is about before it.
+// about adds the subject to warnings.
 func about(subject string, warn func(string)) func(string) {
 	if warn == nil {
 		return nil
@@ -44,8 +43,8 @@ func about(subject string, warn func(string)) func(string) {
 	return func(text string) { warn(subject + ": " + text) }
 }
 
-// ForResult returns the schema of the result of one method of a catalog; nil if
-// the catalog has none, or one that cannot be used, which warn is told.
+// ForResult returns the schema of the result of one method of a catalog; nil if the catalog has
+// none, or an unusable one, which is a warning.
 func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
 	m := c.Method(method)
 	if m == nil || m.Result == nil {
@@ -76,7 +75,7 @@ func FuncNames(args []string) map[string]bool {
 	return names
 }
 
-// untyped is the Typer of a method without a schema: text stays text.
+// untyped is the Typer of a method without a schema: its values are strings.
 type untyped struct{}
 
 func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessage, error) {
@@ -89,8 +88,7 @@ func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
 
 func (untyped) Check(context.Context, json.RawMessage) error { return nil }
 
-// A typer checks params against a schema, positional ones by the names that they
-// stand for.
+// A typer checks params with a schema, positional ones by the names of their positions.
 type typer struct {
 	*schema.Schema
 	wraps bool // params may also come wrapped, as the only element of an array
@@ -116,8 +114,7 @@ func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
 	return t.Schema.Undescribed(params)
 }
 
-// check returns a usage Fault if params do not fit, with words that would where
-// they are known.
+// check returns a usage Fault if params do not match, with a correction if one is known.
 func (p *parser) check(r Result) error {
 	if p.o.Typer == nil || p.o.NoCheck {
 		return nil
@@ -146,10 +143,9 @@ func (p *parser) check(r Result) error {
 	return f
 }
 
-// reread reads the text of a key=text as JSON after all, if err says that no text
-// is wanted there. Only a check of the whole params can tell that where another
-// member decides which alternative of the schema applies. It reports whether
-// something was changed.
+// reread reads a key=text as JSON if err shows that the schema wants no string there. Only a check of
+// the whole params shows that if another member decides which alternative of the schema applies.
+// It reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
 	var m *schema.Mismatch
 	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
@@ -174,8 +170,8 @@ func (p *parser) reread(r *Result, err error) bool {
 	return true
 }
 
-// misfit returns the usage Fault for a value that does not fit. It names the
-// place, the rule and the nearest right spelling.
+// misfit returns the usage Fault for a value that does not match. It names the place, the rule and
+// the most similar valid spelling.
 func misfit(err error, arg string) *wire.Fault {
 	subject := "params"
 	if arg != "" {
@@ -198,11 +194,11 @@ func misfit(err error, arg string) *wire.Fault {
 	return f
 }
 
-// maxExample bounds, in bytes, the example of a value that lacks.
+// maxExample bounds, in bytes, the example of a missing value.
 const maxExample = 1000
 
-// dotted returns the key, as a user types it, of a property of the object at
-// pointer; "" if no key can name it.
+// dotted returns the key that a user types for a property of the object at pointer; "" if no key
+// can name it.
 func dotted(pointer, property string) string {
 	var key strings.Builder
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -230,9 +226,9 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	return wire.Quote(name + ":=" + string(value))
 }
 
-// repair changes params as the schema's mismatches propose, until they fit; nil
-// if that does not succeed. The result goes into a fix as one bare argument,
-// because a peer's words are never made into key=value.
+// repair applies the corrections of the schema's mismatches to params until they match; nil if they
+// never do. The result becomes one bare argument of a fix, since a peer's strings must not become
+// key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	if params == nil {
 		params = json.RawMessage("{}")
@@ -258,7 +254,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype replaces a string by the value that the schema wants for its text.
+// retype replaces a string by the value that the schema wants for it.
 func (p *parser) retype(n, root *node, pointer string) bool {
 	text, ok := scan.Text(n.raw)
 	if !ok || n.kind != 0 {
@@ -274,8 +270,8 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 	return true
 }
 
-// mend applies what a Mismatch proposes to the node that it is about, and reports
-// whether it could. It makes up no value for a member that lacks.
+// mend applies the correction of a Mismatch to its node, and reports whether it could. It does not
+// make up values of missing members.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {
 	case m.Given != "":

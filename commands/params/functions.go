@@ -9,19 +9,18 @@ import (
 	"rpcx/wire/schema"
 )
 
-// shallowRules lists the rules that judge a value without looking into its members.
+// shallowRules lists the rules that check a value without its members.
 var shallowRules = []string{
 	"required", "dependentRequired", "additionalProperties", "unevaluatedProperties", "propertyNames",
 	"minProperties", "maxProperties", "minItems", "maxItems", "type",
 }
 
-// standIns are the values that are tried in the place of a function when params
-// are checked.
+// standIns are the values that replace a function while params are checked.
 var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 
-// checkAround checks params that hold functions. JSON Schema cannot describe a
-// function, so mismatches that are, or may be, about a stand-in are ignored.
-// Several stand-ins are tried, as such a mismatch may hide a real one.
+// checkAround checks params with functions. JSON Schema cannot describe a function, so mismatches
+// that may be about a stand-in are ignored. It tries several stand-ins, since such a mismatch may
+// hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		root := fromJSON(r.Params)

@@ -1,5 +1,5 @@
-// Package params turns the words after METHOD into params: key=text, key:=json
-// and their kin, bare JSON, and "-" for stdin (rpcx-params(7)).
+// Package params turns the words after METHOD into params: key=text, key:=json and the other
+// operators, bare JSON, and "-" for stdin (rpcx-params(7)).
 package params
 
 import (
@@ -18,17 +18,17 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Typer knows what the params of one method should be.
+// A Typer knows the schema of the params of one method.
 type Typer interface {
-	// Coerce returns the value that a text becomes at a place. path holds
-	// property names, and "[]" for one more element of an array.
+	// Coerce returns the value of a string at a place. path holds property names, and "[]" for
+	// one more element of an array.
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
 	// Properties returns the names of the params, in their order.
 	Properties() []string
-	// Check returns why params do not fit, or nil. nil params were not given.
+	// Check returns the reason why params do not match, or nil. nil params were not given.
 	Check(ctx context.Context, params json.RawMessage) error
-	// Undescribed returns the members of params that fit, but of which the
-	// schema says nothing although it describes others.
+	// Undescribed returns the members of params that match, but that the schema does not
+	// describe, although it describes others.
 	Undescribed(params json.RawMessage) []schema.Undescribed
 }
 
@@ -50,9 +50,8 @@ type Result struct {
 	Undescribed []schema.Undescribed // members that fit, but that the schema does not describe
 }
 
-// An ArgError is the cause of a usage Fault about the words after METHOD. Where
-// Parse knows words that would be accepted, Args has them, to replace all that
-// were given.
+// An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a
+// correction, Args has it, to replace all given words.
 type ArgError struct {
 	Arg  string   // the word at fault; "": all of them together
 	Args []string // nil: no better words are known
@@ -76,7 +75,7 @@ func IsKeyOp(arg string) bool {
 	return op != ""
 }
 
-// WantStdin reports whether some word reads stdin.
+// WantStdin reports whether a word reads stdin.
 func WantStdin(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		_, op, value := splitKey(arg)
@@ -84,8 +83,8 @@ func WantStdin(args []string) bool {
 	})
 }
 
-// ReadsFiles reports whether some word stands for the content of a file, for stdin,
-// or for a function of ours.
+// ReadsFiles reports whether a word stands for the content of a file, for stdin, or for a local
+// function.
 func ReadsFiles(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		_, op, _ := splitKey(arg)
@@ -99,12 +98,11 @@ func IsTyped(arg string) bool {
 	return op == "="
 }
 
-// operators in the order in which they are tried: none begins with an earlier
-// one.
+// operators in the order of matching: none starts with an earlier one.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
-// splitKey cuts KEY OP VALUE into its parts; op is "" if arg is bare. It does what
-// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) does without compiling it at start.
+// splitKey cuts KEY OP VALUE into its parts; op is "" if arg is bare. It matches
+// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without compiling that at the start.
 func splitKey(arg string) (key, op, value string) {
 	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
 		return "", "", ""
@@ -121,9 +119,9 @@ func splitKey(arg string) (key, op, value string) {
 	return "", "", ""
 }
 
-// Parse reads the words after METHOD of call and subscribe (section "Parameters"
-// of the manual). Errors are usage Faults that name the word at fault, whose cause
-// is an *ArgError, or the context's.
+// Parse reads the words after METHOD of call and subscribe (section "Parameters" of the manual).
+// Errors are usage Faults that name the wrong word, with an *ArgError as their cause, or the
+// context's error.
 func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 	p := &parser{ctx: ctx, args: args, o: o}
 	if err := p.readBare(); err != nil {
@@ -244,8 +242,8 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// mended returns the words with those joined that the shell has taken apart, else with every text that was expected to be
-// JSON quoted, and what else they need to be accepted; nil where it is not clear what was meant.
+// mended returns the words corrected: words that the shell has split are joined, else strings that should be JSON are
+// quoted; nil if the meaning is not clear.
 func (p *parser) mended() []string {
 	if args := rejoined(p.args); args != nil {
 		return p.accepted(args)
@@ -269,7 +267,7 @@ func (p *parser) mended() []string {
 		}
 		switch {
 		case !ok:
-			return nil // it is not clear what was meant
+			return nil // the meaning is not clear
 		case op == ":=" && better[0] == '"':
 			args[i] = key + "=" + value
 		case op == "" || op == ":=":

@@ -7,15 +7,14 @@ import (
 	"sync"
 )
 
-// The slips in what was meant to be an object or an array: a word or a key without its
-// quotes, single quotes, a comma before the end.
+// The slips in an object or an array: a word or a key without quotes, single quotes, a comma before
+// the end.
 var slips = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
 })
 
-// repaired returns text, which begins an object or an array and is no JSON, with its
-// slips mended; false where that is no JSON either. Numbers and constants stay
-// what they are.
+// repaired returns text, which starts an object or an array and is not JSON, with its slips
+// corrected; false if the result is not JSON either. Numbers and constants stay unchanged.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
 		return "", false
@@ -41,17 +40,16 @@ func repaired(text string) (string, bool) {
 	return better, err == nil
 }
 
-// looksStructured reports whether text was meant to be an object or an array.
+// looksStructured reports whether text looks like an object or an array.
 func looksStructured(text string) bool {
 	text = strings.TrimSpace(text)
 	return text != "" && (text[0] == '{' || text[0] == '[')
 }
 
-// accepted returns args where Parse takes them, else the words that it proposes in their
-// place; nil where it knows none.
+// accepted returns args if Parse accepts them, else their correction; nil if there is none.
 func (p *parser) accepted(args []string) []string {
 	o := p.o
-	o.Stdin = nil // which is read once
+	o.Stdin = nil // stdin can be read only once
 	_, err := Parse(p.ctx, args, o)
 	var better *ArgError
 	switch {

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// TestRepaired: what was meant is proposed where it can be told, and never text in place
-// of an object.
+// TestRepaired: text is corrected if its meaning is clear, and a string never replaces an object.
 func TestRepaired(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id": o_001}`:                 `{"id": "o_001"}`,
@@ -29,8 +28,8 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestMisspelt: where a schema takes any member, one that is misspelt is taken for the one that lacks, and the command that
-// is proposed renames it; a member that the schema knows is none that was misspelt.
+// TestMisspelt: if a schema takes any member, a misspelt one is corrected to the missing one; a member that the schema knows
+// is not misspelt.
 func TestMisspelt(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
 		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`))

@@ -14,10 +14,10 @@ import (
 var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
 
 // oneWord is the hint for words that rejoined joins.
-const oneWord = "KEY=VALUE is one word, and so is JSON: quote it for the shell"
+const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
 
-// rejoined returns args with the words joined that the shell has taken apart: JSON with blanks ("[1, 2]"), and a key and its
-// value ("id = x", "id= x", "id =x", "id: x"); nil if there are none. Such words are errors on their own.
+// rejoined returns args with words joined that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value
+// ("id = x", "id= x", "id =x", "id: x"); nil if there are none. Such words are errors on their own.
 func rejoined(args []string) []string {
 	for i := range args {
 		if n, whole := joinedJSON(args[i:]); n > 1 {
@@ -30,7 +30,7 @@ func rejoined(args []string) []string {
 	return nil
 }
 
-// joinedJSON returns how many of the words are one JSON object or array, and that in one word.
+// joinedJSON returns the number of words that form one JSON object or array, and that as one word.
 func joinedJSON(words []string) (n int, whole string) {
 	key, op, value := splitKey(words[0])
 	if op == "" {
@@ -51,7 +51,7 @@ func joinedJSON(words []string) (n int, whole string) {
 	return 0, ""
 }
 
-// joinedPair returns how many of the words are a key, an operator and a value, and these in one word.
+// joinedPair returns the number of words that form a key, an operator and a value, and these as one word.
 func joinedPair(words []string) (n int, whole string) {
 	if len(words) < 2 {
 		return 0, ""
@@ -72,18 +72,18 @@ func joinedPair(words []string) (n int, whole string) {
 	return 0, ""
 }
 
-// isValue reports whether a word can be the value of a key that stands before it.
+// isValue reports whether a word can be the value of a key before it.
 func isValue(word string) bool {
 	return word != "" && !IsKeyOp(word) && word[0] != '=' && word[0] != '-' && !looksStructured(word)
 }
 
-// name matches what can be a key, apart from its path.
+// name matches a key without its path.
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w.\[\]-]*$`) })
 
 func isName(word string) bool { return name().MatchString(word) }
 
-// unclear returns what a bare word that is not JSON may mean, for people, if it may mean more than a string; "" if it can
-// only be a string.
+// unclear returns the meanings, for people, of a bare word that is not JSON, if it may be more than a string; "" if it can only
+// be a string.
 func unclear(word string) string {
 	text := wire.Quote(string(scan.AppendQuoted(nil, word)))
 	key, _, pair := strings.Cut(word, "=")
@@ -103,7 +103,7 @@ func unclear(word string) string {
 	return ""
 }
 
-// meantBy returns the JSON that a bare word, or a value after :=, was meant as: a constant or a string; false where that is
+// meantBy returns the probable JSON of a bare word, or of a value after :=: a constant or a string; false if the meaning is
 // not clear.
 func meantBy(op, text string) (value string, ok bool) {
 	quoted := string(scan.AppendQuoted(nil, text))
@@ -118,8 +118,8 @@ func meantBy(op, text string) (value string, ok bool) {
 	return quoted, op != "" || unclear(text) == ""
 }
 
-// isText reports whether a value that is not JSON can only be a string: it is not empty, as if a variable were not set, and
-// it does not begin as a number does.
+// isText reports whether a value that is not JSON can only be a string: it is not empty, as an unset variable would be, and
+// does not start like a number.
 func isText(value string) bool {
 	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
 }

@@ -46,8 +46,8 @@ func (n *node) open() {
 	n.raw = nil
 }
 
-// find returns the index of a member, or -1. Of several with that name it is the
-// last, which is the one that counts for most readers of JSON.
+// find returns the index of a member, or -1; of several with that name the last, which counts for
+// most readers of JSON.
 func (n *node) find(name string) int {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if scan.IsKey(n.keys[i], name) {
@@ -57,8 +57,8 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// rename changes a member's name where it is there and the other is not, and reports
-// whether it did.
+// rename changes a member's name if it exists and the new one does not, and reports whether it
+// did.
 func (n *node) rename(from, to string) bool {
 	i := n.find(from)
 	if n.kind != 'o' || i < 0 || n.find(to) >= 0 {
@@ -78,8 +78,8 @@ func (n *node) add(name string, child *node) {
 	n.list = append(n.list, child)
 }
 
-// set puts v at path and returns the JSON pointer of that place. It is an error if
-// another word has set it before.
+// set puts v at path and returns the JSON pointer of that place. It is an error if another word
+// has set it before.
 func (n *node) set(path []step, v json.RawMessage, word string) (string, error) {
 	var pointer strings.Builder
 	for i, s := range path {
@@ -97,17 +97,17 @@ func (n *node) set(path []step, v json.RawMessage, word string) (string, error) 
 			continue
 		}
 		if child.given != "" {
-			return "", fmt.Errorf("%s was set before, by %s", where(path), clip(child.given))
+			return "", fmt.Errorf("%s is already set by %s", where(path), clip(child.given))
 		}
 		*child = node{raw: v, given: word, whole: true}
 	}
 	return pointer.String(), nil
 }
 
-// enter makes n an object or array that s can lead into, if it can be one.
+// enter makes n an object or array for the step s, if possible.
 func (n *node) enter(s step, word string) error {
 	if n.whole {
-		return errors.New("its place has a value already, set by " + clip(n.given))
+		return errors.New("its value is already set by " + clip(n.given))
 	}
 	if n.kind == 0 && n.raw == nil {
 		n.kind = 'o'
@@ -129,7 +129,7 @@ func (n *node) enter(s step, word string) error {
 	return nil
 }
 
-// child returns the node that s names, added if there is none, and its index.
+// child returns the node of the step s, added if there is none, and its index.
 func (n *node) child(s step) (*node, int) {
 	if !s.more {
 		if i := n.find(s.name); i >= 0 {
@@ -140,8 +140,7 @@ func (n *node) child(s step) (*node, int) {
 	return n.list[len(n.list)-1], len(n.list) - 1
 }
 
-// at returns the node that a JSON pointer names, opening nodes on the way; nil if
-// there is none.
+// at returns the node of a JSON pointer, opening nodes on the way; nil if there is none.
 func (n *node) at(pointer string) *node {
 	if pointer == "" {
 		return n
@@ -165,7 +164,7 @@ func (n *node) at(pointer string) *node {
 	return n
 }
 
-// names returns a JSON pointer in the form of a path that a Typer takes.
+// names returns a JSON pointer as a path for a Typer.
 func (n *node) names(pointer string) []string {
 	var path []string
 	for i, c := range pointer {

@@ -114,7 +114,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	f := misfit(err, p.args[i])
 	key, _, _ := splitKey(p.args[i])
 	if _, aerr := p.o.Typer.Coerce(p.ctx, append(names(path), schema.Append), value); aerr == nil && wantsArray(err) {
-		f.Hint = "an element of an array is appended by " + wire.Quote(Shown(key+"[]="+value))
+		f.Hint = "append an element to the array with " + wire.Quote(Shown(key+"[]="+value))
 		better := slices.Clone(p.args)
 		better[i] = key + "[]=" + value
 		f.Err = &ArgError{Arg: p.args[i], Args: p.accepted(better), Err: err}
@@ -122,7 +122,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	return nil, f
 }
 
-// wantsArray reports whether a value does not fit because an array is wanted.
+// wantsArray reports whether a value does not match because an array is wanted.
 func wantsArray(err error) bool {
 	var m *schema.Mismatch
 	return errors.As(err, &m) && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")

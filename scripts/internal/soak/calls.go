@@ -25,7 +25,7 @@ func calls(s *soak, ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d calls, all answered", s.calls), nil
 }
 
-// batch makes the calls and looks at every answer.
+// batch makes the calls and checks each response.
 func (s *soak) batch(ctx context.Context, at string) error {
 	cmd := s.command(ctx, "call", at, "--batch", "--jobs", "64")
 	in, err := cmd.StdinPipe()
@@ -75,7 +75,7 @@ func (s *soak) batch(ctx context.Context, at string) error {
 	return nil
 }
 
-// connections dials again and again, at most eight at a time, each for one call.
+// connections opens connections, at most eight at a time, each for one call.
 func connections(s *soak, ctx context.Context) (string, error) {
 	address := strings.TrimPrefix(s.server, "tcp://")
 	var next atomic.Int64
@@ -110,7 +110,7 @@ func oneCall(address string) error {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute)) // no answer is an error, too
+	_ = c.SetDeadline(time.Now().Add(time.Minute)) // a missing response is an error, too
 	if _, err := io.WriteString(c, `{"jsonrpc":"2.0","id":1,"method":"add","params":[20,1]}`+"\n"); err != nil {
 		return err
 	}

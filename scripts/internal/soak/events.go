@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// eventsOverTCP has rpcx print notifications that a server typed here sends through a recorder.
+// eventsOverTCP has rpcx print notifications of a server in this program, through a recorder.
 func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,7 +45,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 			sent <- err
 			return
 		}
-		_, err = io.Copy(io.Discard, c) // until it has gone
+		_, err = io.Copy(io.Discard, c) // until the connection ends
 		sent <- err
 	}()
 	between, stop, err := s.record(ctx, "record, before events", "tcp://"+l.Addr().String())
@@ -57,7 +57,7 @@ func eventsOverTCP(s *soak, ctx context.Context) (string, error) {
 	if err := errors.Join(err, terr); err != nil {
 		return "", err
 	}
-	<-sent // how it was left is not what counts
+	<-sent // its error does not matter
 	if want := (tally{opened: 1, closed: 1, received: s.events}); is != want {
 		return "", fmt.Errorf("the tape has %v, want %v", is, want)
 	}
@@ -70,7 +70,7 @@ const padding = "...............................................................
 // eventsOfAHook has rpcx print the items of a stream that another rpcx makes of a hook's lines.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
 	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
-	// Beside its items a stream has an answer and a last word.
+	// Beside its items a stream has a response and a last message.
 	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
 	return did, err
 }

@@ -1,9 +1,8 @@
 //go:build linux
 
-// Soak runs rpcx for long, with all parts at once, each spread over the whole time, and counts: what was sent came, in its
-// order, and is on the tapes of the recorders that stand between; memory and descriptors stay as they were. It prints a
-// line for each part, for each tape and for each process that it looked at, and exits with 1 where something is lost or
-// grows.
+// Soak runs all parts of rpcx at once for a long time, and counts: all sent messages arrive, in order, and are on the tapes of
+// the recorders between the peers; memory and descriptors stay constant. It prints a line for each part, tape and
+// process, and exits with 1 if something is lost or grows.
 package main
 
 import (
@@ -20,10 +19,10 @@ import (
 	"time"
 )
 
-// A load is how much of everything is done.
+// A load is the amount of work of each part.
 type load struct {
 	events, calls, connections int
-	lasts                      time.Duration // which is how long each part takes, where the machine is not too slow
+	lasts                      time.Duration // the duration of each part, unless the machine is too slow
 }
 
 var (
@@ -31,17 +30,17 @@ var (
 	minute = load{events: 500_000, calls: 40_000, connections: 4_000, lasts: 45 * time.Second}
 )
 
-// within is as much of l, in proportion, as is done in d.
+// within returns the part of l for the duration d.
 func (l load) within(d time.Duration) load {
 	some := func(n int) int { return max(1, int(float64(n)*d.Seconds()/l.lasts.Seconds())) }
 	return load{some(l.events), some(l.calls), some(l.connections), d}
 }
 
-// A part does one thing for long. It returns what it did, or why that is wrong.
+// A part repeats one kind of work. It returns a summary, or an error.
 type part struct {
 	name   string
 	run    func(*soak, context.Context) (did string, err error)
-	shares bool // it talks to the one server, through the one recorder
+	shares bool // it uses the shared server through the shared recorder
 }
 
 var parts = []part{
@@ -56,12 +55,12 @@ var parts = []part{
 type soak struct {
 	load
 	rpcx   string // the binary
-	folder string // of all that is written
+	folder string // for all files
 	begun  time.Time
-	server string // where the recorder before the one server listens
+	server string // the endpoint of the recorder before the shared server
 	mu     sync.Mutex
 	looked []*watched
-	tape   tally // what has to be on that recorder's tape
+	tape   tally // the expected tape of that recorder
 }
 
 func main() {
@@ -94,10 +93,10 @@ func main() {
 	}
 }
 
-// build makes the program, unless one is given.
+// build builds the program, unless one is given.
 func (s *soak) build() (err error) {
 	if s.rpcx == "" {
-		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its folder for sockets
+		s.rpcx = filepath.Join(s.folder, "rpcx-tested") // rpcx is its directory for sockets
 		if out, err := exec.Command("scripts/build", s.rpcx).CombinedOutput(); err != nil {
 			return fmt.Errorf("scripts/build: %w\n%s", err, out)
 		}
@@ -165,8 +164,8 @@ func (s *soak) all(ctx context.Context, only string) error {
 	return nil
 }
 
-// serve starts the one server with a recorder before it, if a part is run that talks to it. The function that it returns
-// ends both, and tells what is on the tape, or lacks.
+// serve starts the shared server with a recorder before it, if a part uses it. The returned function ends both, and returns
+// a summary of the tape, or what is missing.
 func (s *soak) serve(ctx context.Context, only string) (taped func() (string, error), err error) {
 	if !slices.ContainsFunc(parts, func(p part) bool { return p.shares && strings.Contains(p.name, only) }) {
 		return func() (string, error) { return "", nil }, nil
@@ -196,14 +195,14 @@ func (s *soak) serve(ctx context.Context, only string) (taped func() (string, er
 	}, nil
 }
 
-// wants adds to what has to be on the tape of the recorder before the server.
+// wants adds to the expected tape of the recorder before the server.
 func (s *soak) wants(t tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tape = s.tape.plus(t)
 }
 
-// command is rpcx with args, with folders of its own.
+// command returns rpcx with args, with directories of its own.
 func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.rpcx, args...)
 	cmd.Dir = s.folder
@@ -214,7 +213,7 @@ func (s *soak) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// listen starts rpcx with args, which listens, and returns where, and what ends it.
+// listen starts rpcx with args, and returns its listen address and a function that ends it.
 func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoint string, end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := s.command(ctx, args...)
@@ -229,7 +228,7 @@ func (s *soak) listen(ctx context.Context, what string, args ...string) (endpoin
 	}
 	gone := func() {
 		cancel()
-		_ = cmd.Wait() // interrupted by us: the status says so
+		_ = cmd.Wait() // it was interrupted, as its status shows
 	}
 	endpoint, err = listening(out)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// A pace spreads many things over a time.
+// A pace spreads work over a duration.
 type pace struct {
 	begun time.Time
 	lasts time.Duration
 	of    int
 }
 
-// pace is that of n things in the time of s.
+// pace returns the pace of n things in the duration of s.
 func (s *soak) pace(n int) pace { return pace{s.begun, s.lasts, n} }
 
-// step is how long a pace goes on without a rest: what is due in that time is done at once.
+// step bounds the time without a rest: all that is due in it is done at once.
 const step = 50 * time.Millisecond
 
-// ahead is how long to rest before thing number i; 0: it is due.
+// ahead returns the rest before thing number i; 0: it is due.
 func (p pace) ahead(i int) time.Duration {
 	due := p.begun.Add(time.Duration(float64(p.lasts) * float64(i) / float64(p.of)))
 	if rest := time.Until(due); rest > step {
@@ -32,7 +32,7 @@ func (p pace) ahead(i int) time.Duration {
 	return 0
 }
 
-// rest waits until thing number i is due, or ctx ends. Before it rests it does what is to be done by then.
+// rest waits until thing number i is due, or ctx ends. It calls before first.
 func (p pace) rest(ctx context.Context, i int, before func() error) error {
 	wait := p.ahead(i)
 	if wait == 0 {
@@ -42,7 +42,7 @@ func (p pace) rest(ctx context.Context, i int, before func() error) error {
 		return err
 	}
 	select {
-	case <-time.After(wait): // this is the pace, nothing is waited for
+	case <-time.After(wait): // the pace, not a wait for an event
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

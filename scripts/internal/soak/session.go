@@ -22,8 +22,8 @@ const (
 	lost      = 7 // the exit status of a call whose connection was lost
 )
 
-// cutSession keeps a session to a server that hangs up every few seconds, and calls through it all the time. A call is
-// answered, or told to be lost; the session is there in the end, and has made its connection again each time.
+// cutSession keeps a session to a server that closes the connection every few seconds, and makes calls through it. Each call
+// has a response, or fails as lost; the session exists at the end, and has reconnected each time.
 func cutSession(s *soak, ctx context.Context) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *soak) sessionStatus(ctx context.Context) (pid, reconnects int, err erro
 	return said.PID, said.Reconnects, err
 }
 
-// callThrough calls through the session for as long as the run lasts, and counts what was answered, and what was lost.
+// callThrough calls through the session for the whole run, and counts responses and losses.
 func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) {
 	for end := s.begun.Add(s.lasts); time.Now().Before(end) && ctx.Err() == nil; {
 		next := time.Now().Add(callEvery)
@@ -92,12 +92,12 @@ func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) 
 		default:
 			return answered, told, fmt.Errorf("call: %v: %q", err, out)
 		}
-		time.Sleep(time.Until(next)) // this is the pace of the calls, nothing is waited for
+		time.Sleep(time.Until(next)) // the pace of the calls, not a wait for an event
 	}
 	return answered, told, nil
 }
 
-// agrees compares what the session and the tape before the cutter have counted with what it has done.
+// agrees compares the counts of the session and of the tape before the cutter with the cutter's own.
 func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	made := c.count()
 	if reconnects < made-1 || reconnects > made {
@@ -113,7 +113,7 @@ func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	return nil
 }
 
-// quiet runs rpcx without its stderr, on which a lost call is told.
+// quiet runs rpcx without its stderr, which reports lost calls.
 func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	cmd.Stderr = nil
@@ -121,7 +121,7 @@ func (s *soak) quiet(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// A cutter is a server that answers add, sends ticks, and hangs up every cutEvery.
+// A cutter is a server that answers add, sends ticks, and closes the connection every cutEvery.
 type cutter struct {
 	mu         sync.Mutex
 	cuts       int
@@ -131,14 +131,14 @@ type cutter struct {
 	said       int
 }
 
-// all is how many connections and messages there were in all.
+// all returns the number of connections and messages.
 func (k *cutter) all() (came, heard, said int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.came, k.heard, k.said
 }
 
-// subscriptions is how often ticks was subscribed to.
+// subscriptions returns the number of subscriptions to ticks.
 func (k *cutter) subscriptions() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -186,7 +186,7 @@ func (k *cutter) converse(c net.Conn) {
 		}
 		k.mu.Lock()
 		k.heard++
-		k.said += 1 + strings.Count(m.Method, "ticks") // which has an item, too
+		k.said += 1 + strings.Count(m.Method, "ticks") // ticks also has an item
 		k.mu.Unlock()
 		answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":`
 		switch {

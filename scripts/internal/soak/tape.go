@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A tally is how much of everything is on a tape: connections that were opened and closed, and messages of either side.
+// A tally counts what is on a tape: opened and closed connections, and the messages of either side.
 type tally struct{ opened, closed, sent, received int }
 
 func (t tally) plus(u tally) tally {
@@ -23,8 +23,8 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d connections opened, %d closed, %d messages of clients, %d of the peer", t.opened, t.closed, t.sent, t.received)
 }
 
-// record starts rpcx record before the endpoint to. It returns where that listens, and what ends it and counts its tape,
-// which is read while it is written, through a named pipe: a disk need not hold millions of lines.
+// record starts rpcx record before the endpoint to. It returns its listen address, and a function that ends it and counts its
+// tape. The tape is read through a named pipe while it is written: a disk need not hold millions of lines.
 func (s *soak) record(ctx context.Context, what, to string) (at string, end func() (tally, error), err error) {
 	folder, err := os.MkdirTemp(s.folder, "tape")
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *soak) record(ctx context.Context, what, to string) (at string, end func
 	}, nil
 }
 
-// count counts the lines of a tape, each of which must be whole, until there will be no more.
+// count counts the lines of a tape until its end. Each line must be complete.
 func (t *tally) count(tape string) error {
 	f, err := os.Open(tape)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// listening reads the line with which rpcx says where it listens.
+// listening reads the listen address that rpcx prints.
 func listening(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
@@ -30,11 +30,11 @@ func listening(r io.Reader) (string, error) {
 
 const (
 	lookEvery = 200 * time.Millisecond
-	growth    = 24 << 20 // bytes that the memory of the last third may be above that of the second
-	moreFiles = 16       // descriptors, likewise
+	growth    = 24 << 20 // bytes that the last third may use above the second
+	moreFiles = 16       // descriptors that the last third may have above the second
 )
 
-// A watched is a process whose memory and descriptors are looked at.
+// A watched is a process with its memory and descriptors over time.
 type watched struct {
 	name   string
 	done   chan struct{}
@@ -43,7 +43,7 @@ type watched struct {
 	opened []int
 }
 
-// watch looks at the process pid until it is stopped or gone.
+// watch measures the process pid until it is stopped or ended.
 func (s *soak) watch(name string, pid int) *watched {
 	w := &watched{name: name, done: make(chan struct{})}
 	s.mu.Lock()
@@ -68,7 +68,7 @@ func (w *watched) stop() {
 	w.wg.Wait()
 }
 
-// look notes how much the process has now; false where it is gone.
+// look records the current values of the process; false if it has ended.
 func (w *watched) look(pid int) bool {
 	at := "/proc/" + strconv.Itoa(pid)
 	status, err := os.ReadFile(at + "/status")
@@ -84,10 +84,10 @@ func (w *watched) look(pid int) bool {
 			return true
 		}
 	}
-	return false // it has ended, and nobody has waited for it
+	return false // a zombie has ended
 }
 
-// verdict is a line on the process, and an error where the last third of its time had more than the second.
+// verdict returns a line about the process, and an error if the last third of its time used more than the second.
 func (w *watched) verdict() (string, error) {
 	n := len(w.rss)
 	if n < 6 {
