@@ -28,7 +28,7 @@ func Asked(l *cmdline.CommandLine) (bool, error) {
 // process it returns when the session ends.
 func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	if len(run.Line.Args) > 1 {
-		return run.Line.Usage("connect takes an endpoint and nothing else, not %q", run.Line.Args[1])
+		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
 	}
 	return runSession(ctx, run, o)
 }
