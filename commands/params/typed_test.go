@@ -240,11 +240,11 @@ func TestRefusalsWhole(t *testing.T) {
 		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (rule "required" of the schema)`, `for example '{"d":true}'`, ``},
 		{`a=1|one.kind=number|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"number","v":5}}`},
 		{`a=1|one.kind=text|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"text","v":"5"}}`},
-		{`a=x`, `parameter "a=x": /a: got "x", want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
-		{`{"a":"x"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
-		{`{"a":"5"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, `{"a":5}`},
-		{`{"a":"\"s\""}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
-		{`[1,2]`, `params: /in: got number, want object (rule "type" of the schema)`, `--no-check sends it all the same`, ``},
+		{`a=x`, `parameter "a=x": /a: got "x", want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
+		{`{"a":"x"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
+		{`{"a":"5"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, `{"a":5}`},
+		{`{"a":"\"s\""}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
+		{`[1,2]`, `params: /in: got number, want object (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
 	} {
 		var args []string
 		if tt.args != "" {
@@ -318,7 +318,7 @@ func TestExamplesHaveBounds(t *testing.T) {
 		{"a", long(198), "for example a=" + long(198)},
 		{"a", long(199), `for example '{"a":"` + long(199) + `"}'`},
 		{"a", long(998), `for example '{"a":"` + long(998) + `"}'`},
-		{"a", long(999), "--no-check sends it all the same"},
+		{"a", long(999), "--no-check sends it anyway"},
 	} {
 		if got := say(one(tt.name, tt.value)); got != tt.want {
 			t.Errorf("%d and %d: got %s\nwant %s", len(tt.name), len(tt.value), got, tt.want)
