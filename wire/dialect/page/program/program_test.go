@@ -3,6 +3,7 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestBounds(t *testing.T) {
 		`[range(1e9)]`:  "it took longer than 100ms",
 		`def f: f; f`:   "it took longer than 100ms",
 		`def f: [f]; f`: "it took longer than 100ms",
-		`reduce range(60) as $i ("xxxxxxxxxx"; . + .)`: "one step of it needs more than 64 MiB",
+		`reduce range(60) as $i ("xxxxxxxxxx"; . + .)`: "one step of it needs more than 64 MiB|it took longer than 100ms",
 		`until(false; .)`:                "it took longer than 100ms",
 		`last(range(1e12))`:              "it took longer than 100ms",
 		oneLongStep(t):                   "it took longer than 100ms",
@@ -57,7 +58,7 @@ func TestBounds(t *testing.T) {
 	} {
 		start := time.Now()
 		_, err := New(text).First(nil, (&Scope{}).Value)
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !slices.ContainsFunc(strings.Split(want, "|"), func(w string) bool { return strings.Contains(err.Error(), w) }) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if took := time.Since(start); took > 20*Limit {
