@@ -43,12 +43,6 @@ var styleExceptions = []struct{ text, why string }{
 var styleToDo = []string{
 	"commands/params", "commands/testdata/script",
 	"commands/validate", "format", "format/tapeview", "scripts/internal/bench", "scripts/internal/faults",
-	"wire/dialect/all", "wire/dialect/hotrepl", "wire/dialect/introspect",
-	"wire/dialect/jsonrpc", "wire/dialect/page", "wire/dialect/page/codec", "wire/dialect/page/envelope",
-	"wire/dialect/page/load", "wire/dialect/page/program", "wire/dialect/page/server", "wire/dialect/ro",
-	"wire/dialect/scomp", "wire/dialect/scriptling", "wire/peer", "wire/schema", "wire/scratch", "wire/serve",
-	"wire/session", "wire/session/relay", "wire/session/rundir", "wire/tape/player", "wire/transport/httpserver",
-	"wire/validate/rules",
 }
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.

@@ -79,7 +79,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	}
 	e, rest, err := request.Endpoint(ctx, run, speaks)
 	if err == nil && !e.Spec().Handshake.Plugin {
-		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s speaks %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
+		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s has dialect %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
 	e.Plugin.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting
 	if o.strict {
@@ -208,7 +208,7 @@ func nameIn(described []byte) string {
 // it refuses them, since the plugin could not call them.
 func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
-		return wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
+		return wire.NewFault(wire.Usage, "callbacks need both directions, and HTTP has one", nil)
 	}
 	o.Hooks.Functions = map[string]bool{}
 	for _, name := range funcs {

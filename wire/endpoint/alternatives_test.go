@@ -40,7 +40,7 @@ func TestRefused(t *testing.T) {
 		{"demo:order", `usage: unknown demo "order"; use hotrepl, introspect, orders, ro, scomp, scriptling; did you mean demo:orders?`},
 		{"demo:", "demo:orders (jsonrpc     )"},
 		{"header+demo:orders", "usage: demo: takes no framing; remove header+"},
-		{"jsonrpc1+demo:orders", "usage: demo:orders speaks jsonrpc, not jsonrpc1"},
+		{"jsonrpc1+demo:orders", "usage: demo:orders has dialect jsonrpc, not jsonrpc1"},
 		{"demo:scomp", "demo:scomp (scomp     )"},
 		{"jsonrpc+conversation:/x", "usage: conversation: takes no dialect and no framing"},
 		{"line+conversation:/x", "usage: conversation: takes no dialect and no framing"},

@@ -138,7 +138,7 @@ func (e *Endpoint) demo(name string) error {
 	}
 	its = cmp.Or(its, all.Default())
 	if e.Dialect != "" && e.Dialect != its {
-		return wire.Usagef("demo:%s speaks %s, not %s", name, its, e.Dialect)
+		return wire.Usagef("demo:%s has dialect %s, not %s", name, its, e.Dialect)
 	}
 	e.Demo, e.Dialect = name, its
 	return nil

@@ -52,7 +52,7 @@ func TestParseRefuses(t *testing.T) {
 		"lps+exec:x":               "lps",
 		"demo:nosuch":              "nosuch",
 		"header+demo:orders":       "no framing",
-		"jsonrpc1+demo:orders":     "speaks jsonrpc",
+		"jsonrpc1+demo:orders":     "has dialect jsonrpc",
 		"jsonrpc+conversation:/x":  "no dialect",
 		"conversation:":            "path",
 		"line+line+tcp://h:1":      "line",

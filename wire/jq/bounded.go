@@ -159,7 +159,7 @@ func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in jso
 
 func detached[T any](ctx context.Context, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (none T, _ error) {
 	if detachedRuns.Load() >= maxDetachedRuns {
-		return none, errors.New("others of its kind that took too long are still running")
+		return none, errors.New("too many earlier programs that exceeded their limits are still running")
 	}
 	type outcome struct {
 		result T

@@ -45,9 +45,9 @@ func compileFault(src string, err error) error {
 
 func inputFault(err error) error {
 	if err == errHuge {
-		return wire.NewFault(wire.Helper, "jq: the input cannot be computed with: "+err.Error(), err)
+		return wire.NewFault(wire.Helper, "jq: cannot compute with the input: "+err.Error(), err)
 	}
-	return wire.NewFault(wire.Helper, "jq: the input is no JSON: "+err.Error(), err)
+	return wire.NewFault(wire.Helper, "jq: the input is not JSON: "+err.Error(), err)
 }
 
 // runFault returns the error that a run ends with for err.

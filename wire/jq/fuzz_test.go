@@ -84,7 +84,7 @@ func FuzzPathEqualsGojq(f *testing.F) {
 		got, err := run(t.Context(), p, string(in))
 		gotErr := ""
 		if err != nil {
-			gotErr = strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jq: "), "the input is no JSON: ")
+			gotErr = strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jq: "), "the input is not JSON: ")
 		}
 		if canonical(got) != want || (gotErr == "") != (wantErr == "") || gotErr != wantErr && scan.Valid(in, maxDepth) == nil {
 			t.Errorf("%s on %q:\n got %s, %s\nwant %s, %s", src, in, got, gotErr, want, wantErr)

@@ -134,7 +134,7 @@ func (p *Program) options(o Options) ([]gojq.CompilerOption, error) {
 	for name, raw := range o.Vars {
 		v, err := Decode(raw)
 		if err != nil {
-			return nil, wire.NewFault(wire.Usage, "jq: the value of $"+name+" is no JSON: "+err.Error(), err)
+			return nil, wire.NewFault(wire.Usage, "jq: the value of $"+name+" is not JSON: "+err.Error(), err)
 		}
 		named[name] = v
 		names = append(names, name)

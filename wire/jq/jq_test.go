@@ -122,10 +122,10 @@ func TestRunFaults(t *testing.T) {
 		{`.a | .[0] | 1`, `{"a":5}`, `jq: expected an array but got: number (5)`},
 		{`error("no")`, `1`, `jq: error: no`},
 		{`"bye\n" | halt_error`, `1`, `jq: bye`},
-		{`.`, `{"a":}`, `jq: the input is no JSON: `},
-		{`.[0]|.+1`, `[1` + strings.Repeat("0", 10_000) + `]`, `jq: the input cannot be computed with: a number has more than 10000 digits`},
-		{`.a`, `{"a":1} 2`, `jq: the input is no JSON: `},
-		{`.a`, ``, `jq: the input is no JSON: `},
+		{`.`, `{"a":}`, `jq: the input is not JSON: `},
+		{`.[0]|.+1`, `[1` + strings.Repeat("0", 10_000) + `]`, `jq: cannot compute with the input: a number has more than 10000 digits`},
+		{`.a`, `{"a":1} 2`, `jq: the input is not JSON: `},
+		{`.a`, ``, `jq: the input is not JSON: `},
 	}
 	for _, tt := range tests {
 		_, err := outputs(t, Options{}, tt.src, tt.in)

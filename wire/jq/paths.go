@@ -28,7 +28,7 @@ func CompilePaths(src string) (*Paths, error) {
 	}
 	paths := &Paths{p}
 	if _, err := paths.Of(context.Background(), json.RawMessage("null")); err != nil && strings.Contains(err.Error(), "invalid path") {
-		return nil, wire.NewFault(wire.Usage, "jq: "+src+" computes a value, and does not select parts of a message, such as .params.token does", err)
+		return nil, wire.NewFault(wire.Usage, "jq: "+src+" computes a value; write a path that selects parts of a message, such as .params.token", err)
 	}
 	return paths, nil
 }
@@ -72,7 +72,7 @@ func pointerOf(path json.RawMessage) (string, error) {
 		case 'n':
 			b.WriteString("/" + string(step))
 		default:
-			return "", wire.NewFault(wire.Helper, fmt.Sprintf("jq: a path with %s in it leads to no one part", step), nil)
+			return "", wire.NewFault(wire.Helper, fmt.Sprintf("jq: a path with %s in it does not select one part", step), nil)
 		}
 	}
 	return b.String(), nil

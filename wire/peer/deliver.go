@@ -94,7 +94,7 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 //
 // If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
 func (p *Peer) overflowLocked(s *stream) {
-	why := "the output is too slow: too much waits to be read, and reading had to go on for an answer"
+	why := "the output is too slow: its queue is full, and other calls wait for responses"
 	switch {
 	case !p.o.Lossy:
 		p.calls.setOverfull(s, true)

@@ -45,7 +45,7 @@ func (p *Peer) read() {
 	p.mu.Lock()
 	p.outbox.hold(-p.outbox.held)
 	if n := p.notifications.Lost; n > 0 {
-		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications that were lost, in all: %d", n)})
+		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications lost in total: %d", n)})
 	}
 	p.unlockAndTell()
 	if p.handler.Close != nil {

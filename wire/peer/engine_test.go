@@ -392,7 +392,7 @@ func TestNotificationsBounded(t *testing.T) {
 			t.Errorf("%d came, %d notes", len(got), len(notes))
 		}
 		p.Close()
-		if want := fmt.Sprintf("notifications that were lost, in all: %d", many-len(got)); len(notes) != 2 || notes[1].Text != want {
+		if want := fmt.Sprintf("notifications lost in total: %d", many-len(got)); len(notes) != 2 || notes[1].Text != want {
 			t.Errorf("%v, not %s", notes, want)
 		}
 	})

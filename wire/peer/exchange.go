@@ -73,7 +73,7 @@ func (p *Peer) exchange(o outgoing) {
 		}
 		p.exchanged(o.call, err)
 	case err != nil && ctx.Err() == nil:
-		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
+		p.note(Note{Kind: NoteUnsent, Text: "a response was not sent: " + err.Error()})
 	}
 }
 
@@ -131,9 +131,9 @@ func (p *Peer) exchanged(s *stream, err error) {
 		s.exchange.over = true // its items come on the standing event stream
 		return
 	case s.waiting && s.exchange.malformed != "":
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer, but " + s.exchange.malformed}
+		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
 	case s.waiting:
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP reply held no answer"}
+		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request"}
 	default:
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the stream ended with neither done nor error"}
 	}
@@ -169,12 +169,12 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 		p.mu.Unlock()
 		return true
 	}
-	p.endStreamsLocked(s, "the peer has ended the session")
+	p.endStreamsLocked(s, "the peer ended the session")
 	p.unlockAndTell()
 	if p.Greet(context.WithValue(ctx, greetingKey{}, true)) != nil {
 		return false
 	}
-	p.note(Note{Kind: NoteUnsent, Text: "the peer has ended the session: it was greeted anew, and knows nothing of what was said before"})
+	p.note(Note{Kind: NoteUnsent, Text: "the peer ended the session: a new one began, without the state of the old one"})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.exchanges.renewed++
@@ -201,7 +201,7 @@ func (s renewableSession) ReadEvents(over func()) {
 		s.p.mu.Lock()
 		if which == s.x.standing { // not the stream of an earlier session
 			s.x.reads = false
-			s.p.endStreamsLocked(nil, "the event stream of the peer has ended")
+			s.p.endStreamsLocked(nil, "the peer's event stream ended")
 		}
 		s.p.unlockAndTell()
 		over()

@@ -59,9 +59,9 @@ func TestExchangeCalls(t *testing.T) {
 		{"answered", `{"jsonrpc":"2.0","id":1,"result":[1.10]}`, nil, `[1.10]`},
 		{"an error", `{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`, nil, "no (code 5)"},
 		{"an error without id belongs to its exchange", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, nil, "Parse error (code -32700)"},
-		{"nothing", ``, nil, "protocol: the HTTP reply held no answer"},
-		{"somebody else's", `{"jsonrpc":"2.0","id":9,"result":1}`, nil, "protocol: the HTTP reply held no answer"},
-		{"no JSON", `<html>`, nil, "protocol: the HTTP reply held no answer, but a malformed message came: Parse error (expected a JSON value at byte 0)"},
+		{"nothing", ``, nil, "protocol: the HTTP response does not answer the request"},
+		{"somebody else's", `{"jsonrpc":"2.0","id":9,"result":1}`, nil, "protocol: the HTTP response does not answer the request"},
+		{"no JSON", `<html>`, nil, "protocol: the HTTP response does not answer the request: the peer sent a malformed message: Parse error (expected a JSON value at byte 0)"},
 		{"the exchange fails", ``, wire.NewFault(wire.Auth, "401 Unauthorized", nil), "auth: 401 Unauthorized"},
 		{"it fails after the answer", `{"id":1,"result":1}`, wire.NewFault(wire.Closed, "cut off", nil), "1"},
 	}

@@ -161,7 +161,7 @@ func (r flowControl) Await() error {
 	defer p.unlockAndTell()
 	_ = p.waitForLocked(in.Ctx, &p.outbox.room, func() bool { return !p.end.Live() || !p.holdsTooMuchLocked(in) || p.o.overlong(in) })
 	if p.o.overlong(in) {
-		return wire.Errorf(wire.CodeServer, "the answers to this array take too much room: ask for less at once")
+		return wire.Errorf(wire.CodeServer, "the responses to this batch are too large: send fewer requests at once")
 	}
 	return nil
 }

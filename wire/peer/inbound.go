@@ -34,11 +34,11 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	case full && p.waitsLocked(g) && p.requests.Later(in):
 	case full:
 		if p.requests.FirstRefusal() {
-			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are in flight: some were refused"})
+			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are pending: some were rejected"})
 		}
 		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
 	case p.handler.Handle == nil:
-		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + ending.Quoted(in.Msg.Method)})
+		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
 		p.startLocked(in)
@@ -147,7 +147,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
 	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which some peer has answered
-		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "nothing answers " + ending.Quoted(in.Msg.Method)})
+		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
 }
@@ -194,7 +194,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
-		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "an answer could not be written: " + err.Error()})
+		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "a response was not sent: " + err.Error()})
 		if in.Replied || ev.Kind == wire.Failure {
 			return err
 		}

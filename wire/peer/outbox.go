@@ -258,7 +258,7 @@ func (p *Peer) unsent(err error) {
 	}
 	p.mu.Unlock()
 	if !again {
-		p.note(Note{Kind: NoteUnsent, Text: "an answer was not sent: " + err.Error()})
+		p.note(Note{Kind: NoteUnsent, Text: "a response was not sent: " + err.Error()})
 	}
 }
 

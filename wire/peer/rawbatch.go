@@ -79,7 +79,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	case err != nil:
 		b.end(p, err)
 	case p.exchanger != nil: // the exchange is over: nothing more will come
-		b.end(p, &wire.Fault{Kind: wire.Protocol, Message: "the HTTP reply held no answer"})
+		b.end(p, &wire.Fault{Kind: wire.Protocol, Message: "the HTTP response does not answer the request"})
 	}
 	return b, err
 }

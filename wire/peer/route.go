@@ -123,7 +123,7 @@ func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 		s.box.Lose(lost)
 	default:
 		p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: fmt.Sprintf(
-			"%d items of its stream came before %s was answered and were lost: more than %d bytes of them waited for the answer that names the stream",
+			"%d items of the stream arrived before the response to %s and were lost: their queue is limited to %d bytes",
 			lost, ending.Quoted(s.op.Method), p.o.StreamBuffer)}, false)
 	}
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	notify METHOD PARAMS        sends a notification
 //	> JSON                      the peer receives exactly this
 //	< TEXT                      the peer sends this
-//	= N WHAT                    the next of N: data as it stands, "error CODE MESSAGE", "done", "end", or "fault KIND TEXT…"
+//	= N WHAT                    the next of N: data, unchanged, "error CODE MESSAGE", "done", "end", or "fault KIND TEXT…"
 //	none N                      nothing of N is there
 //	cancel N [DURATION]         cancels it, in the background
 //	note KIND TEXT…             the next note

@@ -52,7 +52,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		return
 	}
 	if p.notifications.Put(m, p.requests.Order()) {
-		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications are lost, the oldest first: they come faster than they are handled"})
+		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications arrive faster than they are handled: the oldest are dropped"})
 	}
 	if !p.notifications.Running {
 		p.notifications.Running = true
@@ -108,7 +108,7 @@ func (p *Peer) unhandledLocked(method string) {
 	if p.calls.watchesFor(method) {
 		return
 	}
-	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "nothing takes the notification " + ending.Quoted(method)})
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "no hook for the notification " + ending.Quoted(method)})
 }
 
 // incomingLocked shows m to Incoming, without the lock, and reports whether that has taken it.
@@ -140,11 +140,11 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	switch {
 	case p.passToAskerLocked(m) || p.incomingLocked(m):
 	case m.Err != nil && noID(m.ID):
-		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer says: " + m.Err.Error(), Err: m.Err.Clone()})
+		p.noteLocked(Note{Kind: NoteStrayError, Text: "the peer sent an error without an id: " + m.Err.Error(), Err: m.Err.Clone()})
 	default:
-		text := "a response to no call of ours was dropped: "
+		text := "dropped a response with an unknown id: "
 		if id := p.calls.spelled(m.ID); id != "" {
-			text = fmt.Sprintf("a response was dropped because its id, %s, is not spelled like that of the call, %s: ", excerpt(m.ID), id)
+			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), id)
 		}
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: text + excerpt(m.Raw)})
 	}
@@ -201,13 +201,13 @@ func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	what := malformation(m)
 	for _, s := range append([]*stream{o.call}, o.others()...) {
-		p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in answer to " + ending.Quoted(s.op.Method)})
+		p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: what + ", in response to " + ending.Quoted(s.op.Method)})
 	}
 }
 
 // malformation returns what is wrong with an Invalid message.
 func malformation(m *wire.Message) string {
-	what := "a malformed message came"
+	what := "the peer sent a malformed message"
 	if m.Err != nil {
 		what += ": " + m.Err.Message
 		if why, ok := scan.Text(m.Err.Data); ok {

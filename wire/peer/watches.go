@@ -36,7 +36,7 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	switch {
 	case p.exchanger != nil:
-		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP nothing comes that was not asked for"}
+		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP POST the peer sends responses only"}
 	case p.end.State == ending.EOF:
 		return p.end.Unwatched(s.op.Method)
 	}

@@ -47,7 +47,7 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 	}
 	m := &Mismatch{Pointer: pathPointer(path), Rule: "type", Message: fmt.Sprintf("got %s, want %s", strconv.Quote(word), want)}
 	if want == 0 {
-		m.Message = "nothing is allowed here"
+		m.Message = "no value is allowed here"
 	}
 	if want&Boolean != 0 {
 		m.Nearest = catalog.Nearest(word, []string{"true", "false"})

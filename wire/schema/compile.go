@@ -106,7 +106,7 @@ func location(pointer string) string {
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
-	return nil, errors.New("schemas are not fetched")
+	return nil, errors.New("rpcx does not fetch schemas")
 }
 
 // engine returns a pattern, also one that Go cannot compile.

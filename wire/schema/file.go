@@ -31,7 +31,7 @@ type FileOptions struct {
 	Warn func(text string)
 	// Content replaces the content of the file. nil: read the file.
 	Content []byte
-	// Copies are local copies of documents that are not in the folder.
+	// Copies are local copies of documents that are not in the directory.
 	Copies []Copy
 }
 
@@ -50,7 +50,7 @@ var draftOf = map[string]*jsonschema.Draft{
 }
 
 // Open makes the schema at pointer ("" for the whole) of the document name in
-// folder ready. A $ref may lead to other files of that folder and of those below
+// directory ready. A $ref may lead to other files of that directory and of those below
 // it, by a relative path or by the address that the document's $id makes of such
 // a path. It never leads out of the directory, and nothing comes from the network:
 // such a $ref is an error, since values could not be told right from wrong
@@ -68,7 +68,7 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 		return nil, err
 	}
 	if _, ok := scan.Lookup(doc, pointer); !ok {
-		return nil, fmt.Errorf("there is nothing at %s", pointer)
+		return nil, fmt.Errorf("nothing found at %s", pointer)
 	}
 	draft := draftOf["2020-12"]
 	if isAround(doc, "openrpc") {
@@ -139,7 +139,7 @@ const folderBase = "rpcx:///folder/"
 // files loads documents from the directory of a schema.
 type files struct {
 	folder fs.FS
-	id     string // what stands before a file's path in the $ids of the folder; "": not known
+	id     string // what stands before a file's path in the $ids of the directory; "": not known
 	copies []Copy
 	read   map[string]any // the documents so far, by address
 }
@@ -194,10 +194,10 @@ func (f *files) copied(address string) ([]byte, error) {
 			return (&files{folder: c.Folder}).content(name)
 		}
 	}
-	return nil, errors.New("it is not below the schema's folder, and nothing is fetched")
+	return nil, errors.New("it is not below the schema's directory, and rpcx does not fetch schemas")
 }
 
-// content reads a file of the folder.
+// content reads a file of the directory.
 func (f *files) content(name string) ([]byte, error) {
 	b, err := fs.ReadFile(f.folder, name)
 	var of *fs.PathError
@@ -231,7 +231,7 @@ func fileError(err error, docs map[string]any) error {
 	}
 	var pointer *jsonschema.JSONPointerNotFoundError
 	if errors.As(err, &pointer) {
-		return fmt.Errorf("$ref to %s: there is nothing", inFolder(pointer.URL))
+		return fmt.Errorf("$ref to %s: not found", inFolder(pointer.URL))
 	}
 	var anchor *jsonschema.AnchorNotFoundError
 	if errors.As(err, &anchor) {

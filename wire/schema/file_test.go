@@ -138,15 +138,15 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"a.json", ""},
 		{"id.json", ""},
-		{"out.json", "$ref to file:///etc/passwd: it is not below the schema's folder, and nothing is fetched"},
-		{"up.json", "$ref to rpcx:///etc/passwd: it is not below the schema's folder, and nothing is fetched"},
-		{"net.json", "$ref to https://example.com/x.json: it is not below the schema's folder, and nothing is fetched"},
+		{"out.json", "$ref to file:///etc/passwd: it is not below the schema's directory, and rpcx does not fetch schemas"},
+		{"up.json", "$ref to rpcx:///etc/passwd: it is not below the schema's directory, and rpcx does not fetch schemas"},
+		{"net.json", "$ref to https://example.com/x.json: it is not below the schema's directory, and rpcx does not fetch schemas"},
 		{"gone.json", "$ref to nothing.json: nothing.json: file does not exist"},
-		{"nowhere.json", "$ref to nowhere.json#/$defs/x: there is nothing"},
+		{"nowhere.json", "$ref to nowhere.json#/$defs/x: not found"},
 		{"anchor.json", "$ref to anchor.json#x: there is no such anchor"},
 		{"broken.json", "broken.json is not JSON: line 2: invalid character '}' looking for beginning of value"},
-		{"wrong.json", `the schema is not usable: at /type: fits no alternative: "text" is none of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
-		{"meta.json", "$ref to https://example.com/meta: it is not below the schema's folder, and nothing is fetched"},
+		{"wrong.json", `the schema is not usable: at /type: fits no alternative: "text" is not one of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
+		{"meta.json", "$ref to https://example.com/meta: it is not below the schema's directory, and rpcx does not fetch schemas"},
 	} {
 		v, err := Open(folder, c.file, "", FileOptions{})
 		got := ""
@@ -217,7 +217,7 @@ func TestAll(t *testing.T) {
     /one type: got number, want string [/properties/one/anyOf/0]
 `},
 		{`{"longer":1}`, ` additionalProperties: has no property "longer" []
- propertyNames: the name "longer" is not allowed: has 6 characters, and may have 4 at most [/propertyNames]
+ propertyNames: the name "longer" is not allowed: has 6 characters, can have at most 4 [/propertyNames]
  required: lacks "id" []
 `},
 		{`nonsense`, " json: is not JSON: expected true, false or null at byte 1 []\n"},
@@ -257,7 +257,7 @@ func TestOpenAPart(t *testing.T) {
 		check("fmt.json", "", `"no date"`, FileOptions{Draft: draft}, true)
 		check("fmt.json", "", `"no date"`, FileOptions{Draft: draft, Formats: true}, false)
 	}
-	if _, err := Open(folder, "cat.json", "/methods/5", FileOptions{}); err == nil || err.Error() != "there is nothing at /methods/5" {
+	if _, err := Open(folder, "cat.json", "/methods/5", FileOptions{}); err == nil || err.Error() != "nothing found at /methods/5" {
 		t.Errorf("got %v", err)
 	}
 }

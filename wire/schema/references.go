@@ -252,7 +252,7 @@ func (s *survey) inside(ref, fragment string, at site) string {
 
 // lost warns that ref leads nowhere, and returns what it is replaced by.
 func (s *survey) lost(ref string) string {
-	s.warn(fmt.Sprintf("$ref %q leads nowhere: left unchecked", ref))
+	s.warn(fmt.Sprintf("$ref %q has no target: left unchecked", ref))
 	return unknownURL
 }
 

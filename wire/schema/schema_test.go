@@ -37,19 +37,19 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","limit":9007199254740993}`, ``},
 		{`{"id":"o_001","limit":9007199254740994}`, `/limit: 9007199254740994 is greater than 9007199254740993`},
 		{`{"id":"o_001","limit":0}`, `/limit: 0 is less than 1`},
-		{`{"id":"o_001","price":0.005}`, `/price: 0.005 is no multiple of 0.01`},
+		{`{"id":"o_001","price":0.005}`, `/price: 0.005 is not a multiple of 0.01`},
 		{`{"id":"o_001","limit":"5"}`, `/limit: got string, want integer`},
 		{`{"id":"x"}`, `/id: "x" does not match the pattern ^o_[0-9]{3}$`},
 		{`{}`, `lacks "id"`},
 		{`{"idd":"o_001"}`, `has no property "idd"; did you mean id?`},
 		{`{"id":"o_001","zzz":1}`, `has no property "zzz" (it has id, status, limit, price, when, mode, tags, pay, …)`},
-		{`{"id":"o_001","status":"shiped"}`, `/status: "shiped" is none of "open", "paid", "shipped"; did you mean shipped?`},
+		{`{"id":"o_001","status":"shiped"}`, `/status: "shiped" is not one of "open", "paid", "shipped"; did you mean shipped?`},
 		{`{"id":"o_001","mode":"slow"}`, `/mode: "slow" is not "fast"; did you mean fast?`},
-		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: has 3 elements, and may have 2 at most`},
+		{`{"id":"o_001","tags":["a","b","c"]}`, `/tags: has 3 elements, can have at most 2`},
 		{`{"id":"o_001","tags":["a","a"]}`, `/tags: has the same element twice, at 0 and 1`},
 		{`{"id":"o_001","tags":["a",1]}`, `/tags/1: got number, want string`},
 		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
-		{`{"id":"o_001","pay":{"by":"crad","number":4}}`, `/pay/by: "crad" is none of "bank", "card"; did you mean card?`},
+		{`{"id":"o_001","pay":{"by":"crad","number":4}}`, `/pay/by: "crad" is not one of "bank", "card"; did you mean card?`},
 		{`{"id":"o_001","size":"big"}`, `/size: got string, want integer or boolean`},
 		{`[1]`, `got array, want object`},
 		{`nonsense`, `is not JSON: expected true, false or null at byte 1`},
@@ -108,7 +108,7 @@ func TestCheckOfNothing(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object","required":["id"]}`, `lacks "id"`},
 		{`{"type":"object"}`, ``},
-		{`{"type":"array","minItems":1}`, `has 0 elements, and needs 1 at least`},
+		{`{"type":"array","minItems":1}`, `has 0 elements, needs at least 1`},
 		{`true`, ``},
 	} {
 		got := ""
@@ -169,7 +169,7 @@ func TestUncheckedPartsWarnOnce(t *testing.T) {
 		{"the network", `{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json#/y"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "http://127.0.0.1:1/x.json#/y"},
 		{"beside it", `{"properties":{"a":{"$ref":"other.json"},"c":{"type":"integer"}}}`, `{"a":1}`, `{"c":"x"}`, "other.json"},
 		{
-			"a draft that is none", `{"properties":{"a":{"$ref":"http://json-schema.org/gone#/x"},"c":{"$ref":"#/$defs/c"}},"$defs":{"c":{"type":"integer"}}}`,
+			"an unknown draft", `{"properties":{"a":{"$ref":"http://json-schema.org/gone#/x"},"c":{"$ref":"#/$defs/c"}},"$defs":{"c":{"type":"integer"}}}`,
 			`{"a":1}`, `{"c":"x"}`, "http://json-schema.org/gone#/x",
 		},
 		{

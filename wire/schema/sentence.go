@@ -15,7 +15,7 @@ var sentences = map[string]func(f *failure) string{
 		return fmt.Sprintf("got %s, want %s", f.value.typeName(), strings.Join(f.schema.Types.ToStrings(), " or "))
 	},
 	"enum": func(f *failure) string {
-		return fmt.Sprintf("%s is none of %s", brief(f.value.String()), encodeAll(f.wanted()))
+		return fmt.Sprintf("%s is not one of %s", brief(f.value.String()), encodeAll(f.wanted()))
 	},
 	"const": func(f *failure) string {
 		return fmt.Sprintf("%s is not %s", brief(f.value.String()), encodeAll(f.wanted()))
@@ -27,7 +27,7 @@ var sentences = map[string]func(f *failure) string{
 	"maximum":          func(f *failure) string { return f.number("is greater than", f.schema.Maximum) },
 	"exclusiveMinimum": func(f *failure) string { return f.number("is not greater than", f.schema.ExclusiveMinimum) },
 	"exclusiveMaximum": func(f *failure) string { return f.number("is not less than", f.schema.ExclusiveMaximum) },
-	"multipleOf":       func(f *failure) string { return f.number("is no multiple of", f.schema.MultipleOf) },
+	"multipleOf":       func(f *failure) string { return f.number("is not a multiple of", f.schema.MultipleOf) },
 	"minLength":        func(f *failure) string { return f.tooFew("character") },
 	"maxLength":        func(f *failure) string { return f.tooMany("character") },
 	"minItems":         func(f *failure) string { return f.tooFew("element") },
@@ -50,7 +50,7 @@ var sentences = map[string]func(f *failure) string{
 	"additionalProperties":  noProperty,
 	"unevaluatedProperties": noProperty,
 	"false":                 func(*failure) string { return "is not allowed" },
-	"not":                   func(*failure) string { return "is what the schema excludes" },
+	"not":                   func(*failure) string { return "is excluded by the schema" },
 }
 
 // sentence describes the failure, without the place.
@@ -100,18 +100,18 @@ func (f *failure) number(is string, bound *big.Rat) string {
 }
 
 func (f *failure) tooFew(what string) string {
-	return fmt.Sprintf("has %s, and needs %d at least", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, needs at least %d", count(f.at[0], what), f.at[1])
 }
 
 func (f *failure) tooMany(what string) string {
-	return fmt.Sprintf("has %s, and may have %d at most", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, can have at most %d", count(f.at[0], what), f.at[1])
 }
 
 func noProperty(f *failure) string { return "has no property " + quoted(f.names) }
 
 func because(f *failure) string {
 	last := len(f.names) - 1
-	return "lacks " + quoted(f.names[:last]) + ", which belongs to " + brief(strconv.Quote(f.names[last]))
+	return "lacks " + quoted(f.names[:last]) + ", which is required with " + brief(strconv.Quote(f.names[last]))
 }
 
 func count(n int, what string) string {

@@ -76,7 +76,7 @@ func TestJQRuntime(t *testing.T) {
 		{`setState($state.n + 1), $state`, `{"n":1}`}, // as it was when the eval began
 		{`$state`, `2`},
 		{`function("echo")`, `{"$fn":"echo"}`},
-		{`function("nope")`, `failed:  jq: function wants the name of a binding`},
+		{`function("nope")`, `failed:  jq: function needs the name of a binding`},
 		{`refuse(1)`, `failed: refuse: refused caused by -32001`},
 		{`try refuse(1) catch .code`, `-32001`},
 		{`gone`, `failed:  jq: function not defined: gone/0 in: gone`},

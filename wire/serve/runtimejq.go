@@ -109,7 +109,7 @@ func (r *jqRun) functions() []jq.Func {
 		jq.Func{Name: "invoke", Arity: 2, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 			name, ok := args[0].(string)
 			if !ok {
-				return nil, errors.New("invoke wants the name of a binding")
+				return nil, errors.New("invoke needs the name of a binding")
 			}
 			return r.invoke(ctx, name, args[1])
 		}},
@@ -144,7 +144,7 @@ func (r *jqRun) setState(_ context.Context, _ any, args []any) (any, error) {
 func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	name, ok := args[0].(string)
 	if !ok || !slices.Contains(r.e.Names, name) {
-		return nil, errors.New("function wants the name of a binding")
+		return nil, errors.New("function needs the name of a binding")
 	}
 	value, err := functionValue(r.e, name)
 	if err != nil {

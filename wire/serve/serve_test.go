@@ -282,7 +282,7 @@ func TestDemoOrders(t *testing.T) {
 		},
 		{
 			"createOrder", `{"customer":"Mary","items":[{"sku":"cup","qty":1}]}`,
-			`{"code":-32602,"message":"invalid params: /items/0/sku: \"cup\" is none of \"tea\", \"mug\", \"pot\"","data":{"pointer":"/items/0/sku","rule":"enum"}}`,
+			`{"code":-32602,"message":"invalid params: /items/0/sku: \"cup\" is not one of \"tea\", \"mug\", \"pot\"","data":{"pointer":"/items/0/sku","rule":"enum"}}`,
 		},
 		{"cancelOrder", `{"id":"o_002"}`, `{"id":"o_002","status":"cancelled"}`},
 		{"cancelOrder", `{"id":"o_001"}`, `{"code":409,"message":"o_001 is already shipped"}`},

@@ -127,7 +127,7 @@ func (c *dialled) expect(st dialect.Stream, want ...string) {
 }
 
 const (
-	gapLine   = `{"event":"gap","message":"the connection was lost and made again","missed":null}`
+	gapLine   = `{"event":"gap","message":"the connection was lost and restored","missed":null}`
 	subscribe = `{"jsonrpc":"2.0","id":1,"method":"ticks"}`
 )
 

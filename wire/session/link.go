@@ -66,7 +66,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	l.p = peer.New(conn, l.codec, po)
 	l.end = sync.OnceValue(l.shutdown)
 	close(l.ready)
-	greeting := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no greeting"}
+	greeting := wire.Fact{Step: "greeting", Text: "the dialect " + d.Dialect() + " has no handshake"}
 	began := time.Now()
 	if err := l.greet(ctx, d.o.Greeting); err != nil {
 		l.close()
@@ -75,7 +75,7 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	d.responder.Opened(l.p)
 	if l.codec.Abilities().Greet != nil {
 		l.received.Store(false)
-		greeting.Text, greeting.Took = "the dialect "+d.Dialect()+" has greeted", time.Since(began)
+		greeting.Text, greeting.Took = "the dialect "+d.Dialect()+" completed its handshake", time.Since(began)
 	}
 	l.watch.Tell(greeting)
 	return l, nil
@@ -96,7 +96,7 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	defer cancel()
 	err := l.p.Greet(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return wire.NewFault(wire.Timeout, fmt.Sprintf("no greeting within %v", limit), err)
+		return wire.NewFault(wire.Timeout, fmt.Sprintf("no handshake within %v", limit), err)
 	}
 	return err
 }
@@ -153,10 +153,10 @@ func (l *link) shutdown() error {
 // ending is called before p's connection is closed locally. The returned function is called afterwards and returns how the
 // connection ended. For a listener, who is the client.
 func ending(p *peer.Peer, who string) func() wire.Fact {
-	text := "the connection is closed by us"
+	text := "rpcx closed the connection"
 	select {
 	case <-p.Done():
-		text = "the peer has closed the connection"
+		text = "the peer closed the connection"
 	default:
 	}
 	return func() wire.Fact {

@@ -264,7 +264,7 @@ func (s *Server) Finish(ctx context.Context) {
 // (RFC 6455, section 7.4.1).
 const (
 	goingAway = 1001
-	stops     = "the server stops"
+	stops     = "the server is stopping"
 )
 
 // Close ends the listener and its connections, each in good order, and waits.

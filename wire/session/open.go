@@ -108,7 +108,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 // endpoint that uses it.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	if e.IsHTTP() && spec.Transport.Duplex {
-		return wire.Usagef("%s needs both directions, which HTTP POST has not: use ws:// or another transport", spec.Name)
+		return wire.Usagef("%s needs both directions, and HTTP POST has one: use ws:// or another transport", spec.Name)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 // it.
 func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
-		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " is played in this process"})
+		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
 	}
 	if d.endpoint.Demo != "" {
 		return startDemo(d.endpoint)
@@ -156,7 +156,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
 		if r, ok := conn.(wire.Remote); ok && d.endpoint.Reversed != "" {
-			cfg.Watch.Tell(wire.Fact{Step: "connected", Text: strings.TrimSuffix("the peer has connected to us from "+r.Remote(), " from "), At: r.Remote()})
+			cfg.Watch.Tell(wire.Fact{Step: "connected", Text: strings.TrimSuffix("the peer connected from "+r.Remote(), " from "), At: r.Remote()})
 		}
 		cfg.Watch.Tell(wire.Fact{Step: "framing", Text: carriedBy(d.endpoint)})
 	}
@@ -167,7 +167,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 func carriedBy(e endpoint.Endpoint) string {
 	switch {
 	case e.Address.IsHTTP():
-		return "each message is the body of a POST, and connects by itself"
+		return "each message is the body of a POST with its own connection"
 	case e.IsBytes():
 		return "each message is framed as " + e.FramingName()
 	}
@@ -200,7 +200,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 // head makes lines of h that stand before each message.
 func head(h http.Header) ([]byte, error) {
 	if h.Get("Content-Length") != "" {
-		return nil, wire.Usagef("--header: Content-Length is that of each message, and not to be given")
+		return nil, wire.Usagef("--header cannot set Content-Length, which differs for each message")
 	}
 	var b bytes.Buffer
 	err := h.Write(&b)

@@ -40,7 +40,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	defer r.mu.Unlock()
 	for r.size > rawQueueBytes && !r.ended {
 		if r.hub.lossy {
-			r.ended, r.err = true, wire.NewFault(wire.IO, "the output is too slow: too much waits to be read, and a session does not wait", nil)
+			r.ended, r.err = true, wire.NewFault(wire.IO, "the output is too slow: its queue is full, and a session does not wait", nil)
 			close(r.slow)
 			r.cond.Broadcast()
 			break
@@ -152,7 +152,7 @@ func (r *rawPipe) Stop() {
 
 func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	if !r.addPending() {
-		return wire.NewFault(wire.Closed, "the end of the messages was said before this one", nil)
+		return wire.NewFault(wire.Closed, "cannot send a message after the end of the messages", nil)
 	}
 	st, err := r.send(ctx, msg)
 	if err != nil || st == nil {
@@ -259,7 +259,7 @@ func answers(msg []byte, ids []wire.ID) []wire.ID {
 }
 
 func errNobody() *wire.Error {
-	return wire.NewError(wire.CodeInternal, "nobody is left to answer")
+	return wire.NewError(wire.CodeInternal, "the process that answered requests has ended")
 }
 
 func (r *rawPipe) Finish(ctx context.Context) error {

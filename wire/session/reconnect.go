@@ -41,11 +41,11 @@ const (
 func redialled(e endpoint.Endpoint) error {
 	switch {
 	case e.Socket != "":
-		return wire.Usagef("--reconnect belongs to the connection: %s is another process's", e)
+		return wire.Usagef("--reconnect does not apply to %s: another process owns the connection", e)
 	case e.IsHTTP():
-		return wire.Usagef("--reconnect: HTTP POST has no connection that could be lost")
+		return wire.Usagef("--reconnect does not apply to HTTP POST, which has no lasting connection")
 	case e.Address.Scheme == "stdio", e.Address.Scheme == "ipc" && len(e.Address.Command) == 0:
-		return wire.Usagef("--reconnect: %s cannot be dialled again", e)
+		return wire.Usagef("--reconnect does not apply to %s: rpcx cannot open it again", e)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 
 // gaveUp returns the failure after the last attempt.
 func gaveUp(limit time.Duration, why, last error) error {
-	msg := fmt.Sprintf("%v, and within %v (--reconnect-for) there was no other", orEnded(why), limit)
+	msg := fmt.Sprintf("%v; no new connection within %v (--reconnect-for)", orEnded(why), limit)
 	if last != nil {
 		msg += ": " + last.Error()
 	} else {
@@ -208,7 +208,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 // order.
 func orEnded(why error) error {
 	if why == nil {
-		return wire.NewFault(wire.Closed, "the peer ended the connection", nil)
+		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
 	}
 	return why
 }

@@ -33,7 +33,7 @@ func TestReconnectGivesUp(t *testing.T) {
 			t.Error(got)
 		}
 		f := wire.AsFault(c.d.Err())
-		if f == nil || f.Kind != wire.Closed || !strings.HasSuffix(f.Message, ", and within 1m0s (--reconnect-for) there was no other: connection refused") {
+		if f == nil || f.Kind != wire.Closed || !strings.HasSuffix(f.Message, "; no new connection within 1m0s (--reconnect-for): connection refused") {
 			t.Error(f)
 		}
 		_, err := ticks.Next(t.Context())

@@ -35,7 +35,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	defer stop()
 	if err := all.to.Pass(w, r.WithContext(ctx), body, all.rec.tap(t.options.Tap)); err != nil {
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
-			all.rec.conn().Note("an answer was cut off: " + err.Error())
+			all.rec.conn().Note("a response was cut off: " + err.Error())
 		}
 		t.failed(err)
 	}

@@ -50,7 +50,7 @@ func named(name, dialect string) (endpoint.Endpoint, error) {
 func profiled(p *profile.Profile, dialect string) (endpoint.Endpoint, error) {
 	text := p.Endpoint.Values[0]
 	if strings.HasPrefix(text, "@") {
-		return endpoint.Endpoint{}, p.Endpoint.Fault(wire.Usagef("a profile's endpoint is not another name"))
+		return endpoint.Endpoint{}, p.Endpoint.Fault(wire.Usagef("a profile's endpoint cannot be a name (@NAME)"))
 	}
 	if s := p.Setting("dialect"); s != nil && dialect == "" {
 		dialect = s.Values[0]

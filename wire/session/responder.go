@@ -100,7 +100,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	for flag, patterns := range map[string][]string{"--allow": o.Allow, "--deny": o.Deny} {
 		for i, p := range spec.Names.AllForHooks(patterns) {
 			if covered := append(spec.Names.ForPolicy(patterns[i:i+1]), p); len(serve.Unmatched(covered, names)) == len(covered) {
-				warn(fmt.Sprintf("%s %s matches no method that is answered here", flag, wire.Quote(patterns[i])))
+				warn(fmt.Sprintf("%s %s matches no method with a hook", flag, wire.Quote(patterns[i])))
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 		return nil, nil
 	}
 	if spec.Evaluation == nil || !spec.Evaluation.Runtime {
-		return nil, wire.Usagef("%s evaluates no code: --runtime needs --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil && s.Evaluation.Runtime }))
+		return nil, wire.Usagef("--runtime does not apply to %s: it needs --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil && s.Evaluation.Runtime }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }

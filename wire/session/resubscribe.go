@@ -175,7 +175,7 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 // LossGap returns the gap event that a stream yields after its connection was lost.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
-		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and made again",
+		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and restored",
 	}}
 }
 

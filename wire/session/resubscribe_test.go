@@ -45,7 +45,7 @@ func TestStreamsGoOnOverTheNextConnection(t *testing.T) {
 		if got := fmt.Sprint(c.attempts, c.d.Reconnects(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
 			t.Error(got)
 		}
-		if got := strings.Join(c.said, ", "); got != "the peer ended the connection, back after 750ms" {
+		if got := strings.Join(c.said, ", "); got != "the peer closed the connection, back after 750ms" {
 			t.Error(got)
 		}
 		// A connection that is lost again before the handshake causes one gap.

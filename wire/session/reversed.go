@@ -38,7 +38,7 @@ const defaultAwait = 10 * time.Second
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
 	case e.Reversed == endpoint.Dial:
-		return nil, wire.Usagef("%s: dial+ is for who serves: a client dials without being told", e)
+		return nil, wire.Usagef("%s: dial+ is for servers; remove it, because clients always connect", e)
 	case e.Reversed == "":
 		at, err := resolved(ctx, *e, cfg)
 		if err != nil {
@@ -46,7 +46,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 		}
 		return schemes.Dial(ctx, at, cfg)
 	case len(cfg.Header) > 0:
-		return nil, wire.Usagef("%s: who is connected to sends no headers (--header, --token-command)", e)
+		return nil, wire.Usagef("--header and --token-command do not apply to %s: the peer connects", e)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	if !w.bound {
 		limit := o.Await.limit(cfg)
 		late := time.AfterFunc(limit, func() {
-			giveUp(wire.NewFault(wire.Unreachable, "nobody connected within "+limit.String(), nil))
+			giveUp(wire.NewFault(wire.Unreachable, "no peer connected within "+limit.String(), nil))
 		})
 		defer late.Stop()
 	}
@@ -136,8 +136,8 @@ func canListen(e endpoint.Endpoint) error {
 		return wire.Usagef("%s cannot be a listen address", e)
 	}
 	if e.Reversed == endpoint.Accept {
-		f := wire.Usagef("%s: accept+ is for a client whose peer connects to it", e)
-		f.Hint = "a listener is connected to without being told: leave accept+ out"
+		f := wire.Usagef("%s: accept+ is for clients that listen", e)
+		f.Hint = "remove accept+: servers always listen"
 		return f
 	}
 	return nil

@@ -78,7 +78,7 @@ func TestRuntimeFolder(t *testing.T) {
 	for _, tt := range []struct{ name, xdg, tmp, want string }{
 		{"where XDG has it", filepath.Join(temp, "xdg"), temp, filepath.Join(temp, "xdg", "rpcx")},
 		{"no XDG_RUNTIME_DIR", "", temp, filepath.Join(temp, "rpcx-")},
-		{"a relative one is none", "run", temp, filepath.Join(temp, "rpcx-")},
+		{"a relative one is ignored", "run", temp, filepath.Join(temp, "rpcx-")},
 		{"a long path", long, temp, filepath.Join(temp, "rpcx-")},
 		{"two long paths", long, long, "/tmp/rpcx-"},
 	} {
@@ -103,7 +103,7 @@ func TestRuntimeFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		err := rundir.Locked(dir, func() error { return rundir.Locked(dir, func() error { return nil }) })
-		if err == nil || !strings.Contains(err.Error(), "another process of ours has it") {
+		if err == nil || !strings.Contains(err.Error(), "another rpcx process has locked it") {
 			t.Errorf("locked twice: %v", err)
 		}
 	})

@@ -25,9 +25,9 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	}
 	r.ShowTo(o.Tap)
 	r.TellWork(o.Hook.Working)
-	o.Transport.Watch.Tell(wire.Fact{Step: "session", Text: fmt.Sprintf("%s is held by process %d, which is spoken to over %s", e, r.PID(), e.Socket)})
+	o.Transport.Watch.Tell(wire.Fact{Step: "session", Text: fmt.Sprintf("%s: process %d has the connection; rpcx uses its socket %s", e, r.PID(), e.Socket)})
 	if o.Tap != nil && o.Note != nil {
-		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only what comes for this command is shown", e)})
+		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends for %s: only messages to this command are shown", e)})
 	}
 	if len(o.Hooks) > 0 {
 		err = answerFunctions(r, e, o)
@@ -40,9 +40,9 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {
-			f := wire.Usagef("hooks belong to the connection: %s has its own", e)
+			f := wire.Usagef("hooks do not apply to %s: another process owns the connection", e)
 			if e.Session != "" {
-				f.Hint = "give --on where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --on …"
+				f.Hint = "give --on when you open the session: rpcx connect ENDPOINT --session " + e.Session + " --on …"
 			}
 			return f
 		}

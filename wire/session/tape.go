@@ -30,7 +30,7 @@ func CutShort(file string, t *transcript.Transcript) string {
 	if t.Cut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the tape %s ends inside line %d, which is left out", file, t.Cut)
+	return fmt.Sprintf("the tape %s ends inside line %d, which is skipped", file, t.Cut)
 }
 
 // startTape plays the server of the endpoint's tape at the other end of a pair. Its end function

@@ -28,7 +28,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 		return nil, err
 	}
 	if e.Reversed != "" {
-		return nil, wire.Usagef("%s: a tape is played to who connects", e)
+		return nil, wire.Usagef("%s: a tape is played to clients that connect; remove dial+ or accept+", e)
 	}
 	cfg, err := transportConfig(e, o, e.Spec().Transport.ServerBinary)
 	if err != nil {
@@ -78,7 +78,7 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 	var ends []func() error
 	switch {
 	case e.Socket != "":
-		return nil, nil, wire.Usagef("%s is connected already, and a tape begins with a new connection", e)
+		return nil, nil, wire.Usagef("%s is already connected, and a tape needs a new connection", e)
 	case e.Demo != "":
 		conn, ends, err = startDemo(e)
 	case e.Tape != "":

@@ -46,10 +46,10 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		return nil, err
 	}
 	if listen.Reversed != "" {
-		return nil, wire.Usagef("%s: who is recorded connects to us", listen)
+		return nil, wire.Usagef("%s: clients connect to rpcx to be recorded; remove dial+ or accept+", listen)
 	}
 	if to.Socket != "" {
-		return nil, wire.Usagef("%s is connected already: what it says is recorded where it is opened, with --record", to)
+		return nil, wire.Usagef("%s is already connected: record it with --record where it is opened", to)
 	}
 	t := &Wiretap{listen: listen, to: to, options: of, open: map[wire.Conn]bool{}}
 	t.ends, t.end = context.WithCancel(context.Background())

@@ -26,10 +26,10 @@ func parseHeader(b []byte) (Header, error) {
 		return h, errors.New(`no header: a tape begins with a line such as {"tape":1,"dialect":"jsonrpc"}`)
 	}
 	if err := scan.Valid(b, depth); err != nil {
-		return h, fmt.Errorf("the header is no JSON: %w", err)
+		return h, fmt.Errorf("the header is not JSON: %w", err)
 	}
 	if !scan.Equal(version, []byte("1")) {
-		return h, fmt.Errorf("tape version %s is not known here, only 1", scan.Compact(nil, version))
+		return h, fmt.Errorf("tape version %s is not supported; use 1", scan.Compact(nil, version))
 	}
 	for member, to := range map[string]*string{"endpoint": &h.Endpoint, "dialect": &h.Dialect, "rpcx": &h.Program} {
 		if err := text(scan.Get(b, member), to); err != nil {
@@ -45,7 +45,7 @@ func parseHeader(b []byte) (Header, error) {
 	}
 	var err error
 	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
-		return h, fmt.Errorf(`the header's "started" is no time such as 2026-01-31T12:00:00Z`)
+		return h, fmt.Errorf(`the header's "started" is not a time such as 2026-01-31T12:00:00Z`)
 	}
 	return h, nil
 }
@@ -95,7 +95,7 @@ func (l *Line) member(key, val []byte) (members, error) {
 	case "conn":
 		n, err := strconv.Atoi(string(val))
 		if err != nil || n < 0 {
-			return 0, errors.New(`"conn" is no number of a connection`)
+			return 0, errors.New(`"conn" is not a number of a connection`)
 		}
 		l.Conn = n
 		return 0, nil
@@ -193,7 +193,7 @@ const maxSeconds = 100 * 365 * 24 * 3600
 func (l *Line) setTime(val []byte) error {
 	seconds, err := strconv.ParseFloat(string(val), 64)
 	if err != nil || seconds < 0 || seconds > maxSeconds {
-		return errors.New(`"t" is no number of seconds since the start`)
+		return errors.New(`"t" is not a number of seconds since the start`)
 	}
 	l.Time = time.Duration(math.Round(seconds*1e6)) * time.Microsecond
 	return nil
@@ -222,20 +222,20 @@ func (l *Line) setBytes(key string, val []byte) error {
 	}
 	var err error
 	if l.Bytes, err = base64.StdEncoding.AppendDecode([]byte{}, []byte(s)); err != nil {
-		return errors.New(`"base64" is no base64`)
+		return errors.New(`"base64" is not valid base64`)
 	}
 	return nil
 }
 
 func (l *Line) setBind(val []byte) error {
 	if scan.Type(val) != 'o' {
-		return errors.New(`"bind" is no object of names and jq programs`)
+		return errors.New(`"bind" is not an object of names and jq programs`)
 	}
 	m := scan.ReadObject(val, depth)
 	for key, program, ok := m.Next(); ok; key, program, ok = m.Next() {
 		b := Binding{Name: scan.Key(key)}
 		if !wire.IsName(b.Name) {
-			return fmt.Errorf(`"bind": %q is no name: letters, digits and _`, b.Name)
+			return fmt.Errorf(`"bind": %q is not a name: use letters, digits and _`, b.Name)
 		}
 		if err := text(program, &b.Value); err != nil {
 			return fmt.Errorf(`"bind": the program of %q %w`, b.Name, err)
@@ -245,7 +245,7 @@ func (l *Line) setBind(val []byte) error {
 	return nil
 }
 
-var errNoText = errors.New("is no text")
+var errNoText = errors.New("is not a string")
 
 // text reads the string val, if there is one, into to.
 func text(val []byte, to *string) error {

@@ -54,7 +54,7 @@ var update = flag.Bool("update", false, "write what is said into testdata/spoken
 //	hangup, close      the other end closes, we do
 //	over TEXT          the connection has ended, with this error
 //	decode TEXT        of a codec: the messages are the lines ": TEXT" that follow
-//	encode JSON        of a codec: the message for an operation, likewise
+//	encode JSON        of a codec: the message for an operation, as the lines ": TEXT" that follow
 //	reply TEXT JSON    of a codec: what answers that message with the event
 func TestSpoken(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

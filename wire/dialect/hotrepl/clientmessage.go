@@ -60,7 +60,7 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 // is missing or of the wrong type; nil if there is none.
 func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
-		return refusal(kindInvalid, codeInvalidRequest, "The id is no string.")
+		return refusal(kindInvalid, codeInvalidRequest, "The id is not a string.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		kind := want[name]

@@ -48,7 +48,7 @@ func TestEvents(t *testing.T) {
 		},
 		{
 			"left out", `{"type":"eval_result","id":ID,"hasValue":true,"value":null,"truncated":true,"truncatedBytes":200000}`,
-			`item {"event":"log","level":"warning","message":"the host left the value out, or cut it: it is too long (truncatedBytes 200000)"}` + "\n" +
+			`item {"event":"log","level":"warning","message":"the host omitted or truncated the value: it is too long (truncatedBytes 200000)"}` + "\n" +
 				`response {"event":"data","data":null,"extra":{"truncated":true,"truncatedBytes":200000}}`,
 		},
 		{
@@ -62,7 +62,7 @@ func TestEvents(t *testing.T) {
 		{"an error of nobody's", `{"type":"error","error":{"message":"no"}}`, `response {"event":"error","message":"no"}`},
 		{"the same, as hosts have it that read no id", `{"type":"error","id":"","error":{"message":"no"}}`, `response {"event":"error","message":"no"}`},
 		{"no envelope", `{"type":"eval_error","id":ID,"error":"no"}`, `response {"event":"error","message":"no"}`},
-		{"nothing", `{"type":"eval_error","id":ID}`, `response {"event":"error","message":"the host says that it failed, and not why"}`},
+		{"nothing", `{"type":"eval_error","id":ID}`, `response {"event":"error","message":"the host reported a failure without a message"}`},
 		{
 			"a cancelled job", `{"type":"job_result","id":ID,"jobId":"j","state":"cancelled","status":"failed","artifacts":{},"durationMs":1,"error":{"kind":"cancelled","code":"jobCancelled","message":"no","retryable":false}}`,
 			`response {"event":"error","code":"jobCancelled","kind":"cancelled","message":"no","retryable":false,"job":"j","extra":{"state":"cancelled","status":"failed","artifacts":{},"durationMs":1}}`,
@@ -74,7 +74,7 @@ func TestEvents(t *testing.T) {
 		{"a tick that answers an eval", `{"type":"subscribe_result","id":ID,"seq":1,"hasValue":true,"value":1,"final":true,"durationMs":0}`, "invalid"},
 		{
 			"a job that failed in good order", `{"type":"job_result","id":ID,"jobId":"j","state":"failed","status":"ok","output":1,"artifacts":{},"durationMs":1}`,
-			`response {"event":"error","message":"the host says that it failed, and not why","job":"j","extra":{"state":"failed","status":"ok","output":1,"artifacts":{},"durationMs":1}}`,
+			`response {"event":"error","message":"the host reported a failure without a message","job":"j","extra":{"state":"failed","status":"ok","output":1,"artifacts":{},"durationMs":1}}`,
 		},
 		{"another type", `{"type":"surprise","id":ID,"value":1}`, `notification {"event":"data","data":{"type":"surprise","id":ID,"value":1}}`},
 		{"no JSON", `{"type":`, `invalid`},

@@ -103,7 +103,7 @@ func (c *codec) tick(m *wire.Message) {
 	}
 	if known && asked != typeSubscribe {
 		m.Final = true
-		malformedAnswer(m, "a "+m.Method+" is no answer to a "+asked)
+		malformedAnswer(m, "a "+m.Method+" is not a response to a "+asked)
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
@@ -124,7 +124,7 @@ func (c *codec) answer(m *wire.Message) {
 	}
 	m.Kind, m.Final = wire.Response, true
 	if known && !answersTo(asked, m) {
-		malformedAnswer(m, "a "+m.Method+" is no answer to a "+asked)
+		malformedAnswer(m, "a "+m.Method+" is not a response to a "+asked)
 		return
 	}
 	switch m.Method {
@@ -218,7 +218,7 @@ func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""
 	}
-	said := "the host left the value out, or cut it: it is too long"
+	said := "the host omitted or truncated the value: it is too long"
 	if n := scan.Get(raw, "truncatedBytes"); scan.Type(n) == 'n' {
 		said += fmt.Sprintf(" (truncatedBytes %.40s)", n)
 	}

@@ -52,7 +52,7 @@ func errorMessage(id wire.ID, e envelope) []byte {
 
 // readError reads an envelope. Missing or malformed members are left out; even a val that is not an envelope makes an error.
 func readError(val []byte) *wire.Error {
-	e := &wire.Error{Message: "the host says that it failed, and not why"}
+	e := &wire.Error{Message: "the host reported a failure without a message"}
 	if scan.Type(val) != 'o' {
 		if s, ok := scan.Text(val); ok && s != "" {
 			e.Message = s

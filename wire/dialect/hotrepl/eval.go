@@ -38,7 +38,7 @@ func (p *printout) Write(b []byte) (int, error) {
 // nil.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
-		return nil, envelope{kindUnsupported, "evaluatorMissing", "Nothing evaluates code here: the host has no runtime.", false, nil}
+		return nil, envelope{kindUnsupported, "evaluatorMissing", "The host has no runtime to evaluate code.", false, nil}
 	}
 	if ms <= 0 {
 		ms = s.cfg.limits.DefaultEvalTimeoutMs

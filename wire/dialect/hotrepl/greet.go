@@ -68,7 +68,7 @@ func check(raw json.RawMessage) error {
 	if v == nil {
 		v = []byte("none")
 	}
-	f := wire.NewFault(wire.Protocol, fmt.Sprintf("the host speaks version %.40s of hotrepl, rpcx speaks %s (protocolVersion)", v, version), nil)
+	f := wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, rpcx supports %s (protocolVersion)", v, version), nil)
 	f.Method = typeHandshake
 	return f
 }
@@ -224,7 +224,7 @@ func ask(ctx context.Context, caller dialect.Caller, kind string, members json.R
 }
 
 func malformed(kind string) error {
-	return wire.NewFault(wire.Protocol, "the host's "+kind+" is none", nil)
+	return wire.NewFault(wire.Protocol, "the host sent an invalid "+kind, nil)
 }
 
 // empty returns a catalog with what the handshake says and no methods.

@@ -242,7 +242,7 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 // messages of its own.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
-// number returns the whole part of a number; 0 if val is none or negative, and
+// number returns the whole part of a number; 0 if val is not a number, or negative, and
 // at most math.MaxInt32. JSON may write a whole number with a fraction or an
 // exponent.
 func number(val []byte) int {

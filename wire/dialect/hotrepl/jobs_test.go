@@ -99,7 +99,7 @@ func TestHostRefuses(t *testing.T) {
 			`> {"type":"ping","id":"a"}`, refuses("a", "unsupported_operation", "legacyMessageType", `Messages of the type \"ping\" were version 1's.`),
 			`> {"type":"odd","id":"a"}`, refuses("a", "invalid_request", "unknownMessageType", `There is no message of the type \"odd\".`),
 			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),
-			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is no string."),
+			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is not a string."),
 			`> {"type":"eval","id":"a","code":"`+strings.Repeat("x", 200)+`"}`,
 			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host takes 200 at most."),
 			`> {"type":"eval","id":"a","code":"wait"}`, `= 20ms`, `> {"type":"reset","id":"b"}`,
@@ -140,7 +140,7 @@ func TestReload(t *testing.T) {
 func TestNoRuntime(t *testing.T) {
 	host(t, backend{}, func(_ *server, g guestOf) {
 		g.play(`> {"type":"eval","id":"a","code":"1 + 1"}`,
-			`< {"type":"eval_error","id":"a","error":{"kind":"unsupported_operation","code":"evaluatorMissing","message":"Nothing evaluates code here: the host has no runtime.","retryable":false}}`,
+			`< {"type":"eval_error","id":"a","error":{"kind":"unsupported_operation","code":"evaluatorMissing","message":"The host has no runtime to evaluate code.","retryable":false}}`,
 			`> {"type":"complete","id":"c","code":"sl"}`, `< {"type":"complete_result","id":"c","completions":["slow"],"durationMs":0}`)
 	})
 }

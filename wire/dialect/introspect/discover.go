@@ -156,7 +156,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 		err = ctx.Err()
 	case old != nil:
 		d.current, d.fetched, err = old, nil, nil
-		d.warn("the service does not say what it offers now: what it said earlier is used, which may be out of date")
+		d.warn("the service did not return its schema: rpcx uses the cached one, which may be out of date")
 	case !lost(err):
 		d.unavailable = true
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -65,7 +65,7 @@ func TestReadModule(t *testing.T) {
 			`[{"name":"s_a","kind":"stream","params":{"properties":{}}},{"name":"s_b","kind":"stream"}]`, "",
 		},
 		{"in a circle", `["a"]`, `{"oneOf":[{"$ref":"#/$defs/A"}],"$defs":{"A":{"$ref":"#/$defs/A"}}}`, `[{"name":"s_a","kind":"stream","params":{"$ref":"#/$defs/A"}}]`, ""},
-		{"that is none", `["a"]`, `{"oneOf":5}`, `[{"name":"s_a","kind":"stream"}]`, ""},
+		{"an invalid one", `["a"]`, `{"oneOf":5}`, `[{"name":"s_a","kind":"stream"}]`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

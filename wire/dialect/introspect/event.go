@@ -160,7 +160,7 @@ func (c *codec) failure(ev *event, item []byte) {
 		}
 	}
 	if ev.Err.Message == "" && ev.Err.Code == nil {
-		ev.Err.Message = "the peer says that there was an error"
+		ev.Err.Message = "the peer reported an error without a message"
 	}
 	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // readers of errors look for "message"
 		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
@@ -226,11 +226,11 @@ func said(kind string, item []byte) string {
 	sentence := ""
 	switch {
 	case kind == "module_not_found" && module != "":
-		sentence = "there is no module " + strconv.Quote(module)
+		sentence = "unknown module " + strconv.Quote(module)
 	case kind == "method_not_found" && module != "":
 		sentence = "the module " + module + " has no method " + strconv.Quote(method)
 	case kind == "method_not_found" && method != "":
-		sentence = "there is no method " + strconv.Quote(method)
+		sentence = "unknown method " + strconv.Quote(method)
 	case kind == "invalid_params" && method != "":
 		sentence = method + ": " + text("reason")
 	default:

@@ -105,7 +105,7 @@ func TestEvents(t *testing.T) {
 		},
 		{
 			"guidance to a module", `{"type":"guidance","error_kind":"module_not_found","module":"storag","action":"call_service_schema"}`,
-			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"there is no module \"storag\"","extra":{"module":"storag"}}`,
+			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"unknown module \"storag\"","extra":{"module":"storag"}}`,
 		},
 		{
 			"guidance to params", `{"type":"guidance","error_kind":"invalid_params","method":"storage.tree_get","reason":"missing required field: tree_id","action":"custom","message":"The tree_id must be a valid UUID."}`,

@@ -54,7 +54,7 @@ func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 		d.current.Schemas[name], d.fetched[name], d.unsaved = schema, d.calls.Load(), true
 		return
 	}
-	text := "the service does not tell the schema of its module " + name
+	text := "the service did not return the schema of its module " + name
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		d.warn(text + ": no response within " + askBound.String())

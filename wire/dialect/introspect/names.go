@@ -23,7 +23,7 @@ func CheckName(method string, subscribe bool) error {
 	}
 	return &wire.Fault{
 		Kind: wire.Usage, Method: method,
-		Message: fmt.Sprintf("%q is no method: one is module_method, in lower case letters, digits and _", method),
+		Message: fmt.Sprintf("%q is not a method name: write module_method, in lower case letters, digits and _", method),
 		Hint:    "--no-check sends it anyway",
 	}
 }

@@ -74,7 +74,7 @@ func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 }
 
 func badDocument(what string) error {
-	return wire.NewFault(wire.Protocol, "the answer to rpc.discover is no OpenRPC document: "+what, nil)
+	return wire.NewFault(wire.Protocol, "the response to rpc.discover is not an OpenRPC document: "+what, nil)
 }
 
 func readInfo(c *catalog.Catalog, extra *builder, info []byte) {

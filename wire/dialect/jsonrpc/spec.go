@@ -57,7 +57,7 @@ func spec(name string, v Version) dialect.Spec {
 	}
 }
 
-// cancelMethod returns the notification that gives up a pending call: JSON-RPC
+// cancelMethod returns the notification that cancels a pending call: JSON-RPC
 // has none, the Language Server Protocol does, and its framing tells it.
 func cancelMethod(framing string) string {
 	if framing == "header" {

@@ -172,8 +172,8 @@ func tried(path string, p *load.Page) error {
 	return err
 }
 
-// read reads the dialect file of that name; it returns a Spec without a name if there
-// is none.
+// read reads the dialect file of that name; it returns a Spec without a name if the
+// file does not exist.
 func (l *Library) read(name string) (dialect.Spec, error) {
 	var p *load.Page
 	var err error

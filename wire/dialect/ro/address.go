@@ -23,8 +23,8 @@ type Address struct {
 	Parent      json.RawMessage
 }
 
-// Parse reads what a user types as a method: PATH:VERB, or a name as it stands
-// on the wire. A dotted name of two or three parts gets the structured fields,
+// Parse reads what a user types as a method: PATH:VERB, or a name as on
+// the wire. A dotted name of two or three parts gets the structured fields,
 // but for rpc.*; any other name has none.
 //
 //	user:create               user/42:get
@@ -134,7 +134,7 @@ func value(text string) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// dotted reads a method name as it stands on the wire. Names of two or three
+// dotted reads a method name as on the wire. Names of two or three
 // parts get structured fields, except rpc.*, which JSON-RPC reserves.
 func dotted(name string) Address {
 	if a := parted(name); a.Resource != "rpc" {

@@ -55,7 +55,7 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 }
 
 // answerless turns a message with an unknown id, a result and a reserved verb
-// into a request, which it must have been meant as, so that it is refused.
+// into a request, which it must have been meant as, to be refused.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
 	method, ok := scan.Text(f.method)

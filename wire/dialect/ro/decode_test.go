@@ -56,7 +56,7 @@ var decodings = map[string]string{
 = response id=1 body={"status":"accepted","job":"j"}
 > {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":2}
 = item id=2 method=job.return body=1 final`,
-	"a request_id that is none of ours, then the target": `
+	"a request_id that is not one of ours, then the target": `
 ? a:b
 > {"id":1,"result":{"status":"accepted","job":"j"}}
 = response id=1 body={"status":"accepted","job":"j"}
@@ -102,7 +102,7 @@ var decodings = map[string]string{
 = item method=job.yield body=1
 > {"\u006dethod":"job.yield"}
 = notification method=job.yield`,
-	"a notification of that name is none": `
+	"a notification of that name starts nothing": `
 > {"method":"job.yield","params":{"a":1}}
 = notification method=job.yield params={"a":1} body={"a":1}`,
 	"a result with an id of nobody's is a request, to be refused": `

@@ -116,7 +116,7 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = rest.EndOrNil()
 }
 
-// about stores what a member says about the peer; false if it is none of these.
+// about stores what a member says about the peer; false for other members.
 func (r *reader) about(key string, val []byte) bool {
 	text, _ := scan.Text(val)
 	switch key {

@@ -17,8 +17,8 @@ var schemaWords = map[string]bool{
 
 // schemaOf returns a description of params or of a result as a JSON Schema. It is
 // one already, or lists parameters in an array (names, or objects with a name
-// and a schema) or as members (type names or schemas). nil if it is none of
-// these.
+// and a schema) or as members (type names or schemas). nil for anything
+// else.
 func schemaOf(val []byte) json.RawMessage {
 	switch scan.Type(val) {
 	case 't', 'f':

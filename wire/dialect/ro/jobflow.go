@@ -37,8 +37,8 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		}
 		return poll.Lines(lines...), nil
 	}
-	f := refused("RO-JRPC has no way to cancel a job")
-	f.Hint = "a peer that can has a verb for it, to be called, such as job/JOB:cancel"
+	f := refused("RO-JRPC cannot cancel jobs")
+	f.Hint = "if the peer has a verb for it, call that, such as job/JOB:cancel"
 	return nil, f
 }
 

@@ -67,8 +67,8 @@ func (c *codec) response(m *wire.Message) {
 	}
 }
 
-// incoming reads a request of the peer. What is wrong with it is put into its
-// Err, so that it is judged in the order of the wire; the handler answers it.
+// incoming reads a request of the peer. Its problems are put into its
+// Err and judged in the order of the wire; the handler answers it.
 func (c *codec) incoming(m *wire.Message) {
 	word := m.Method
 	if word == handshake {

@@ -14,7 +14,7 @@ import (
 func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	runtime := h.server.runtime
 	if runtime == nil {
-		return nil, wire.NewError(wire.CodeNoMethod, "there is no runtime here: nothing can be evaluated")
+		return nil, wire.NewError(wire.CodeNoMethod, "this server has no runtime to evaluate code")
 	}
 	code, ok := scan.Text(scan.Get(in.Msg.Params, "code"))
 	if !ok {

@@ -89,7 +89,7 @@ func (o *openValue) note(key, val []byte, at int) {
 	}
 }
 
-// functionID returns the id of a function value; "" if obj is none.
+// functionID returns the id of a function value; "" if obj is not a function value.
 func functionID(obj []byte) string {
 	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id

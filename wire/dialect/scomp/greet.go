@@ -73,7 +73,7 @@ func check(body json.RawMessage) error {
 	what := ""
 	switch {
 	case scan.Type(body) != 'o':
-		what = "it is no object"
+		what = "it is not an object"
 	case scan.String(scan.Get(body, "protocol")) != protocol:
 		what = `its protocol is not "` + protocol + `"`
 	case scan.String(scan.Get(body, sessionWord)) == "":

@@ -52,7 +52,7 @@ func TestDecode(t *testing.T) {
 		{"without an input", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":"n"}}`, `request id=1 method=n`},
 		{"without a name", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"input":1}}`, `request id=1 method=invoke params=1 body=1 error=invoke needs the name of a binding, or a function reference (code -32602)`},
 		{"without params", `{"jsonrpc":"2.0","id":1,"method":"invoke"}`, `request id=1 method=invoke error=invoke needs the name of a binding, or a function reference (code -32602)`},
-		{"a name that is none", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":5}}`, `request id=1 method=invoke error=invoke needs the name of a binding, or a function reference (code -32602)`},
+		{"an unknown name", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"name":5}}`, `request id=1 method=invoke error=invoke needs the name of a binding, or a function reference (code -32602)`},
 		{"an unknown function", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"ref":"f9","input":1}}`, `request id=1 method=ref:f9 params=1 body=1 error=unknown function reference: f9 (code -32000) data={"kind":"RefError"}`},
 		{"an unknown function, as a value", `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"function":{"$fn":"f9"}}}`, `request id=1 method=ref:f9 error=unknown function reference: f9 (code -32000) data={"kind":"RefError"}`},
 		{"a handshake after ours", `{"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1"}}`, `request id=1 method=handshake params={"protocol":"0.1"} body={"protocol":"0.1"} error=a second handshake (code -32600) data={"kind":"HandshakeError"}`},

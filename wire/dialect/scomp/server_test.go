@@ -253,7 +253,7 @@ func TestGreetings(t *testing.T) {
 		{"a good one", "", `"result":{"protocol":"0.1","sessionId":"s"}`, "", ""},
 		{"another protocol", "", `"result":{"protocol":"0.2","sessionId":"s"}`, `its protocol is not "0.1": {"protocol":"0.2","sessionId":"s"}`, wire.Protocol},
 		{"no session", "", `"result":{"protocol":"0.1"}`, `it has no sessionId: {"protocol":"0.1"}`, wire.Protocol},
-		{"no object", "", `"result":"hi"`, `it is no object: "hi"`, wire.Protocol},
+		{"no object", "", `"result":"hi"`, `it is not an object: "hi"`, wire.Protocol},
 		{"a refusal", "", `"error":{"code":-32600,"message":"go away"}`, `the handshake was refused: go away (code -32600)`, wire.Protocol},
 		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old is not there any more: the server began new in its place`, wire.Unreachable},
 		{"a session that is there", "old", `"result":{"protocol":"0.1","sessionId":"old"}`, ``, ""},

@@ -115,10 +115,10 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		}
 	}
 	if len(op.Funcs) > 0 && c.o.OneWay {
-		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need both directions, which HTTP has not", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "callbacks need both directions, and HTTP has one", nil)
 	}
 	if len(op.Funcs) > 0 && op.Kind == dialect.Notify {
-		return wire.Message{}, wire.NewFault(wire.Usage, "a callback lives as long as its call, and a notification is none", nil)
+		return wire.Message{}, wire.NewFault(wire.Usage, "a callback lives as long as its call: notifications cannot have one", nil)
 	}
 	r := request{method: op.Method, params: op.Params, funcs: op.Funcs, values: x.Values, codec: c}
 	if err := r.encode(); err != nil {

@@ -61,7 +61,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		"callbacks need both directions":   {dialect.CodecOptions{OneWay: true}, dialect.Op{Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
 		"a callback can only be an argume": {dialect.CodecOptions{}, dialect.Op{Method: "object.destroy", Params: raw(`{"a":null}`), Funcs: map[string]string{"/a": "a"}}},
-		"a notification is none":           {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
+		"notifications cannot have one":    {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Notify, Method: "f", Params: raw(`[null]`), Funcs: map[string]string{"/0": "a"}}},
 		"not part of this dialect":         {dialect.CodecOptions{}, dialect.Op{Kind: dialect.Subscribe, Method: "f"}},
 		"stands for no dict":               {dialect.CodecOptions{}, dialect.Op{Method: "f", Params: raw(`[{"$remote":1}]`)}},
 	} {
@@ -103,7 +103,7 @@ func TestResults(t *testing.T) {
 		{dialect.Op{Method: "f"}, `"result":null`, `null`, wire.Response, ""},
 		{dialect.Op{Method: "f"}, `"result":{"type":"null"},"error":null`, `null`, wire.Response, ""},
 		{dialect.Op{Method: "f", Extra: raw(`{"values":true}`)}, `"result":{"type":"int","value":7}`, `{"type":"int","value":7}`, wire.Response, ""},
-		{dialect.Op{Method: "f"}, `"result":7`, ``, wire.Invalid, "7 is no transport value"},
+		{dialect.Op{Method: "f"}, `"result":7`, ``, wire.Invalid, "7 is not a transport value"},
 		{dialect.Op{Method: "f"}, `"error":"boom"`, ``, wire.Response, "boom"},
 		{dialect.Op{Method: "f"}, `"error":{"code":-32000,"message":"m"},"result":{"type":"int","value":7}`, ``, wire.Response, "m"},
 		{dialect.Op{Method: "object.destroy"}, `"result":null`, `null`, wire.Response, ""},
@@ -117,7 +117,7 @@ func TestResults(t *testing.T) {
 			`"result":{"id":"9","more":1}`,
 			`{"$remote":{"library":"","class":"Config","id":"9"}}`, wire.Response, "",
 		},
-		{dialect.Op{Method: "object.new"}, `"result":{"id":9}`, ``, wire.Invalid, "is no reference"},
+		{dialect.Op{Method: "object.new"}, `"result":{"id":9}`, ``, wire.Invalid, "is not a reference"},
 	} {
 		m := decoded(t, calling(t, c.op), `{"jsonrpc":"2.0","id":1,`+c.say+`}`)
 		if m.Kind != c.kind || c.want != "" && string(m.Body) != c.want || m.Kind == wire.Response && !m.Final {

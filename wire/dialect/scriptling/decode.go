@@ -102,7 +102,7 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	}
 	r, ok := readRef(val)
 	if !ok {
-		return nil, fmt.Errorf("%s is no reference to an object", excerpt(val))
+		return nil, fmt.Errorf("%s is not a reference to an object", excerpt(val))
 	}
 	r.library = cmp.Or(r.library, c.library())
 	r.class = cmp.Or(r.class, k.class)
@@ -136,7 +136,7 @@ func broken(m *wire.Message, what string) wire.Message {
 }
 
 // inbound reads a request of the peer. A host.log becomes an item beside the
-// latest call, so that it is shown in order.
+// latest call, to be shown in order.
 func (c *codec) inbound(m *wire.Message) {
 	if v := scan.Get(m.Raw, "jsonrpc"); v != nil && string(v) != `"2.0"` {
 		c.refuse(m, wire.CodeInvalidRequest, "jsonrpc is not \"2.0\"")

@@ -116,10 +116,10 @@ func checkGreeting(said []byte) error {
 	}
 	version, transport := scan.Get(said, "protocol"), scan.Get(said, "transport")
 	if text, ok := scan.Text(version); !ok || text != Version {
-		return bad("the plugin speaks version %s of the protocol, we speak %q", excerpt(version), Version)
+		return bad("the plugin uses version %s of the protocol, rpcx supports %q", excerpt(version), Version)
 	}
 	if text, ok := scan.Text(transport); !ok || text != "json" {
-		return bad("the plugin wants the transport %s, we have %q", excerpt(transport), "json")
+		return bad("the plugin requires the transport %s, rpcx uses %q", excerpt(transport), "json")
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func valueType(val []byte) (string, error) {
 		return "", nil
 	case 'o':
 	default:
-		return "", fmt.Errorf("%s is no transport value", excerpt(val))
+		return "", fmt.Errorf("%s is not a transport value", excerpt(val))
 	}
 	kind := scan.Get(val, "type")
 	text, isText := scan.Text(kind)

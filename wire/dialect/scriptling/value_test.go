@@ -90,8 +90,8 @@ func TestValuesOfOthers(t *testing.T) {
 
 func TestBadValues(t *testing.T) {
 	for value, want := range map[string]string{
-		`42`:                                     "42 is no transport value",
-		`[1]`:                                    "[1] is no transport value",
+		`42`:                                     "42 is not a transport value",
+		`[1]`:                                    "[1] is not a transport value",
 		`{"type":"INT","value":1}`:               `unsupported transport value type "INT"`,
 		`{"type":"tuple"}`:                       `unsupported transport value type "tuple"`,
 		`{"type":5}`:                             "the type of a transport value is 5",
@@ -101,7 +101,7 @@ func TestBadValues(t *testing.T) {
 		`{"type":"string"}`:                      "type string holds nothing",
 		`{"type":"list","items":{}}`:             "a list of transport values belongs stands {}",
 		`{"type":"dict","entries":[]}`:           "named transport values belong stands []",
-		`{"type":"list","items":[3]}`:            "3 is no transport value",
+		`{"type":"list","items":[3]}`:            "3 is not a transport value",
 		`{"type":"callback","callback":{}}`:      "type callback holds {}",
 		`{"type":"remote","remote":{"id":7}}`:    "type remote holds",
 		`{"type":"int","value":1e999999999}`:     "out of range",

@@ -24,8 +24,8 @@ const (
 
 // The errors of connections that ended without one of the transport.
 var (
-	ErrOurs = errors.New("the connection was closed here")
-	ErrLeft = errors.New("the peer left before its answers")
+	ErrOurs = errors.New("rpcx closed the connection")
+	ErrLeft = errors.New("the peer closed the connection before its responses")
 )
 
 // An Ending records how far a connection has ended, and why. It has no lock: it is used under that of the connection.

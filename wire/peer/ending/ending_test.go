@@ -57,11 +57,11 @@ func TestWhyAConnectionEnds(t *testing.T) {
 
 func TestFaultsNameTheMethodOnce(t *testing.T) {
 	e := Ending{Ours: true}
-	if f := e.Fault(nil, "add"); f.Message != `the connection was closed here, before "add" was sent` || f.Method != "add" {
+	if f := e.Fault(nil, "add"); f.Message != `rpcx closed the connection, before "add" was sent` || f.Method != "add" {
 		t.Error(f.Message, f.Method)
 	}
 	e.Stop(errTorn)
-	if f := e.Fault(io.EOF, ""); f.Message != "the connection was closed here, before the message was sent" {
+	if f := e.Fault(io.EOF, ""); f.Message != "rpcx closed the connection, before the message was sent" {
 		t.Error(f.Message)
 	}
 	named := &wire.Fault{Kind: wire.IO, Method: "sub"}

@@ -159,7 +159,7 @@ func (u *upstream) ended(conv session.Conversation) {
 		all = append(all, c)
 	}
 	u.mu.Unlock()
-	reason := "the peer has gone"
+	reason := "the peer closed the connection"
 	if err := conv.Err(); err != nil {
 		reason = err.Error()
 	}

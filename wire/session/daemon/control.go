@@ -131,7 +131,7 @@ func (c *Control) Next(ctx context.Context, method string, lease time.Duration, 
 	}
 	var call inbox.Request
 	if err := json.Unmarshal(line, &call); err != nil {
-		return wire.NewFault(wire.Protocol, "the session gave what is no call", err)
+		return wire.NewFault(wire.Protocol, "the session sent an invalid call", err)
 	}
 	if err := show(line); err != nil {
 		return err

@@ -196,7 +196,7 @@ func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wi
 		return st.Next(ctx)
 	}
 	late := &wire.Fault{
-		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("%s was not answered within %v", method, h.options.FirstAnswerTimeout),
+		Kind: wire.Timeout, Method: method, Message: fmt.Sprintf("no response to %s within %v", method, h.options.FirstAnswerTimeout),
 		Hint: "--timeout changes the limit",
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.options.FirstAnswerTimeout, late)

@@ -130,7 +130,7 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 	w := newWorld(t, "")
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
 	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, FirstAnswerTimeout: 300 * time.Millisecond})
-	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "ticks was not answered within 300ms" {
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "no response to ticks within 300ms" {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	go func() { finished <- done.Finish(t.Context()) }()
 	// Its own request is rejected; what comes from now on is for another.
 	m, _, err := done.Recv()
-	if err != nil || !strings.Contains(string(m.Raw), "nobody is left to answer") {
+	if err != nil || !strings.Contains(string(m.Raw), "the process that answered requests has ended") {
 		t.Errorf("got %s, %v", m.Raw, err)
 	}
 	if err := <-finished; err != nil {

@@ -40,7 +40,7 @@ func (h *host) farEnded() error {
 	if err := h.conv.Err(); err != nil {
 		return err
 	}
-	return wire.NewFault(wire.Closed, "the peer has gone", nil)
+	return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
 }
 
 // probation waits up to 100 ms for a child that has sent nothing: most that cannot

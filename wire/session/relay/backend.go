@@ -53,7 +53,7 @@ func (l PeerBackend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, e
 func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	describe := l.Codec.Abilities().Describe
 	if describe == nil {
-		return nil, wire.Usagef("the dialect has no way to ask what the peer offers")
+		return nil, wire.Usagef("the dialect has no request for the catalog")
 	}
 	return catalog.Received(describe(ctx, l.Caller))
 }

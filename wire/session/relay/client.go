@@ -184,7 +184,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 // Event returns the event of m as the other process has decoded it.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
-		return wire.NewFault(wire.Protocol, "the conversation sent a message that is no event", nil)
+		return wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
 	}
 	*ev = *m.Event
 	return nil

@@ -72,7 +72,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 		case e.Session != "" && rundir.IsGone(err):
 			return nil, rundir.Ended(e.Session, err)
 		default:
-			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no conversation is there any more", e), err)
+			return nil, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: the conversation has ended", e), err)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	switch err := FromRPC(err); {
 	case err == nil:
 		if e.Dialect != "" && e.Dialect != r.hello.Dialect {
-			return wire.Usagef("%s speaks %s, not %s", e, r.hello.Dialect, e.Dialect)
+			return wire.Usagef("%s has dialect %s, not %s", e, r.hello.Dialect, e.Dialect)
 		}
 		return nil
 	case ctx.Err() != nil:
@@ -100,7 +100,7 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	case e.Session != "" && wire.AsFault(err) != nil:
 		return err // why it did not come to life
 	default:
-		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s does not answer as a conversation does", e), err)
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s is not an rpcx conversation", e), err)
 	}
 }
 

@@ -53,7 +53,7 @@ func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
-		return wire.NewFault(wire.Protocol, "the conversation sent what is no failure", err)
+		return wire.NewFault(wire.Protocol, "the conversation sent an invalid failure", err)
 	}
 	return c.failure()
 }

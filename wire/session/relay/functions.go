@@ -109,7 +109,9 @@ func (b withFunctions) Bind(c dialect.Caller) dialect.Responder {
 }
 
 // functionGone returns the error for a call of a function whose process has ended.
-func functionGone() error { return wire.NewError(wire.CodeServer, "the function is gone") }
+func functionGone() error {
+	return wire.NewError(wire.CodeServer, "the process that defined the function has ended")
+}
 
 type functionResponder struct {
 	dialect.Responder

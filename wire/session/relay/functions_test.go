@@ -73,7 +73,7 @@ func TestFunctionsAnswer(t *testing.T) {
 		{someone{}, true, broken, `item "here"; "here" broken`},
 		{failing{err: broken}, true, nil, ` broken`},
 		{failing{err: broken}, false, nil, ` broken`},
-		{failing{err: wire.NewFault(wire.Closed, "it has gone", nil)}, true, nil, ` the function is gone`},
+		{failing{err: wire.NewFault(wire.Closed, "it has gone", nil)}, true, nil, ` the process that defined the function has ended`},
 	} {
 		f := &Functions{}
 		name := f.enter(&Process{client: c.client}, "f")

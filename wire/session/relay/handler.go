@@ -96,7 +96,7 @@ type wireOp struct {
 func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
-		return dialect.Op{}, "", wire.NewFault(wire.Usage, "no operation: "+err.Error(), err)
+		return dialect.Op{}, "", wire.NewFault(wire.Usage, "invalid operation: "+err.Error(), err)
 	}
 	for at, name := range w.Funcs {
 		w.Funcs[at] = h.socket.enter(h, name)

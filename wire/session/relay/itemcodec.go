@@ -83,7 +83,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
-		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no message", err)
+		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid message", err)
 	}
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
 	if p.Text != nil {
@@ -99,7 +99,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	case p.Event != nil:
 		ev := *p.Event
 		if ev.Kind >= wire.Opened || ev.Kind == wire.Failure && ev.Err == nil {
-			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent what is no event", nil)
+			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
 		}
 		if data != nil {
 			ev.Data = data

@@ -26,7 +26,7 @@ func TestPacked(t *testing.T) {
 		"a gap":       {wire.Message{Kind: wire.Item}, wire.Event{Kind: wire.Gap, Missed: 3}},
 		"an error":    {wire.Message{Kind: wire.Response, Raw: []byte(`{}`)}, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(7, "no")}},
 		"a log line":  {wire.Message{Kind: wire.Notification, Raw: []byte("[]")}, wire.Event{Kind: wire.Log, Level: "warn", Message: "<é>"}},
-		"the far end": {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
+		"the peer":    {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := unpack(pack(tt.m, tt.ev, nil))

@@ -93,7 +93,7 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 // pipe finds the pipe that a request is about.
 func (h *Process) pipe(in *dialect.Inbound) (r rawRequest, pipe SharedPipe, err error) {
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
-		return r, nil, wire.Usagef("no raw traffic: %v", err)
+		return r, nil, wire.Usagef("invalid raw request: %v", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,7 +133,7 @@ type remotePipe struct {
 
 func (r *Client) Raw() (RawPipe, error) {
 	if r.hello.Session == "" {
-		return nil, wire.Usagef("connect needs a connection of its own, or a session: a hook's @ takes call and subscribe")
+		return nil, wire.Usagef("connect needs its own connection or a session; in a hook, @ works with call and subscribe")
 	}
 	st, err := r.stream(context.Background(), "raw", nil)
 	if err != nil {

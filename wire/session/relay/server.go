@@ -84,7 +84,7 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("binding the socket that hooks call back on: %w", err)
+		return nil, fmt.Errorf("cannot create the socket for hooks: %w", err)
 	}
 	s := New(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true})
 	s.Serve()

@@ -26,8 +26,8 @@ func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
 	}
-	f := wire.Usagef("%s is no name of a session", wire.Quote(name))
-	f.Hint = "a name is up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
+	f := wire.Usagef("%s is not a valid session name", wire.Quote(name))
+	f.Hint = "a name has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit"
 	return f
 }
 
@@ -89,14 +89,14 @@ func Claim(name string) (net.Listener, string, error) {
 		return nil, "", wire.NewFault(wire.Usage, "a session needs Unix sockets, which this system does not have (Windows has them since version 10)", err)
 	}
 	if err != nil && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.IO, "binding the session's socket: "+err.Error(), err)
+		err = wire.NewFault(wire.IO, "cannot create the session's socket: "+err.Error(), err)
 	}
 	return l, path, err
 }
 
 func conflict(name string) *wire.Fault {
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil)
-	f.Hint = "rpcx session close " + name + " ends it; --ensure takes it where it is the same"
+	f.Hint = "rpcx session close " + name + " ends it; --ensure uses it if its options are the same"
 	return f
 }
 
@@ -107,7 +107,7 @@ func CleanUp(path, name string, cause error) error {
 		Sweep(dir)
 		return nil
 	})
-	return Absent(fmt.Sprintf("session %s is gone: its process was killed", name), cause)
+	return Absent(fmt.Sprintf("session %s has ended: its process was killed", name), cause)
 }
 
 // Ended returns a session that was there a moment ago.
@@ -146,9 +146,9 @@ func Silent(name string, pid int, cause error) error {
 		why = "its process is stopped (kill -CONT lets it go on)"
 	}
 	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer: %s", name, why), cause)
-	f.Hint = "end that process (rpcx session: " + name + ") if it is no use any more"
+	f.Hint = "end that process (rpcx session: " + name + ") if you no longer need it"
 	if pid > 0 {
-		f.Hint = fmt.Sprintf("kill -9 %d ends it, if it is no use any more", pid)
+		f.Hint = fmt.Sprintf("kill -9 %d ends it if you no longer need it", pid)
 	}
 	return f
 }

@@ -20,12 +20,12 @@ func checkOwn(dir string) error {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || (ok && int(st.Uid) != os.Getuid()) {
-		f := wire.Usagef("%s is not a folder of ours", dir)
+		f := wire.Usagef("%s is not a directory of this user", dir)
 		f.Hint = otherPlace(dir)
 		return f
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return wire.Usagef("%s can be entered by others (mode %04o); it must be 0700", dir, perm)
+		return wire.Usagef("other users can enter %s (mode %04o); its mode must be 0700", dir, perm)
 	}
 	return nil
 }
@@ -33,9 +33,9 @@ func checkOwn(dir string) error {
 // otherPlace returns what to do if dir cannot be used: any user may create a directory with that name in the temporary one.
 func otherPlace(dir string) string {
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
-		return "remove it, or name another folder in XDG_RUNTIME_DIR"
+		return "remove it, or name another directory in XDG_RUNTIME_DIR"
 	}
-	return "somebody else has made it: set XDG_RUNTIME_DIR to a folder that is yours alone"
+	return "another user created it: set XDG_RUNTIME_DIR to a directory of your own"
 }
 
 // A lock is the directory itself, locked.

@@ -39,7 +39,7 @@ func Make() (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", wire.NewFault(wire.Usage, "making the folder for sockets: "+err.Error(), err)
+		return "", wire.NewFault(wire.Usage, "cannot create the socket directory: "+err.Error(), err)
 	}
 	return dir, checkOwn(dir)
 }
@@ -56,7 +56,7 @@ func runtimePlace() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", wire.Usagef("the path of a socket may have %d bytes: %s is too long", maxSocketPath, places[0])
+	return "", wire.Usagef("the path of a socket can have at most %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
 // Existing returns the directory for sockets; "" if there is none.
@@ -72,7 +72,7 @@ func Existing() (string, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return "", nil
 	case wire.AsFault(err) == nil:
-		err = wire.NewFault(wire.Usage, "the folder for sockets: "+err.Error(), err)
+		err = wire.NewFault(wire.Usage, "the socket directory: "+err.Error(), err)
 	}
 	return "", err
 }
@@ -95,7 +95,7 @@ func Locked(dir string, f func() error) error {
 		had, err := d.take()
 		switch {
 		case err == nil && !had && time.Now().After(end):
-			err = fmt.Errorf("another process of ours has it for more than %v", lockBound)
+			err = fmt.Errorf("another rpcx process has locked it for more than %v", lockBound)
 		case err == nil && !had:
 			continue
 		case err == nil:

@@ -47,8 +47,8 @@ type policy interface {
 	// choose returns the play and the entry of a live request or notification,
 	// and reports differences; None refuses the message.
 	choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32)
-	// answered handles the live response to entry i, a local request, and returns the response's entry; None if there is
-	// none.
+	// answered handles the live response to entry i, a local request, and returns the response's entry, or None
+	// without one.
 	answered(p *play, i int32, msg []byte) int32
 	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next call (0:
 	// none is needed); over ends the conversation.

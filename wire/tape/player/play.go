@@ -85,8 +85,8 @@ func (p *play) begin(i int32) bool {
 	return mark&begun == 0
 }
 
-// find returns the entry of msg, which is not a response: the first unused one that equals it, else the last; None if there
-// is none.
+// find returns the entry of msg, which is not a response: the first unused one that equals it, else the last; None without
+// one.
 func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	hash := p.rules.HashBytes(msg)
 	if json {

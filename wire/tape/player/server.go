@@ -154,7 +154,7 @@ func (s *serving) strict(c *conn, parsed match.Parsed, msg []byte, json bool) (*
 	p := s.e.play(s.e.primary)
 	next := p.nextTheirs()
 	if next == transcript.None {
-		s.refuse(c, parsed, msg, match.Difference{Kind: match.Unknown, Text: "the tape is over"})
+		s.refuse(c, parsed, msg, match.Difference{Kind: match.Unknown, Text: "the tape has ended"})
 		return nil, transcript.None
 	}
 	e, called := p.track.Entry(next), parsed.Method == p.track.Method(int(next))

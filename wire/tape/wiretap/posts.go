@@ -48,7 +48,7 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	p := &Posts{server: server, rules: match.NewRules(shape, nil), rec: rec, wait: map[string]*post{}, open: map[string]*post{}}
 	p.lost = sync.OnceFunc(func() {
 		if warn != nil {
-			warn("the peer says something while no POST is open: that is on the tape alone")
+			warn("the peer sent a message outside of a POST: it is only on the tape")
 		}
 	})
 	if _, ok := server.(wire.Exchanger); !ok {

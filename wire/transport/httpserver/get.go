@@ -19,7 +19,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	body, err := h.c.Gets[r.URL.Path](scheme + "://" + r.Host + h.path)
 	if err != nil {
 		h.c.Warnf("GET %s: %v", r.URL.Path, err)
-		refuse(w, http.StatusInternalServerError, "this could not be answered")
+		refuse(w, http.StatusInternalServerError, "internal error")
 		return
 	}
 	head := w.Header()

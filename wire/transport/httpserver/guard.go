@@ -38,11 +38,11 @@ type guard struct {
 // client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
-		return nil, transport.Usage("%s: a listener has no user and password; --token @FILE demands a token", a.Scheme)
+		return nil, transport.Usage("%s: a listen address has no user and password; require a token with --token @FILE", a.Scheme)
 	}
 	path, query, _ := strings.Cut(a.URLPath, "?")
 	if query != "" {
-		return nil, transport.Usage("%s: a listener has no query", a.Scheme)
+		return nil, transport.Usage("%s: a listen address has no query", a.Scheme)
 	}
 	g.path, g.websock = cmp.Or(path, "/"), a.WebSocket()
 	if a.Path != "" {
@@ -125,11 +125,11 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
-		no.status, no.why = http.StatusForbidden, "this listener has no such host name"
+		no.status, no.why = http.StatusForbidden, "the Host header names another host"
 	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r):
 		no.status, no.why = http.StatusNotFound, "no such path"
 	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
-		no.status, no.why = http.StatusForbidden, "this listener takes nothing from pages of that origin"
+		no.status, no.why = http.StatusForbidden, "this origin is not allowed"
 	}
 	return no
 }
@@ -139,13 +139,13 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	post := r.Method == http.MethodPost
 	switch {
 	case !g.authorized(r):
-		no = refusal{http.StatusUnauthorized, "a bearer token is needed", "WWW-Authenticate", "Bearer"}
+		no = refusal{http.StatusUnauthorized, "a bearer token is required", "WWW-Authenticate", "Bearer"}
 	case isUpgrade(r), g.c.Relay != nil && !post, // browsers send such a body only after a preflight
 		g.inSession(r), g.isGet(r):
 	case g.c.NoPosts, g.websock && !post:
-		no = refusal{http.StatusUpgradeRequired, "this is a WebSocket", "Upgrade", "websocket"}
+		no = refusal{http.StatusUpgradeRequired, "use a WebSocket", "Upgrade", "websocket"}
 	case !post:
-		no = refusal{http.StatusMethodNotAllowed, "messages are posted", "Allow", g.methods()}
+		no = refusal{http.StatusMethodNotAllowed, "use POST", "Allow", g.methods()}
 	case !postsJSON(r):
 		no = refusal{http.StatusUnsupportedMediaType, "the Content-Type must be application/json", "Accept", "application/json"}
 	}

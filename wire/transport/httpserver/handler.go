@@ -114,10 +114,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 	var large *http.MaxBytesError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refuse(w, http.StatusRequestTimeout, "the body is too slow")
+		refuse(w, http.StatusRequestTimeout, "the body arrived too slowly")
 		return nil, false
 	case errors.As(err, &large), wire.AsFault(err) != nil:
-		refuse(w, http.StatusRequestEntityTooLarge, "a message may have %d bytes", max)
+		refuse(w, http.StatusRequestEntityTooLarge, "a message can have at most %d bytes", max)
 		return nil, false
 	case err != nil:
 		if !errors.Is(err, io.ErrUnexpectedEOF) {

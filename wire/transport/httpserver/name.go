@@ -23,7 +23,7 @@ func (h *handler) names(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set(h.c.Name.Header, h.name)
-	refuse(w, h.c.Name.Again, "to be sent again with the header %s", h.c.Name.Header)
+	refuse(w, h.c.Name.Again, "send the request again with the header %s", h.c.Name.Header)
 	return true
 }
 

@@ -22,7 +22,7 @@ const settle = 20 * time.Millisecond
 
 // ErrNoStream is returned by Send for a message that cannot be sent in answer to a
 // POST, because its client accepts one answer and no event stream.
-var ErrNoStream = errors.New("the peer accepts one answer and no event stream")
+var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
 // A postConn is one POST to a listener: Recv returns its body and then io.EOF, and messages sent until Close are the
 // response. It is a wire.SingleExchange and a wire.Batcher.

@@ -25,7 +25,7 @@ type answerer struct {
 func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	defer c.enter()()
 	if !takesEvents(r) {
-		refuse(w, http.StatusNotAcceptable, "an event stream (text/event-stream) is all that there is here")
+		refuse(w, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read, for as long as it lasts
@@ -41,7 +41,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Unlock()
 	if a.s == nil {
-		refuse(w, http.StatusBadRequest, "what came behind that event is not kept")
+		refuse(w, http.StatusBadRequest, "the events after that one are no longer available")
 		return
 	}
 	a.begin()
@@ -126,7 +126,7 @@ func (a *answerer) last() {
 	case len(events) > 0:
 		a.whole(events)
 	case !a.begun:
-		refuse(a.w, http.StatusNotFound, "the session is over")
+		refuse(a.w, http.StatusNotFound, "the session has ended")
 	}
 }
 

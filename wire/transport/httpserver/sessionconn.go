@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errSessionEnded   = errors.New("the client has ended its session")
+	errSessionEnded   = errors.New("the client ended its session")
 	errRefused        = errors.New("the message that begins the session was refused")
 	errSessionIdle    = errors.New("the session was idle for too long")
 	errListenerClosed = errors.New("the listener is closed")
@@ -232,7 +232,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	for _, id := range owes {
 		if c.owing(id) != nil {
 			c.mu.Unlock()
-			refuse(w, http.StatusBadRequest, "a request of that id is being answered")
+			refuse(w, http.StatusBadRequest, "a request with that id is pending")
 			return
 		}
 	}
@@ -261,7 +261,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	case c.posted <- msg:
 		return true
 	case <-c.over:
-		refuse(w, http.StatusNotFound, "the session is over")
+		refuse(w, http.StatusNotFound, "the session has ended")
 	case <-r.Context().Done():
 	}
 	return false

@@ -60,7 +60,7 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	s := h.sessions
 	for name, values := range s.rules.Values {
 		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
-			refuse(w, http.StatusBadRequest, "%s: %.40q is none that is spoken here", name, got)
+			refuse(w, http.StatusBadRequest, "%s: %.40q is not supported", name, got)
 			return nil, true
 		}
 	}
@@ -115,7 +115,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 	}
 	if full {
 		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusServiceUnavailable, "there are %d sessions already", maxSessions)
+		refuse(w, http.StatusServiceUnavailable, "the limit of %d sessions is reached", maxSessions)
 		return
 	}
 	if !h.hand(r.Context(), c) {

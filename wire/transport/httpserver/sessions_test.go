@@ -117,7 +117,7 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 		}
 		close(others)
 	}()
-	if status, body := ask("3"); status != http.StatusBadRequest || body != "X-Version: \"3\" is none that is spoken here\n" {
+	if status, body := ask("3"); status != http.StatusBadRequest || body != "X-Version: \"3\" is not supported\n" {
 		t.Errorf("%d %q", status, body)
 	}
 	select {

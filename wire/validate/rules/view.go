@@ -50,7 +50,7 @@ const (
 	kindNotification = "notification"
 	kindResponse     = "response"
 	kindBatch        = "batch"  // an array of messages, each of which is seen on its own, too
-	kindOther        = "other"  // JSON that is none of those
+	kindOther        = "other"  // other JSON
 	kindText         = "text"   // not JSON
 	kindBinary       = "binary" // not even UTF-8
 	kindNoise        = "noise"  // text that a child printed beside its messages

@@ -111,8 +111,8 @@ func TestOpen(t *testing.T) {
 		{"catalog.json#x.z.params", "", "", "it has no method x.z; did you mean x.y?"},
 		{"catalog.json#x.y.foo", "", "", `"x.y.foo" is neither a /pointer nor METHOD.params nor METHOD.result`},
 		{"defs.json#a.params", "", "", "it has no methods: a part of it is named by a /pointer"},
-		{"defs.json#/nothing", "", "", "there is nothing at /nothing"},
-		{"up.json", "", "", "$ref to rpcx:///outside.json: it is not below the schema's folder, and nothing is fetched"},
+		{"defs.json#/nothing", "", "", "nothing found at /nothing"},
+		{"up.json", "", "", "$ref to rpcx:///outside.json: it is not below the schema's directory, and rpcx does not fetch schemas"},
 		{"link.json", "", "", "path escapes from parent"},
 	} {
 		checker, err := Open(filepath.Join(dir, c.source), schema.FileOptions{})

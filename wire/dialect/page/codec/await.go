@@ -28,7 +28,7 @@ const (
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForHandshake keeps m for the greeting's steps that await a message. A message that is none of
+// keepForHandshake keeps m for the greeting's steps that await a message. A message that is not of
 // the dialect, but fits the condition of such a step, becomes a Greeting.
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
@@ -128,7 +128,7 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 		defer close(done)
 		_, err := st.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			err = wire.NewFault(wire.Closed, "the connection ended before the greeting", err)
+			err = wire.NewFault(wire.Closed, "the connection ended before the handshake", err)
 		}
 		ended <- asEnd(err)
 	}()
@@ -149,7 +149,7 @@ func asEnd(err error) error {
 	g := *f
 	g.Method = ""
 	if f.Kind == wire.Closed {
-		g.Message += ", before the greeting"
+		g.Message += ", before the handshake"
 	}
 	return &g
 }

@@ -24,7 +24,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	refused := batch && c.refusesBatches()
 	for i := range msgs {
 		if refused && msgs[i].Kind == wire.Request { // the server answers with this error
-			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "several messages in one are not spoken here")
+			msgs[i].Err = wire.NewError(wire.CodeInvalidRequest, "batches are not supported")
 		}
 		if err := c.message(&msgs[i]); err != nil {
 			return nil, false, err

@@ -175,7 +175,7 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 	case m.Err != nil && step.Optional:
 		return nil
 	case m.Err != nil:
-		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the greeting was refused: " + m.Err.Error()}
+		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()}
 	}
 	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
 }
@@ -188,7 +188,7 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 		got, err := program.New(text).First(answer, sc.Value)
 		switch {
 		case err != nil && scan.Type(answer) != 'o':
-			return protocolFault(method, fmt.Sprintf("the answer to %s is %s, which no peer of %s gives", method, shortened(answer), c.d.Page.Name))
+			return protocolFault(method, fmt.Sprintf("the response to %s is %s, which is not valid in %s", method, shortened(answer), c.d.Page.Name))
 		case err != nil:
 			return err
 		}
@@ -199,7 +199,7 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 	return c.keepOf(keep, answer)
 }
 
-// oneOf returns the Fault for an answer in which got is none of the accepted
+// oneOf returns the Fault for an answer in which got is not one of the accepted
 // values.
 func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 	var list []string
@@ -210,7 +210,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 		}
 		list = append(list, string(val))
 	}
-	return protocolFault(method, fmt.Sprintf("the answer to %s says %s for %s, where rpcx speaks %s", method, shortened(got), what, strings.Join(list, ", ")))
+	return protocolFault(method, fmt.Sprintf("the response to %s has %s for %s, rpcx supports %s", method, shortened(got), what, strings.Join(list, ", ")))
 }
 
 // shortened returns the beginning of what a peer has answered.

@@ -63,6 +63,6 @@ func Resolve(p *load.Page) func(get func(path string) ([]byte, error)) (string, 
 				return u.RequestURI(), nil
 			}
 		}
-		return "", wire.NewFault(wire.Unreachable, "the server names no WebSocket to converse on", nil)
+		return "", wire.NewFault(wire.Unreachable, "the server returned no WebSocket URL", nil)
 	}
 }

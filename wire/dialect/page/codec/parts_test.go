@@ -71,7 +71,7 @@ func TestResolve(t *testing.T) {
 		{`{"url":"ws://elsewhere:1/x?y=1"}`, `{}`, "/x?y=1"},
 		{`{"url":null}`, `{"url":"/z"}`, "/z"},
 		{`{}`, `{"url":"ws://h/z"}`, "/z"},
-		{`{}`, `{}`, "unreachable: the server names no WebSocket to converse on"},
+		{`{}`, `{}`, "unreachable: the server returned no WebSocket URL"},
 		{`{"url":"ws://h"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
 		{`{"url":"%zz"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
 		{`{"url":7}`, `{"url":"ws://h/z"}`, "/z"},

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A payload that a bare path or a variable names is handed on as it stands, wherever it is: programs
+// A payload that a bare path or a variable names is handed on unchanged, wherever it is: programs
 // that look beside it decode nothing of it.
 func TestPayloadIsNotDecoded(t *testing.T) {
 	payload := `{"rows":[` + strings.Repeat(`{"a":1.50,"b":"x"},`, 50_000) + `0]}` // a megabyte

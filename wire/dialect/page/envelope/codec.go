@@ -32,7 +32,7 @@ type codec struct {
 	id      []byte // of a call that is appended; reused
 	methods jsonrpc.Methods
 	ours    order // our requests, where messages have no ids
-	theirs  order // the peer's, likewise
+	theirs  order // the peer's
 }
 
 // New returns the codec for one connection.
@@ -134,7 +134,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asks reports whether a message without an id is a request all the same: it
+// asks reports whether a message without an id is a request anyway: it
 // has the member that holds the method of requests, and events have another
 // one.
 func (c *codec) asks(raw []byte) bool {

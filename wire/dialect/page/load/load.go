@@ -79,7 +79,7 @@ func File(path string) (*Page, error) {
 	case !info.Mode().IsRegular():
 		return nil, wire.Usagef("%s is not a file", path)
 	case info.Size() > maxSize:
-		return nil, wire.Usagef("%s has more than %d bytes, and is no page", path, maxSize)
+		return nil, wire.Usagef("%s has more than %d bytes: it is not a dialect file", path, maxSize)
 	}
 	b, err := os.ReadFile(real)
 	if err != nil {

@@ -116,7 +116,7 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 // used, or holds it; used has what uses each.
 func forbid(member string, paths []string, used map[string]string) (list []rule) {
 	for _, path := range paths {
-		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is no path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
+		list = append(list, rule{member, path == "" || strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not a path of a member, such as \"jsonrpc\" or \"header.version\"", path)})
 		for _, name := range slices.Sorted(maps.Keys(used)) {
 			list = append(list, rule{member, within(name, path), fmt.Sprintf("%q is forbidden, and %s needs %q: take it out of one of them", path, used[name], name)})
 		}

@@ -46,7 +46,7 @@ func (p *Page) checkRules(at places) (err error) {
 
 func (p Page) rules(*Page) []rule {
 	return append(p.setRules(), []rule{
-		{"name", !IsName(p.Name), fmt.Sprintf("%q is no name of a dialect: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name)},
+		{"name", !IsName(p.Name), fmt.Sprintf("%q is not a valid dialect name: expected [a-z][a-z0-9-]*, such as name = \"chat\"", p.Name)},
 		{"base", p.Base == "none" && p.Names == nil && len(p.Read) == 0, "a page of base none needs [names] or [[read]]: what its messages look like"},
 	}...)
 }

@@ -109,7 +109,7 @@ func (p *Program) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Text returns the program's text as it stands in the dialect file.
+// Text returns the program's text, unchanged from the dialect file.
 func (p *Program) Text() string { return p.text }
 
 // StandsAt says which member of which dialect file the program is, for what is said of it when it

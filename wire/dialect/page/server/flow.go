@@ -48,8 +48,8 @@ func (h *handler) begin(in *dialect.Inbound, carried string, stop context.Cancel
 	return h.flow.Begin(in, carried, stop)
 }
 
-// ended returns the answer to a request whose hook has answered. If it has become work, there is
-// none.
+// ended returns the answer to a request whose hook has answered. nil if it has
+// become work.
 func ended(ctx context.Context, in *dialect.Inbound, w Work, result json.RawMessage, err error) (json.RawMessage, error) {
 	if w == nil {
 		return result, err

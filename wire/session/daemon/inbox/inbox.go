@@ -238,7 +238,7 @@ func (b *Inbox) find(id int64) *parked {
 }
 
 func nothingParked(id int64) error {
-	return wire.NewFault(wire.Conflict, fmt.Sprintf("no call %d waits in the inbox: it was answered, given up, or out of time", id), nil)
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox: it was answered or cancelled, or it timed out", id), nil)
 }
 
 // Counts returns how many calls are waiting to be claimed and how many are claimed.

@@ -52,7 +52,7 @@ func method(do func(context.Context, *relay.Process, Request) (json.RawMessage, 
 	return func(ctx context.Context, h *relay.Process, in *dialect.Inbound) (json.RawMessage, error) {
 		var r Request
 		if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
-			return nil, wire.Usagef("the inbox does not understand: %v", err)
+			return nil, wire.Usagef("invalid inbox request: %v", err)
 		}
 		return do(ctx, h, r)
 	}
