@@ -318,7 +318,7 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	y = onTerminal(t, "connect", "demo:orders", "--count", "2")
-	y.shows("at the prompt Ctrl-D leaves")
+	y.shows("end the prompt with Ctrl-D")
 	y.left(2)
 }
 
