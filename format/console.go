@@ -96,6 +96,20 @@ func (c *Console) Progress(ev wire.Event) {
 		c.write(text + "\n")
 		return
 	}
+	c.draw(text)
+}
+
+// Waiting draws text on the last line of a terminal, as Progress does; elsewhere it writes nothing.
+func (c *Console) Waiting(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.o.Terminal && !c.o.Dumb && !c.o.JSON && !c.rows {
+		c.draw(text)
+	}
+}
+
+// draw replaces the last line of a terminal with text.
+func (c *Console) draw(text string) {
 	width := c.o.Width
 	if width <= 0 {
 		width = 80

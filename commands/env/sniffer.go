@@ -15,6 +15,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
@@ -31,12 +32,14 @@ type Sniffer struct {
 	mu      sync.Mutex
 	first   []byte
 	told    sync.Once     // for Unanswered, which warns once
+	stage   stage         // what the request is at
+	waited  func()        // ends the notice of what the stage waits for
 	arrived chan struct{} // receives a value after more bytes; a buffer of one keeps Sniff from blocking
 }
 
 // NewSniffer returns a Sniffer for a request to e whose deadline is cl.
 func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
-	return &Sniffer{run: run, e: e, cl: cl, arrived: make(chan struct{}, 1)}
+	return &Sniffer{run: run, e: e, cl: cl, waited: func() {}, arrived: make(chan struct{}, 1)}
 }
 
 // AwaitMismatch waits until over for bytes that the peer sends before any request. If they are of
@@ -96,6 +99,9 @@ func (h *Sniffer) Explain(err error) error {
 	defer h.mu.Unlock()
 	if c := h.e.Shown(h.first, f); c != nil {
 		return h.mismatch(c, f)
+	}
+	if g := h.unfinished(f); g != f {
+		err, f = g, g
 	}
 	if c := h.e.Secure(); c != nil && h.speaksTLS(f) {
 		return h.withAlternative(c, f, "the server answers a TLS handshake")
@@ -189,6 +195,9 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
 		return credentials(f.HTTP.Challenge)
+	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
+		return h.probing("it may be a server of Go's net/rpc, whose methods are Service.Method")
+	case h.stage == connecting || h.stage == greeted && h.e.Spec().Handshake.ServerFirst: // the peer did not fail to respond
 	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {
 			return h.probing(hint)

@@ -142,7 +142,10 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	if c.Lasts {
 		o.Transport.Unanswered = heard.Unanswered
 	}
+	o.Wrap = heard.Connected
+	heard.Connecting()
 	conv, err := session.Open(ctx, e, o)
+	heard.Opened(err == nil)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && peerResponded(err)) {
 		return nil, cause
 	}

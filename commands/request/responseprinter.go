@@ -155,6 +155,8 @@ type queuer interface{ Queued() []wire.Message }
 func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
+	over := c.env.WaitingForResponse(c.Method)
+	defer func() { over() }()
 	var m wire.Message // declared outside of the loop: one for all messages
 	for {
 		if waiting == nil || !waiting.Waiting() {
@@ -165,6 +167,8 @@ func (c *ResponsePrinter) run() error {
 		if err != nil {
 			return c.end(err)
 		}
+		over()
+		over = func() {}
 		stop, err := c.message(&m)
 		if queue != nil && !stop && err == nil {
 			stop, err = c.backlog(queue.Queued())

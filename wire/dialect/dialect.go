@@ -67,7 +67,8 @@ type Op struct {
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
 	// Lasting says of a Call that it starts a job, and of a Subscribe that the user waits for more than its answer: then an answer that
-	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded).
+	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded). Of an Unsubscribe it says that items
+	// have come, which show that the answer named a stream.
 	Lasting bool `json:"lasting,omitempty"`
 	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies
 	// it: the Watch then shows the answer to the Subscribe as well, unless that only names a

@@ -38,6 +38,7 @@ func (p *Peer) deliverLocked(s *stream, m *wire.Message) {
 	if s.ended() {
 		return
 	}
+	s.streamed = s.streamed || m.Kind == wire.Item
 	if s.op.Items != nil && m.Kind == wire.Item {
 		s.op.Items(m.Clone())
 		if m.Final {

@@ -142,6 +142,8 @@ func (s *stage) with(options []string) {
 		number := 0
 		fmt.Sscan(value, &number)
 		switch name {
+		case "client":
+			s.o.Client = true
 		case "nohandler":
 			s.o.Handler = nil
 		case "incoming":

@@ -24,6 +24,7 @@ type stream struct {
 	follows   bool          // it is a watch of the stream token, and sent nothing
 	oneAnswer bool          // its first response is its only answer (Encode said Final)
 	waiting   bool          // for its first response
+	streamed  bool          // an item has come
 	batch     *rawBatch     // the batch that it was sent in; nil: it was sent by itself
 	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
 	exchange  *exchange     // in which it was sent; nil: the connection carries messages in both directions
@@ -192,7 +193,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 		p.sayLocked(op, false)
 		return nil
 	}
-	op.Kind, op.Unsubscribe = dialect.Unsubscribe, s.op.Unsubscribe
+	op.Kind, op.Unsubscribe, op.Lasting = dialect.Unsubscribe, s.op.Unsubscribe, s.streamed
 	if s.named {
 		op.Stream = wire.ID(s.token)
 	}

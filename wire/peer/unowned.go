@@ -144,10 +144,28 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	default:
 		text := "dropped a response with an unknown id: "
 		if id := p.calls.spelled(m.ID); id != "" {
+			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // the command would wait for nothing more
+				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s: only the spelling differs from that of the call, %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
+				return
+			}
 			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), id)
 		}
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: text + excerpt(m.Raw)})
 	}
+}
+
+// onlyWaiting returns the only call that waits for a response; nil: there is none, or several.
+func (c *calls) onlyWaiting() *stream {
+	c.promoteAllLocked()
+	if c.waiting != 1 {
+		return nil
+	}
+	for _, s := range c.byID {
+		if s.waiting {
+			return s
+		}
+	}
+	return nil
 }
 
 // spelled returns the id of the call that waits for a response with the same number as id; "": there is none.

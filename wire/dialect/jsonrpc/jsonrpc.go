@@ -157,13 +157,13 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
 }
 
-// unsubscribe ends a stream: with its id, or for one that has none with the
-// params of the request that opened it.
+// unsubscribe ends a stream: with its id, or for one that has none with the params of the request that opened it. Where only
+// our own servers would have the method, and no item has come, the response may have been any value: nothing is sent.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	method := op.Unsubscribe
 	if method == "" && op.Of != nil {
 		var known bool
-		if method, known = UnsubscribeName(op.Of.Method); !known && op.Stream == nil {
+		if method, known = UnsubscribeName(op.Of.Method); !known && !(op.Stream != nil && op.Lasting) {
 			return wire.Message{}, wire.ErrUnsupported
 		}
 	}

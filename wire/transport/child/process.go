@@ -159,6 +159,8 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		return f
 	}
 	switch {
+	case isSocket(name):
+		return fault(wire.NotExecutable, "is a socket, not a program", "unix:"+wire.Quote(name)+" connects to it")
 	case cmd.Dir != "" && !isDir(cmd.Dir):
 		return fault(wire.NotFound, "the working directory does not exist: "+cmd.Dir, "")
 	case errors.Is(err, exec.ErrDot):
@@ -171,10 +173,7 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		return fault(wire.NotFound, "command not found", hint)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(cmd.Path); statErr == nil {
-			if HasCRLF(cmd.Path) {
-				return fault(wire.NotExecutable, "its first line ends with CR LF; scripts have LF line ends", "")
-			}
-			return fault(wire.NotExecutable, "the interpreter that its first line names does not exist", "")
+			return fault(wire.NotExecutable, noInterpreter(cmd.Path), "")
 		}
 		return fault(wire.NotFound, "no such file", "")
 	case errors.Is(err, fs.ErrPermission):
@@ -203,6 +202,19 @@ func HasCRLF(path string) bool {
 	n, _ := io.ReadFull(f, head)
 	line, _, ok := bytes.Cut(head[:n], []byte("\n"))
 	return ok && bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r"))
+}
+
+// noInterpreter returns why the interpreter of the script at path was not found.
+func noInterpreter(path string) string {
+	if HasCRLF(path) {
+		return "its first line ends with CR LF; scripts have LF line ends"
+	}
+	return "the interpreter that its first line names does not exist"
+}
+
+func isSocket(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
 func isDir(name string) bool {

@@ -1,0 +1,113 @@
+package env
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// noticeAfter is how long rpcx waits before it says what for.
+const noticeAfter = 3 * time.Second
+
+// Waiting says on a terminal what rpcx waits for, once that has lasted. over ends the wait and removes the line.
+func (run *Env) Waiting(what string) (over func()) {
+	if !run.Stderr.Terminal {
+		return func() {}
+	}
+	var mu sync.Mutex
+	var ended, shown bool
+	timer := time.AfterFunc(noticeAfter, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			run.Console.Waiting("waiting for " + format.CleanLine(what))
+			shown = true
+		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if ended = true; shown {
+			run.Console.Clear()
+			shown = false
+		}
+	}
+}
+
+// WaitingForResponse is Waiting for the response to a call of method; "": it has no name.
+func (run *Env) WaitingForResponse(method string) (over func()) {
+	if method == "" {
+		return run.Waiting("the response")
+	}
+	return run.Waiting("the response to " + method)
+}
+
+// A stage is what a request waits for.
+type stage uint8
+
+const (
+	connecting stage = iota
+	greeting         // the handshake
+	greeted
+)
+
+// Connecting notes that rpcx connects.
+func (h *Sniffer) Connecting() { h.enter(connecting, "the connection to "+h.e.String()) }
+
+// Connected notes that the connection is there, and the handshake follows.
+func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stage == connecting { // and not connected again
+		h.enterLocked(greeting, "the handshake of "+h.e.Dialect)
+	}
+	return conn
+}
+
+// Opened notes that nothing more is waited for before the request; ok: the handshake is over.
+func (h *Sniffer) Opened(ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waited(); ok {
+		h.stage = greeted
+	}
+}
+
+func (h *Sniffer) enter(s stage, what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.enterLocked(s, what)
+}
+
+func (h *Sniffer) enterLocked(s stage, what string) {
+	h.waited()
+	h.stage, h.waited = s, h.run.Waiting(what)
+}
+
+// unfinished returns the failure f of a request that has not got as far as its message, with what was not complete.
+func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
+	if f.Kind != wire.Timeout || h.stage == greeted || h.stage == greeting && !h.greets() {
+		return f
+	}
+	g := *f
+	switch {
+	case h.stage == connecting:
+		g.Message += ": not connected"
+	case len(h.first) == 0:
+		g.Message += ": no handshake of " + h.e.Dialect + ", the peer sent nothing"
+	default:
+		g.Message += fmt.Sprintf(": the handshake of %s is not complete, the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
+	}
+	return &g
+}
+
+// greets reports whether the dialect has a handshake.
+func (h *Sniffer) greets() bool {
+	return h.e.Spec().NewCodec(dialect.CodecOptions{}).Abilities().Greet != nil
+}
