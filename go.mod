@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/coder/websocket v1.8.15
+	github.com/dlclark/regexp2/v2 v2.13.0
 	github.com/itchyny/gojq v0.12.20
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0
@@ -17,7 +18,6 @@ require (
 )
 
 require (
-	github.com/dlclark/regexp2/v2 v2.13.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )

@@ -19,8 +19,14 @@ func TestListings(t *testing.T) {
 		{"help", `"== Blockchain ==\ngetbestblockhash\ngetblock \"blockhash\" ( verbosity )\n\n== Control ==\nhelp ( \"command\" )"`, "getbestblockhash getblock help"},
 		{"commands", `"addrequest addtransaction broadcast getbalance"`, "addrequest addtransaction broadcast getbalance"},
 		{"commands", `["a","b"]`, "a b"},
-		{"help", `"Call help(METHOD) for more."`, "none"}, {"help", `"none"`, "none"}, {"help", `7`, "none"},
-		{"core.describe", `{"a":1}`, "none"}, {"core.describe", `[]`, "none"}, {"rpc_methods", `{}`, "none"}, {"rpc_modules", `"x"`, "none"}, {"system.listMethods", `[]`, "none"},
+		{"help", `"Call help(METHOD) for more."`, "none"},
+		{"help", `"none"`, "none"},
+		{"help", `7`, "none"},
+		{"core.describe", `{"a":1}`, "none"},
+		{"core.describe", `[]`, "none"},
+		{"rpc_methods", `{}`, "none"},
+		{"rpc_modules", `"x"`, "none"},
+		{"system.listMethods", `[]`, "none"},
 	} {
 		for _, l := range listings {
 			if l.method != c.method {

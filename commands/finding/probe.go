@@ -124,7 +124,7 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 		return false
 	}
 	e.Dialect, e.Framing = v.dialect, v.framing
-	if own := (all.Named(v.dialect)).Transport.Framing; v.framing == own || v.framing == "line" && (own == "" || own == "concat") {
+	if own := all.Named(v.dialect).Transport.Framing; v.framing == own || v.framing == "line" && (own == "" || own == "concat") {
 		e.Framing = "" // concat reads lines as well
 	}
 	p.report.Endpoint, p.report.Weak, p.report.Catalog = &e, v.weak, v.catalog

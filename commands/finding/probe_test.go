@@ -210,7 +210,10 @@ func TestMessagesAreRecognisedOnce(t *testing.T) {
 		{"", `{"type":"handshake","protocolVersion":2,"host":{"name":"x"}}`, "hotrepl"},
 		{"", `{"type":"handshake"}`, ""},
 		{"scriptling", `{"jsonrpc":"2.0","id":ID,"result":{"protocol":"1.0","library":"x","schema":{}}}`, "scriptling"},
-		{"", `[1,2]`, ""}, {"", `7`, ""}, {"", `{}`, ""}, {"", `{"jsonrpc":{},"error":[],"result":7,"params":"x","type":1}`, ""},
+		{"", `[1,2]`, ""},
+		{"", `7`, ""},
+		{"", `{}`, ""},
+		{"", `{"jsonrpc":{},"error":[],"result":7,"params":"x","type":1}`, ""},
 	} {
 		var asked *step
 		for _, s := range list {

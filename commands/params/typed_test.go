@@ -324,5 +324,4 @@ func TestExamplesHaveBounds(t *testing.T) {
 			t.Errorf("%d and %d: got %s\nwant %s", len(tt.name), len(tt.value), got, tt.want)
 		}
 	}
-
 }

@@ -270,7 +270,8 @@ func TestNothingIsObeyed(t *testing.T) {
 	bad := "\x1b]0;x\a\x7f\u0085\u009b\u200f\u202e\u2066"
 	suites := []Suite{{Name: bad, Cases: []Case{
 		{Name: bad, Class: bad, Stdout: bad, Failures: []Failure{{Kind: bad, Message: bad, Detail: bad + "\n" + bad}}, Many: crowd{n: 2}},
-		{Name: "e", Error: bad}, {Name: "s", Skipped: bad},
+		{Name: "e", Error: bad},
+		{Name: "s", Skipped: bad},
 	}}}
 	for _, form := range []Form{TAP, JUnit} {
 		var out bytes.Buffer

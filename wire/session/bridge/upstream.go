@@ -65,7 +65,7 @@ func (u *upstream) leave(c *client) {
 // begin returns the connection for a call of c, and a function to be called when the call is over.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
 	end := func() {}
-	conv, err := (session.Conversation)(nil), error(nil)
+	conv, err := session.Conversation(nil), error(nil)
 	if u.bridge.single.Load() {
 		if conv, err = u.open(ctx); err == nil {
 			end = func() { _ = conv.Close() }

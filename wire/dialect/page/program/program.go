@@ -239,11 +239,11 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 
 // Public returns what a peer may know of err: of a program that failed only that there was an error, and
 // no program, path or value. own is the failure in that case, else nil.
-func Public(err error) (public error, own *wire.Fault) {
+func Public(err error) (own *wire.Fault, public error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
-		return wire.NewError(wire.CodeInternal, "internal error"), f
+		return f, wire.NewError(wire.CodeInternal, "internal error")
 	}
-	return err, nil
+	return nil, err
 }
 
 // failed returns err as a Fault that names the program, which may take so long; the error of fail as an answer

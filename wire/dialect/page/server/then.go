@@ -27,7 +27,7 @@ func (h *handler) warn(err error) {
 
 // public returns what the peer may know of err. It tells the user of a program that failed.
 func (h *handler) public(err error) error {
-	public, own := program.Public(err)
+	own, public := program.Public(err)
 	if own != nil {
 		h.warn(own)
 	}
