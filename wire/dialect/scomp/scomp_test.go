@@ -66,7 +66,7 @@ func TestDecode(t *testing.T) {
 		{"a release", `{"jsonrpc":"2.0","method":"release_ref","params":{"ref":"f1"}}`, `notification method=release_ref params={"ref":"f1"} body={"ref":"f1"}`},
 		{"what JSON-RPC takes for an item", `{"jsonrpc":"2.0","method":"x","params":{"subscription":1,"done":true}}`, `notification method=x params={"subscription":1,"done":true} body={"subscription":1,"done":true}`},
 		{"what JSON-RPC takes for a cancel", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`, `notification method=$/cancelRequest params={"id":1} body={"id":1}`},
-		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"eval"},{"jsonrpc":"2.0","id":2,"result":1}]`, `invalid error=scomp has no batches (code -32600)`},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"eval"},{"jsonrpc":"2.0","id":2,"result":1}]`, `invalid id=null method=eval error=scomp has no batches (code -32600)`},
 		{"an empty batch", `[]`, `invalid error=Invalid Request (code -32600) data="an empty batch"`},
 		{"not JSON", `{"id":`, `invalid error=Parse error (code -32700) data="unexpected end of JSON at byte 6"`},
 	}
