@@ -92,7 +92,7 @@ func (h *Sniffer) enterLocked(s stage, what string) {
 
 // unfinished returns the failure f of a request that has not got as far as its message, with what was not complete.
 func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
-	if f.Kind != wire.Timeout || h.stage == greeted || h.stage == greeting && !h.greets() {
+	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == greeted || h.stage == greeting && !h.greets() {
 		return f
 	}
 	g := *f
