@@ -51,7 +51,7 @@ var verbs = []verb{
 		name: "status", args: "NAME", usage: "print the state of a session as JSON", prints: true, run: runStatus,
 		description: "Its endpoint, dialect, age, process, traffic, what is pending, hooks, the last error.",
 		examples: []cmdline.Example{
-			{Says: "Is it connected?", Command: "rpcx session status work -r -q .state"},
+			{Says: "Whether it is connected", Command: "rpcx session status work -r -q .state"},
 			{Says: "All about a session", Command: `rpcx session status work`},
 		},
 	},

@@ -97,14 +97,14 @@ var (
 // The properties of endpoints.
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
-	spawned     = having("exec: or ipc:, whose command rpcx starts", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
+	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
 	socket      = dialled(having("an address to connect to, not a command", isSocket))
 	network     = dialled(having("an address in the network: tcp, tls, ws or http", isNetwork))
-	headers     = dialled(having("HTTP, a WebSocket or the framing header", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
+	headers     = dialled(having("HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
 	reached     = dialled(having("a peer to connect to", func(endpoint.Endpoint) bool { return true }))
 	listener    = listening("an address that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
-	webListener = listening("http or ws that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
+	webListener = listening("an HTTP or WebSocket address that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
 
 	webSocket = &property{
 		says: text("a WebSocket"),

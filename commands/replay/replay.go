@@ -56,7 +56,7 @@ func Command(run *env.Env) *cmdline.Command {
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "A server that answers as it did when it was recorded", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
 			{Says: "The same without a listener", Command: "rpcx call tape:orders.tape getOrder id=o_001"},
-			{Says: "Does a server still answer as it did?", Command: "rpcx replay orders.tape --to exec:./server"},
+			{Says: "Check that a server still answers as recorded", Command: "rpcx replay orders.tape --to exec:./server"},
 			{Says: "A CI job: each tape a test", Command: "rpcx replay tests/*.tape --to exec:./server --report junit=report.xml"},
 			{Says: "What differs between two tapes", Command: "rpcx replay old.tape --diff new.tape"},
 			{Says: "The conversation, for people", Command: "rpcx replay orders.tape --show"},

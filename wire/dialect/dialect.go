@@ -202,7 +202,7 @@ type Caller interface {
 	// CloseWith ends the connection with a code and a reason, where its
 	// transport has them.
 	CloseWith(code int, reason string) error
-	// Connection returns the description of the connection: always the same.
+	// Connection returns the description of the connection. Every call returns the same value.
 	Connection() *Connection
 }
 

@@ -208,7 +208,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 // takesID reports whether a request may have an id.
 func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
-// wrong returns what is wrong with the id or the params of a request; "" if nothing is. two reports JSON-RPC 2.0.
+// wrong describes what is wrong with the id or the params of a request; "" if nothing is. two says that it is JSON-RPC 2.0.
 func (c *codec) wrong(f *fields, two bool) string {
 	switch {
 	case !c.takesID(f.id):

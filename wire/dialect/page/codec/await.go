@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/dialect/page/program"
 )
 
-// awaitedMessages holds the messages that have come before the end of the greeting, for the
-// greeting's steps that await one.
+// awaitedMessages holds the messages that arrive before the end of the handshake, for the steps of
+// the handshake that wait for one.
 type awaitedMessages struct {
 	messages []json.RawMessage
 	came     chan struct{} // receives a value when a message is added; nil: nobody waits

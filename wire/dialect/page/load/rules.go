@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A rule is what a table of a dialect file has to fulfil beside having members of the right kinds.
+// A rule is a requirement on a table of a dialect file, beyond its members having the right types.
 type rule struct {
 	member string // below the table; "": the table itself
 	broken bool
