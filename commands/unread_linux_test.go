@@ -14,13 +14,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 // Clients that ask for much and read nothing cost a server less than 400 MB together, on each transport: 40 of them ask
 // for 200 answers of 1 MB each.
 func TestUnreadAnswersAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes memory")
+	if testing.Short() || testkit.Race {
+		t.Skip("the race detector takes memory of its own; scripts/check runs it without")
 	}
 	const clients, answers, most = 40, 200, 400_000_000
 	for name, listen := range map[string]string{
