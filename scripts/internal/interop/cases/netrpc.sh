@@ -16,5 +16,5 @@ stop
 
 start listening rpcx serve netrpc+tcp://127.0.0.1:0 --on 'Arith.Multiply=jq:.A * .B' --on 'Arith.Divide=deny:not that'
 address=$(field listening)
-want 0 $'Arith.Multiply 56 <nil>\nArith.Divide 0 not that\nArith.None 0 rpc: can't find service Arith.None' ./netrpc -call "${address##*//}"
+want 0 $'Arith.Multiply 56 <nil>\nArith.Divide 0 not that\nArith.None 0 rpc: can\'t find service Arith.None' ./netrpc -call "${address##*//}"
 ok "served to Go's own client"
