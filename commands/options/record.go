@@ -18,6 +18,8 @@ type Record struct {
 	redact []string
 	failed string
 	split  bool
+	force  bool
+	more   bool
 	also   io.Writer
 }
 
@@ -47,6 +49,8 @@ func (r *Record) RecordFlags() []cmdline.Flag {
 
 func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
+		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace a tape that exists", &r.force),
+		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue a tape that exists", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact what the jq program `JQ` selects in a message, such as .params.card", &r.redact),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
@@ -73,6 +77,16 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
 		Failed: func(err error) { r.fail(run, err) },
 	}
+	switch {
+	case r.force && r.more:
+		return nil, wire.Usagef("--force replaces the tape, and --append continues it: use one of them")
+	case r.more && r.split:
+		return nil, wire.Usagef("--append does not apply to --split, which begins a tape for each connection")
+	case r.force:
+		o.Exists = recorder.Replace
+	case r.more:
+		o.Exists = recorder.Append
+	}
 	for _, src := range r.redact {
 		p, err := jq.CompilePaths(src)
 		if err != nil {
@@ -84,7 +98,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	}
 	rec, err := recorder.Open(o)
 	if err != nil {
-		if r.failed == tapeContinue {
+		if r.failed == tapeContinue && wire.AsFault(err).Kind == wire.Helper {
 			run.Console.Warn(err.Error())
 			return rec, nil
 		}

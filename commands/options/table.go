@@ -32,7 +32,7 @@ var table = []row{
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
-			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "on-tape-error",
+			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "force", "append", "on-tape-error",
 		},
 		needs: newConnection,
 	},
@@ -77,7 +77,7 @@ var table = []row{
 
 	// for other flags
 	with("cert", "key"),
-	with("record", "redact", "on-tape-error").not("record"),
+	with("record", "redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
 	with("retry", "retry-unsafe"),
 	with("complete", "cursor"),

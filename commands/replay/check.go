@@ -191,7 +191,7 @@ func broken(all []*played) (n int) {
 
 // one plays one tape, each of its connections on a new one.
 func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
-	t, err := open(run, file, rules)
+	t, err := session.OpenTape(file, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +199,20 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	if err := player.CheckClient(t, po); err != nil {
 		return nil, err
 	}
+	found, err := o.compared(ctx, run, t, po, rules, so)
+	return found, errors.Join(err, cut(t))
+}
+
+// cut returns the failure of a tape that ends inside a line: what it said there is not compared.
+func cut(t *transcript.Transcript) error {
+	if t.Cut == 0 {
+		return nil
+	}
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
+}
+
+// compared is one for a tape that was opened.
+func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {
 		return nil, err
@@ -213,12 +227,12 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	if awaits(o.to) || !slices.ContainsFunc(found, (*player.Found).Varies) {
 		return found, nil
 	}
-	return found, o.learn(ctx, run, file, rules, e, po, so)
+	return found, o.learn(ctx, run, t.Name, rules, e, po, so)
 }
 
 // learn plays a tape that was updated once more, and binds the values that differ again.
 func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, rules func(dialect.Shape) *match.Rules, e endpoint.Endpoint, po player.Options, so session.Options) error {
-	t, err := open(run, file, rules)
+	t, err := session.OpenTape(file, rules)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -153,12 +154,12 @@ func printOne(run *env.Env, p printed, words string) error {
 
 // compare compares a tape with another one.
 func (o *replayOptions) compare(run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	one, err := open(run, file, rules)
+	one, err := session.OpenTape(file, rules)
 	if err != nil {
 		return err
 	}
 	defer one.Close()
-	two, err := open(run, o.diff, rules)
+	two, err := session.OpenTape(o.diff, rules)
 	if err != nil {
 		return err
 	}
@@ -167,8 +168,9 @@ func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ru
 	if err != nil {
 		return err
 	}
+	whole := errors.Join(cut(one), cut(two))
 	if err := print(run, file, all); err != nil || len(all) == 0 {
-		return err
+		return errors.Join(err, whole)
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil)
+	return errors.Join(whole, wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil))
 }

@@ -102,10 +102,10 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	line, cut := lines.Cut()
 	if cut {
 		t.cut = line
-		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was left out", name, line))
+		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was not checked", name, line))
 	}
 	t.report()
-	return t.failed == 0 && (t.cut == 0 || !r.strict), t.sum()
+	return t.failed == 0 && t.cut == 0, t.sum()
 }
 
 // nothingChecked returns the failure of a tape on which nothing was checked.
@@ -209,7 +209,7 @@ func (t *tapeCheck) report() {
 	}
 	if t.cut > 0 {
 		name := fmt.Sprintf("line %d", t.cut)
-		t.r.add(report.Case{Name: name, Class: t.set.Dialect, Skipped: "the tape ends inside " + name})
+		t.r.add(report.Case{Name: name, Class: t.set.Dialect, Error: "the tape ends inside " + name})
 	}
 }
 
@@ -233,7 +233,7 @@ func (t *tapeCheck) sum() error {
 		words = append(words, count(t.warned, "warning"))
 	}
 	if t.cut > 0 {
-		words = append(words, "1 line left out")
+		words = append(words, "cut in its last line")
 	}
 	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "all kept"))
 	return nil

@@ -23,7 +23,14 @@ type Options struct {
 	// any more; recording then stops. It must not block. May be nil.
 	Failed func(err error)
 	// Now returns the current time; nil: time.Now.
-	Now func() time.Time
+	Now     func() time.Time
+	Follows *Tape // the Writer writes more lines of this tape, and no header; nil: a new tape
+}
+
+// A Tape is one that has been written.
+type Tape struct {
+	Started time.Time // when Line.Time was 0
+	Size    int64     // in bytes
 }
 
 // A Text describes the text of a message.
@@ -93,6 +100,10 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 		h.Started = now
 	}
 	t := &Writer{w: w, o: o, start: now}
+	if was := o.Follows; was != nil {
+		t.start, t.size = was.Started, was.Size
+		return t, nil
+	}
 	t.buf = h.Append(nil)
 	t.o.Failed = nil // the first failure is returned instead
 	t.flush()

@@ -21,7 +21,8 @@ import (
 
 // Options are the settings of a recording.
 type Options struct {
-	File   string      // the tape's file, which is overwritten; "": none
+	File   string      // the tape's file; "": none
+	Exists Existing    // what to do if it exists
 	Also   io.Writer   // gets the lines of the tape, too, whole lines with each write; may be nil
 	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
 	Many   bool        // there may be several connections, so lines say which they belong to
@@ -34,6 +35,16 @@ type Options struct {
 	// Warn is called with texts that a user should see. May be nil.
 	Warn func(text string)
 }
+
+// Existing says what becomes of a tape that exists and has a message.
+type Existing uint8
+
+// What can become of it.
+const (
+	Refuse  Existing = iota // the error is a Fault of kind Conflict
+	Replace                 // it is emptied
+	Append                  // new connections follow its own, with the numbers after them
+)
 
 // A Recorder records any number of connections.
 type Recorder struct {
@@ -50,10 +61,20 @@ type Recorder struct {
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o}
 	if o.Split {
-		return r, nil
+		return r, r.unsplit()
 	}
 	_, err := r.create(o.File)
 	return r, err
+}
+
+// unsplit returns a Fault if a tape of an earlier recording with Split exists.
+func (r *Recorder) unsplit() error {
+	ext := filepath.Ext(r.o.File)
+	all, _ := filepath.Glob(strings.TrimSuffix(r.o.File, ext) + "-[0-9]*" + ext)
+	if len(all) > 0 && r.o.Exists == Refuse {
+		return exists(all[0])
+	}
+	return nil
 }
 
 // unfiled is what a tape without a file is written to.
@@ -64,8 +85,12 @@ func (unfiled) Close() error { return nil }
 // create makes one file with its header.
 func (r *Recorder) create(name string) (*tape.Writer, error) {
 	var to io.WriteCloser = unfiled{r.o.Also}
+	options := tape.Options{Failed: r.fail}
 	if name != "" {
-		f, err := open(name)
+		f, size, err := open(name, r.o.Exists)
+		if err == nil && size > 0 {
+			err = r.follow(f, name, &options)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -75,33 +100,14 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 	if name != "" && r.o.Also != nil {
 		out = io.MultiWriter(to, r.o.Also)
 	}
-	redactor := newRedactor(r.o.Redact, r.o.Warn)
-	w, err := tape.NewWriter(out, r.o.Header, tape.Options{Redact: redactor.append, Failed: r.fail})
+	options.Redact = newRedactor(r.o.Redact, r.o.Warn).append
+	w, err := tape.NewWriter(out, r.o.Header, options)
 	if err != nil {
 		_ = to.Close()
 		return nil, unwritable(name, err)
 	}
 	r.files, r.tapes = append(r.files, to), append(r.tapes, w)
 	return w, nil
-}
-
-// open opens a tape that no other recorder writes, and empties it.
-func open(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, unwritable(name, err)
-	}
-	if !lock(f) {
-		_ = f.Close()
-		return nil, wire.NewFault(wire.Conflict, fmt.Sprintf("another rpcx records to the tape %s", name), nil)
-	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := f.Truncate(0); err != nil {
-			_ = f.Close()
-			return nil, unwritable(name, err)
-		}
-	}
-	return f, nil
 }
 
 func unwritable(name string, err error) error {

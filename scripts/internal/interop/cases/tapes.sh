@@ -10,7 +10,7 @@ needs_built geth .
 again() {
   want 0 '' rpcx validate "$1.tape" --strict "${@:2}"
   want 0 '' rpcx replay "$1.tape" --to "tape:$1.tape"
-  want 0 '' rpcx record unix:again.sock --to "tape:$1.tape" -o again.tape -- rpcx replay "$1.tape" --to @
+  want 0 '' rpcx record unix:again.sock --to "tape:$1.tape" -o again.tape --force -- rpcx replay "$1.tape" --to @
   want 0 '' rpcx replay "$1.tape" --diff again.tape
 }
 

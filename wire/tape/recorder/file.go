@@ -1,0 +1,130 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/tape"
+)
+
+// open opens a tape that no other recorder writes. size is the length of a tape that is to be continued; else the file is
+// empty, or no regular file.
+func open(name string, what Existing) (f *os.File, size int64, err error) {
+	mode := os.O_WRONLY
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		mode = os.O_RDWR
+	}
+	f, err = os.OpenFile(name, os.O_CREATE|mode, 0o600)
+	if err != nil {
+		return nil, 0, unwritable(name, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	if !lock(f) {
+		return nil, 0, wire.NewFault(wire.Conflict, fmt.Sprintf("another rpcx records to the tape %s", name), nil)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, unwritable(name, err)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return f, 0, nil
+	}
+	if what == Append {
+		return f, info.Size(), nil
+	}
+	if what == Refuse && !unused(f, name) {
+		return nil, 0, exists(name)
+	}
+	if _, err = f.Seek(0, io.SeekStart); err == nil {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		return nil, 0, unwritable(name, err)
+	}
+	return f, 0, nil
+}
+
+// unused reports whether f is a tape without a message, such as that of a command that reached no peer.
+func unused(f *os.File, name string) bool {
+	lines, err := tape.NewReader(f, name)
+	for err == nil {
+		var line *tape.Line
+		if line, err = lines.Next(); err == nil && line.Kind == tape.Message {
+			return false
+		}
+	}
+	if lines == nil || !errors.Is(err, io.EOF) {
+		return false
+	}
+	_, cut := lines.Cut()
+	return !cut
+}
+
+// exists returns the Fault for a tape that exists.
+func exists(name string) error {
+	f := wire.NewFault(wire.Conflict, fmt.Sprintf("the tape %s exists", name), nil)
+	f.Hint = "--force replaces it, --append continues it"
+	return f
+}
+
+// follow reads the tape in f, and sets o to continue it.
+func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) {
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	lines, err := tape.NewReader(f, name)
+	if err != nil {
+		return err
+	}
+	if was := lines.Header().Dialect; was != r.o.Header.Dialect {
+		return wire.Usagef("the tape %s has messages of %s: those of %s cannot follow", name, was, r.o.Header.Dialect)
+	}
+	was := &tape.Tape{Started: lines.Header().Started}
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.conns = max(r.conns, line.Conn, 1)
+		if lines.Header().Started.IsZero() {
+			was.Started = time.Now().Add(-line.Time)
+		}
+	}
+	if line, cut := lines.Cut(); cut {
+		return tape.Fault(name, line, errors.New("the tape ends inside it: remove it before more is appended"))
+	}
+	return r.continued(f, name, was, o)
+}
+
+// continued has o continue the tape was in f, which has been read: its last line gets an end if it has none.
+func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
+	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
+		return unwritable(name, err)
+	}
+	last := make([]byte, 1)
+	if _, err = f.ReadAt(last, was.Size-1); err == nil && last[0] != '\n' {
+		was.Size++
+		_, err = f.Write([]byte("\n"))
+	}
+	if err != nil {
+		return unwritable(name, err)
+	}
+	if was.Started.IsZero() {
+		was.Started = time.Now()
+	}
+	o.Follows = was
+	return nil
+}
