@@ -77,24 +77,12 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 		Header: tape.Header{Endpoint: endpoint, Dialect: dialect, Program: env.Version()},
 		Failed: func(err error) { r.fail(run, err) },
 	}
-	switch {
-	case r.force && r.more:
-		return nil, wire.Usagef("--force replaces the tape, and --append continues it: use one of them")
-	case r.more && r.split:
-		return nil, wire.Usagef("--append does not apply to --split, which begins a tape for each connection")
-	case r.force:
-		o.Exists = recorder.Replace
-	case r.more:
-		o.Exists = recorder.Append
+	var err error
+	if o.Exists, err = r.existing(); err != nil {
+		return nil, err
 	}
-	for _, src := range r.redact {
-		p, err := jq.CompilePaths(src)
-		if err != nil {
-			f := *wire.AsFault(err)
-			f.Message = "--redact: " + f.Message
-			return nil, &f
-		}
-		o.Redact = append(o.Redact, p)
+	if o.Redact, err = r.programs(); err != nil {
+		return nil, err
 	}
 	rec, err := recorder.Open(o)
 	if err != nil {
@@ -111,6 +99,35 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 		return nil
 	})
 	return rec, nil
+}
+
+// existing returns what becomes of a tape that exists.
+func (r *Record) existing() (recorder.Existing, error) {
+	switch {
+	case r.force && r.more:
+		return recorder.Refuse, wire.Usagef("--force replaces the tape, and --append continues it: use one of them")
+	case r.more && r.split:
+		return recorder.Refuse, wire.Usagef("--append does not apply to --split, which begins a tape for each connection")
+	case r.force:
+		return recorder.Replace, nil
+	case r.more:
+		return recorder.Append, nil
+	}
+	return recorder.Refuse, nil
+}
+
+// programs compiles the values of --redact.
+func (r *Record) programs() (all []*jq.Paths, err error) {
+	for _, src := range r.redact {
+		p, err := jq.CompilePaths(src)
+		if err != nil {
+			f := *wire.AsFault(err)
+			f.Message = "--redact: " + f.Message
+			return nil, &f
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // fail handles an error of writing the tape.

@@ -1,10 +1,13 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"rpcx/wire"
@@ -86,8 +89,9 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	if err != nil {
 		return err
 	}
-	if was := lines.Header().Dialect; was != r.o.Header.Dialect {
-		return wire.Usagef("the tape %s has messages of %s: those of %s cannot follow", name, was, r.o.Header.Dialect)
+	const usual = "jsonrpc"
+	if was, now := cmp.Or(lines.Header().Dialect, usual), cmp.Or(r.o.Header.Dialect, usual); was != now {
+		return wire.Usagef("the tape %s has messages of %s: those of %s cannot follow", name, was, now)
 	}
 	was := &tape.Tape{Started: lines.Header().Started}
 	for {
@@ -127,4 +131,21 @@ func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Op
 	}
 	o.Follows = was
 	return nil
+}
+
+// unsplit returns a Fault if a tape of an earlier recording with Split exists.
+func (r *Recorder) unsplit() error {
+	ext := filepath.Ext(r.o.File)
+	all, _ := filepath.Glob(strings.TrimSuffix(r.o.File, ext) + "-[0-9]*" + ext)
+	if len(all) > 0 && r.o.Exists == Refuse {
+		return exists(all[0])
+	}
+	return nil
+}
+
+// splitName returns the name of the tape of connection n: orders-2.tape for
+// orders.tape.
+func splitName(file string, n int) string {
+	ext := filepath.Ext(file)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
 }

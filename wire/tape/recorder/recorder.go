@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,16 +63,6 @@ func Open(o Options) (*Recorder, error) {
 	}
 	_, err := r.create(o.File)
 	return r, err
-}
-
-// unsplit returns a Fault if a tape of an earlier recording with Split exists.
-func (r *Recorder) unsplit() error {
-	ext := filepath.Ext(r.o.File)
-	all, _ := filepath.Glob(strings.TrimSuffix(r.o.File, ext) + "-[0-9]*" + ext)
-	if len(all) > 0 && r.o.Exists == Refuse {
-		return exists(all[0])
-	}
-	return nil
 }
 
 // unfiled is what a tape without a file is written to.
@@ -162,13 +150,6 @@ func (r *Recorder) Note(text string) {
 	for _, w := range r.tapes {
 		w.Add(tape.Line{Kind: tape.Note, Note: text})
 	}
-}
-
-// splitName returns the name of the tape of connection n: orders-2.tape for
-// orders.tape.
-func splitName(file string, n int) string {
-	ext := filepath.Ext(file)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
 }
 
 // Close writes what waits and closes the files; nothing is recorded after it. The error says why a tape is
