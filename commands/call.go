@@ -21,7 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// callOptions are the flags of call, and their results.
+// callOptions are the flags of call, and the values computed from them.
 type callOptions struct {
 	options.Client
 	params    options.Params
@@ -43,7 +43,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 	flags := append([]cmdline.Flag{
 		cmdline.List("", "method", "", "also print notifications of the method `NAME` that arrive before the result (tick* is a pattern)", &o.method),
 		options.GraceFlag(&o.grace),
-		cmdline.Bool("", "notify", "n", "send a notification and expect no response", &o.notify),
+		cmdline.Bool("", "notify", "n", "send a notification, which has no response", &o.notify),
 		cmdline.Bool("", "batch", "", `read lines {"method","params","id"} from stdin (with "notify":true a notification), and print one line for each`, &o.batch),
 		cmdline.Number("", "jobs", "keep `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "print results in the order of arrival", &o.unordered),
@@ -58,8 +58,8 @@ func callCommand(run *env.Env) *cmdline.Command {
 			{Says: "Call a method of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_002"},
 			{Says: "Print one member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_003 -r -q .status"},
 			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_003 --on 'approve=jq:.total < 1000'`},
-			{Says: "Print the message that would be sent", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
-			{Says: "Assert in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
+			{Says: "Print the message without sending it", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
+			{Says: "Check a result in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
 		}, dialects.Examples("call")...)},
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, run, o) },
@@ -140,17 +140,16 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	return r.Do(ctx)
 }
 
-// callConflicts are the flags that exclude each other, by the names of exclude. The first row
-// that applies is the error.
+// callConflicts lists the flags that exclude each other, by the names of exclude. The first matching row is the error.
 var callConflicts = []struct {
 	given  string
 	with   []string
 	reason string
 }{
-	{"batch", []string{"notify", "send", "arguments"}, "--batch reads all calls from stdin, and takes no METHOD, --notify or --send"},
+	{"batch", []string{"notify", "send", "arguments"}, "--batch reads all calls from stdin; it takes no METHOD, --notify or --send"},
 	{"batch", []string{"messages", "expect-error"}, "--messages and --expect-error need a single call, not --batch"},
-	{"send", []string{"notify", "arguments"}, "--send is the whole message, and takes no METHOD, params or --notify"},
-	{"one call", []string{"no method"}, "a method is missing"},
+	{"send", []string{"notify", "arguments"}, "--send is the whole message; it takes no METHOD, params or --notify"},
+	{"one call", []string{"no method"}, "the method is missing"},
 	{"batch", []string{"cache"}, "--cache and --no-cache need a single call, not --batch"},
 	{"members", []string{"batch", "send"}, "--set needs a single call with a METHOD, not --batch or --send"},
 	{"save", []string{"batch", "notify", "send"}, "--save needs a single call with a response"},

@@ -31,8 +31,8 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt: convert and check parameters with the catalog in `FILE`", &o.params.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt: send parameters that the catalog refuses, as strings", &o.params.NoCheck),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt, convert and check parameters with the catalog in `FILE`", &o.params.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt, send parameters that do not match the catalog, as strings", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",
@@ -118,11 +118,11 @@ type connection struct {
 	deadline *env.Deadline
 	dialect  string
 	typed    *env.Lines
-	lasts    bool        // until enough is set, even after the end of stdin
-	enough   atomic.Bool // the limit is reached: ignore later failures of sending
+	lasts    bool        // it goes on until enough is set, even after the end of stdin
+	enough   atomic.Bool // the limit is reached: ignore later failures to send
 }
 
-// run converses until stdin ends and all expected responses have arrived, or until enough is set.
+// run exchanges messages until stdin ends and all expected responses have arrived, or until enough is set.
 func (c *connection) run() error {
 	printed := make(chan error, 1)
 	go func() { printed <- c.show() }()
@@ -176,7 +176,7 @@ func (c *connection) counts(err error) error {
 	return err
 }
 
-// show prints the messages that come in.
+// show prints incoming messages.
 func (c *connection) show() error {
 	defer wire.Guard()
 	ctx, done := env.WithCloseDelay(c.deadline.Ctx)
@@ -200,8 +200,7 @@ func (c *connection) show() error {
 	}
 }
 
-// feed sends the lines of stdin. A line that is not a message is an error, and the next
-// line is read.
+// feed sends the lines of stdin. If a line is not a message, feed reports an error and reads the next line.
 func (c *connection) feed() error {
 	defer wire.Guard()
 	var refused error

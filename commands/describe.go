@@ -28,14 +28,14 @@ type describeOptions struct {
 	json bool
 	form string
 
-	probe  bool            // detect the peer's protocol, whatever its endpoint says
-	probed json.RawMessage // the report, an object; nil: not probed
+	probe  bool            // detect the peer's protocol, even if the endpoint names it
+	probed json.RawMessage // the report, an object; nil if not probed
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Bool("", "json", "", "print the catalog as JSON on a terminal too", &o.json),
+		cmdline.Bool("", "json", "", "print the catalog as JSON, even on a terminal", &o.json),
 		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages (at most 10s, --timeout), report the attempts, print the endpoint to use", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the format of the JSON (catalog)", &o.form, describeForms),
 	}
@@ -99,7 +99,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
 }
 
-// showPage prints the dialect file of a dialect.
+// showPage prints a dialect file.
 func showPage(dialect string) error {
 	if _, err := all.Lookup(dialect); err != nil {
 		return err
@@ -111,8 +111,8 @@ func showPage(dialect string) error {
 	return cmdline.Print(os.Stdout, string(text))
 }
 
-// undescribed returns an error if the description of the method of that name is incomplete; with
-// name "", of any method.
+// undescribed returns an error if the description of the method called name is incomplete, or of any method if name is
+// "".
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {

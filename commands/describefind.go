@@ -18,24 +18,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// findTimeout bounds the wait for a peer of an unknown dialect before it is probed.
+// findTimeout bounds the wait for a peer of an unknown dialect before rpcx probes it.
 const findTimeout = 5 * time.Second
 
-// listens bounds the wait for a first message of a peer of an unknown dialect, which may show its
-// dialect.
+// listens bounds the wait for a first message that may show the peer's dialect.
 const listens = 300 * time.Millisecond
 
-// A search requests the catalog of a peer, and detects its dialect if none is named.
+// A search requests the catalog of a peer, and detects the dialect if none is named.
 type search struct {
 	*describeOptions
 	run      *env.Env
 	typed    string // the endpoint, as the user wrote it
 	endpoint endpoint.Endpoint
-	name     string // of a method or a module; "": the whole catalog
+	name     string // the name of a method or a module, or "" for the whole catalog
 }
 
-// fetch requests the catalog of the peer. If no dialect is named, it detects that, with at most
-// four connections, of which two may start a command.
+// fetch requests the catalog of the peer. If no dialect is named, it detects the dialect with at most four connections,
+// of which two may start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
 	switch {
@@ -44,7 +43,7 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 	case !finding.Applies(e, s.typed, o.Conn.Dialect):
 		return s.ask(ctx, e, s.bounded())
 	}
-	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout bounds all of it
+	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout bounds the whole search
 	c, failed := s.askAsTyped(ctx)
 	if failed == nil || ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
 		return c, failed
@@ -66,8 +65,8 @@ func (s *search) ask(ctx context.Context, e endpoint.Endpoint, o options.Client)
 	return request.FetchCatalog(ctx, s.run, e, &o, s.name, s.forPeople(s.run))
 }
 
-// bounded returns the options with a short idle timeout, if the peer has no handshake: there is one request, with a
-// response or none.
+// bounded returns the options with a short idle timeout if the peer has no handshake, because then there is a single
+// request.
 func (s *search) bounded() options.Client {
 	o := s.Client
 	if spec := s.endpoint.Spec(); !s.run.Line.Has("idle") && spec.Discovery == nil && !spec.Handshake.Introduces && !spec.Handshake.ServerFirst && finding.Reaches(s.endpoint) {
@@ -76,7 +75,7 @@ func (s *search) bounded() options.Client {
 	return o
 }
 
-// askAsTyped requests the catalog of a peer that may use another dialect, and may send first.
+// askAsTyped requests the catalog of a peer that may use another dialect, and may send the first message.
 func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	o := s.bounded()
 	if !s.endpoint.Address.IsHTTP() { // a server over HTTP never sends first
@@ -85,10 +84,9 @@ func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	return s.ask(ctx, s.endpoint, o)
 }
 
-// catalogOf returns the catalog of the peer that f has found; failed is the error at the typed
-// endpoint.
+// catalogOf returns the catalog of the peer that f has found. failed is the error at the typed endpoint.
 func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
-	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command was started twice
+	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
 		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
 		better := *s.run.Line
 		if f.Endpoint.Dialect == all.Default() { // only the framing is known

@@ -19,10 +19,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// probeTimeout bounds --probe, unless --timeout does.
+// probeTimeout limits --probe if --timeout is not given.
 const probeTimeout = 10 * time.Second
 
-// probeAll detects the peer's protocol with trial messages, reports them, and returns its catalog.
+// probeAll detects the peer's protocol with trial messages, reports them, and returns the peer's catalog.
 func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	limit := s.Time.Timeout.Or(probeTimeout)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -32,7 +32,7 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	p.Method = s.name
-	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the rest is for the catalog
+	trying, cancel := context.WithTimeout(cl.Ctx, limit*3/4) // the remaining time is for the catalog
 	defer cancel()
 	r := p.Run(trying)
 	for _, t := range r.Tried {
@@ -55,8 +55,8 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	return s.probed(cl.Ctx, p, r, c, end)
 }
 
-// askDialectFiles requests the catalog in the user's own dialects without a probe of their own. It returns the catalog
-// of the first dialect that has methods, and stores the endpoint.
+// askDialectFiles requests the catalog in those of the user's own dialects that have no probe. It returns the catalog
+// of the first dialect that yields methods, and stores the endpoint.
 func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end time.Time) *catalog.Catalog {
 	for _, name := range all.OwnNames() {
 		spec := all.Named(name)
@@ -83,7 +83,7 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 	return nil
 }
 
-// note shows an attempt to people; JSON output has it, too.
+// note shows an attempt to people. JSON output has it, too.
 func (s *search) note(t *finding.Try) {
 	if s.forPeople(s.run) {
 		s.run.Console.Note(t.Line())
@@ -100,7 +100,7 @@ func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Tim
 	return s.ask(ctx, e, o)
 }
 
-// unknown prints the attempts, unless note has, and returns the error of an unrecognised peer.
+// unknown prints the attempts, unless note has, and returns the error for an unrecognised peer.
 func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 	if !s.forPeople(s.run) {
 		var o scan.Object
@@ -122,7 +122,7 @@ func (s *search) unknown(ctx context.Context, r *finding.Report) error {
 // A report is the result of --probe as JSON.
 type report struct {
 	Endpoint string         `json:"endpoint,omitempty"`
-	More     []string       `json:"more,omitempty"` // methods for clients with certain hooks
+	More     []string       `json:"more,omitempty"` // methods that the peer offers only to clients with certain hooks
 	Tried    []*finding.Try `json:"tried"`
 }
 
@@ -156,7 +156,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	return c, nil
 }
 
-// probeHooks are the hooks for which servers of e's dialect may offer more methods.
+// probeHooks lists the hooks for which servers of e's dialect may offer more methods.
 func probeHooks(e endpoint.Endpoint) []string {
 	if d := e.Spec().Detection; d != nil && d.Probe != nil {
 		return d.Probe.Hooks

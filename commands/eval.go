@@ -32,7 +32,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	o.Handshake.Set.Requests = true
 	flags := append(o.evaluator.Flags(), []cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
-		cmdline.Bool("", "dry-run", "", "print the message, send nothing", &o.dryRun),
+		cmdline.Bool("", "dry-run", "", "print the message without sending it", &o.dryRun),
 	}...)
 	flags = append(flags, o.retry.Flags()...)
 	return &cmdline.Command{
@@ -105,7 +105,7 @@ func checkEvals(e endpoint.Endpoint) error {
 	return f
 }
 
-// code returns the code: from the argument, a file or stdin.
+// code returns the code from the argument, a file or stdin.
 func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []string) (string, error) {
 	var code []byte
 	var err error
@@ -117,7 +117,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 		f.Hint = "quote it for the shell: '…'"
 		return "", f
 	case len(rest) == 1 && o.file != "":
-		return "", l.Usage("the code is both an argument and in -f; give one of them")
+		return "", l.Usage("the code is given twice, as an argument and with -f")
 	case len(rest) == 1 && rest[0] != "-":
 		code = []byte(rest[0])
 	case len(rest) == 1 || o.file == "-":
@@ -140,7 +140,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 	return string(code), nil
 }
 
-// maxTrace bounds the shown lines of a stack trace.
+// maxTrace bounds the lines of a stack trace that are shown.
 const maxTrace = 100
 
 // withStack adds the class and the stack trace that a runtime reports to its error.

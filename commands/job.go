@@ -28,22 +28,22 @@ type jobVerb struct {
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
-		"Progress goes to stderr, the last result to stdout. A failed job is status 1.", dialect.JobRun,
+		"Progress goes to stderr, the last result to stdout. A failed job ends with status 1.", dialect.JobRun,
 		[]cmdline.Example{{Says: "Save the files of a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
 		"start", "start a job and print its name", argsMethod,
-		"The job continues after the command. The printed object has its name as \"job\".", dialect.JobStart,
-		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print its name alone, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
+		"The job continues after the command ends. The printed object has its name as \"job\".", dialect.JobStart,
+		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print only the name, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
 	},
 	{
 		"status", "print the state of a job", argsJob,
 		"", dialect.JobStatus,
-		[]cmdline.Example{{Says: "Print the state of a job of the session work", Command: "rpcx job status @work job-1"}, {Says: "Print the state alone", Command: `rpcx job status @work job-1 -r -q .status`}},
+		[]cmdline.Example{{Says: "Print the state of a job of the session work", Command: "rpcx job status @work job-1"}, {Says: "Print only the state", Command: `rpcx job status @work job-1 -r -q .status`}},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
-		"Progress goes to stderr, the last result to stdout, also if the job has ended. A failed\njob is status 1.", dialect.JobWait,
+		"Progress goes to stderr, the last result to stdout, even if the job has already ended. A failed\njob ends with status 1.", dialect.JobWait,
 		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of it", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
@@ -82,7 +82,7 @@ hotrepl and mcp, jobs belong to their connection, so only run works without a se
 connect). A HotRepl host has one client at a time: a command without a session evicts the
 client that was connected. job list prints the host's journal.`
 
-// jobOptions are the flags of all commands of job; each command has some of them.
+// jobOptions are the flags of all commands of job. Each command has some of them.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -155,8 +155,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the bound for the first response, as for a call: a job is accepted at once or not at
-// all. Its result may take any time.
+// first returns the limit for the first response, which is that of a call: the peer accepts a job at once or not at
+// all. The result may take any time.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0
@@ -168,7 +168,7 @@ func (v jobVerb) first() time.Duration {
 func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	switch {
 	case v.args == argsMethod && (len(rest) == 0 || rest[0] == ""):
-		return l.Usage("a method is missing")
+		return l.Usage("the method is missing")
 	case v.args == argsJob && len(rest) != 1:
 		return l.Usage("job %s takes one JOB", v.name)
 	case v.args == "ENDPOINT" && len(rest) > 0:

@@ -19,15 +19,16 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// asksAboutMethod reports whether --help follows a method, whose help it then prints.
+// asksAboutMethod reports whether --help follows a method; rpcx then prints the method's help.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
 
-// helpLimit bounds the wait for a session's dialect before help is printed.
+// helpLimit bounds the wait for a session's dialect before rpcx prints help.
 const helpLimit = time.Second
 
-// printHelp prints the help of the command on the line: with an endpoint, only the flags that apply to it.
+// printHelp prints the help of the command on the line. With an endpoint, it shows only the flags that apply to that
+// endpoint.
 func printHelp(run *env.Env) error {
 	l := run.Line
 	d := cmdline.DocOf(l.Cmd)
@@ -51,8 +52,8 @@ func printHelp(run *env.Env) error {
 	return help.Print(os.Stdout, strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief)
 }
 
-// helpSituation returns the situation of the help: the endpoint on the line, else a WebSocket with and without TLS. It is
-// nil for commands with several situations, whose help lists all flags.
+// helpSituation returns the situation for the help: the endpoint on the line, or else a WebSocket with and without TLS.
+// It returns nil for commands with several situations, whose help lists all flags.
 func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
 	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
@@ -91,7 +92,7 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	return &s
 }
 
-// askDialect returns the dialect of a session; "" after helpLimit.
+// askDialect returns the dialect of a session, or "" after helpLimit.
 func askDialect(e endpoint.Endpoint) string {
 	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
 	defer cancel()
@@ -106,8 +107,8 @@ func askDialect(e endpoint.Endpoint) string {
 	return remote.Dialect()
 }
 
-// methodHelp prints the help of a method, from the file of --catalog or the peer's catalog;
-// without either, the help of the command.
+// methodHelp prints the help of a method, from the file of --catalog or the peer's catalog. Without either, it prints
+// the help of the command.
 func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file string) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {

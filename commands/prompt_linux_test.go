@@ -175,7 +175,7 @@ func TestPrompt(t *testing.T) {
 	y.types("getOrder -\r")
 	y.shows("stdin is the keyboard")
 	y.types(`"" x=1` + "\r")
-	y.shows("a method is missing")
+	y.shows("the method is missing")
 	y.types("{\"id\":5}\r")
 	y.types("7\r") // a method like any other
 	y.shows("rpcx: 7: ")

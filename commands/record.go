@@ -21,7 +21,7 @@ func recordCommand(run *env.Env) *cmdline.Command {
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Record a browser and a plugin", Command: "rpcx record ws://127.0.0.1:8080/ --to exec:./plugin -o plugin.tape"},
 			{Says: "Record a host that starts rpcx instead of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
-			{Says: "Record a test, each connection on a tape of its own", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
+			{Says: "Record a test, with one tape per connection", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
 		}},
 		Flags:  o.Flags(run),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, run, o) },
@@ -71,7 +71,7 @@ func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error
 	return server.RunRecord(ctx, run, o, listen, to, command)
 }
 
-// sameDialect sets the dialect of both endpoints to the one that either names.
+// sameDialect gives both endpoints the dialect that either names.
 func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	usual := dialects.Default()
 	switch {

@@ -1,5 +1,4 @@
-// Package commands is rpcx's command line: it parses the words, runs the
-// command, and returns the exit status.
+// Package commands implements rpcx's command line: it parses the words, runs the command, and returns the exit status.
 package commands
 
 import (
@@ -35,11 +34,10 @@ import (
 // An Outcome is the result of a run of the program.
 type Outcome struct {
 	Status int
-	fault  *wire.Fault // the failure that Status stands for; nil: none
+	fault  *wire.Fault // the failure that caused Status, or nil
 }
 
-// Exit ends the process with the status; if a signal ended the run, by that
-// signal.
+// Exit ends the process with the status or, if a signal ended the run, by that signal.
 func (o Outcome) Exit() {
 	if o.fault != nil {
 		env.ExitBySignal(o.fault)
@@ -80,7 +78,7 @@ func Main(args []string) Outcome {
 	return Outcome{Status: st.Code, fault: f}
 }
 
-// execute parses the words and executes them. A panic is reported as a defect of rpcx.
+// execute parses the words and executes them. It reports a panic as a defect of rpcx.
 func execute(run *env.Env, words []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,7 +99,7 @@ func execute(run *env.Env, words []string) (err error) {
 	case run.Line.WantsVersion:
 		return printVersion(run.Line.VersionJSON)
 	case run.Line.Cmd.Action == nil:
-		return run.Line.Usage("no command given")
+		return run.Line.Usage("no command was given")
 	}
 	if err := env.CheckEnvironment(); err != nil {
 		return err
@@ -123,7 +121,8 @@ func execute(run *env.Env, words []string) (err error) {
 	return err
 }
 
-// timeoutOf returns the value of --timeout; 0: none, or this is the process of a session, which --timeout does not bound.
+// timeoutOf returns the value of --timeout. It is 0 if there is none, and in the process of a session, which --timeout
+// does not limit.
 func timeoutOf(run *env.Env) time.Duration {
 	if run.Parent != nil {
 		return 0
@@ -132,8 +131,7 @@ func timeoutOf(run *env.Env) time.Duration {
 	return d
 }
 
-// libraryLog shows the log of libraries with -v: it is not a failure of rpcx, and may have text
-// of the peer.
+// libraryLog shows the log of libraries with -v only: it is not a failure of rpcx, and may contain text of the peer.
 type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
@@ -149,7 +147,7 @@ type command struct {
 	make func(*env.Env) *cmdline.Command
 }
 
-// commandTable are the commands, in the order of the help.
+// commandTable lists the commands, in the order of the help.
 var commandTable = []command{
 	{"call", callCommand},
 	{"eval", evalCommand},
@@ -166,8 +164,8 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree, built anew for each run because the library keeps state in it. If words, the command line,
-// begin with a command, the others are left out, because most of a tree is flags that this run does not need.
+// tree returns the command tree. Each run builds its own, because the library keeps state in it. If the command line
+// (words) begins with a command, the tree omits the others, because their flags make up most of it.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",

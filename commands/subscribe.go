@@ -28,7 +28,7 @@ type subscribeOptions struct {
 	choose      string
 	method      []string
 	unsubscribe string
-	beside      string // links the watch of --method or --select to the request that triggers it; "": none
+	beside      string // links the watch of --method or --select to the request that triggers it, or ""
 	since       int64
 	lossy       bool
 	grace       cmdline.Duration
@@ -55,7 +55,7 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 			{Says: "Print three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
 			{Says: "Print the numbers of new heads of an Ethereum node", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{Says: "The same for days: detect dead peers, and reconnect", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
-			{Says: "Print notifications of one method without a request", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
+			{Says: "Print notifications of one method without sending a request", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
 		}, dialects.Examples("subscribe")...)},
 		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Client.Flags(run, options.IdleStream)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, run, o) },
@@ -115,30 +115,30 @@ func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint
 	return nil
 }
 
-// check returns an error for a subscription without a method, and for one without a way for events.
+// check returns an error for a subscription without a method, and for one that cannot receive events.
 func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if err := o.checkKept(l, e, rest); err != nil {
 		return err
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
-		f := l.Usage("a method is missing")
+		f := l.Usage("the method is missing")
 		f.Hint = "name one, or print notifications with --method NAME or --select EXPR"
 		return f
 	}
 	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
-		f := l.Usage("HTTP POST has only responses, and there is no request without METHOD")
+		f := l.Usage("over HTTP, rpcx receives only responses to its requests, and there is no METHOD to request")
 		f.Hint = "name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://"
 		return f
 	}
 	return nil
 }
 
-// lasting reports whether a flag limits the items: the response alone does not end the stream then.
+// lasting reports whether a flag limits the items, so that the response alone does not end the stream.
 func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
-// goodbye parses --unsubscribe: a method and, after a blank, its params.
+// goodbye parses --unsubscribe, a method and, after a blank, its params.
 func goodbye(given string) (method string, params json.RawMessage, err error) {
 	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
 	if rest = strings.TrimSpace(rest); rest == "" {
@@ -152,8 +152,7 @@ func goodbye(given string) (method string, params json.RawMessage, err error) {
 	return method, params, nil
 }
 
-// limit returns the number of values that the peer need send; 0 if that is
-// not known.
+// limit returns the number of values that the peer needs to send, or 0 if it is unknown.
 func (o *subscribeOptions) limit() int64 {
 	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
@@ -161,8 +160,7 @@ func (o *subscribeOptions) limit() int64 {
 	return o.Count
 }
 
-// watchOp returns the watch of --method, --select and --since; nil if only the responses to METHOD
-// are printed.
+// watchOp returns the watch of --method, --select and --since, or nil if rpcx prints only the responses to METHOD.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && len(o.method) == 0 && o.since < 0 {
 		return nil

@@ -1,7 +1,6 @@
-// Package cmdline parses the command line: flags and their values. It also has the
-// description of commands for help and manual, the table of exit statuses, and
-// the correction of command lines. Only this package imports the library for
-// command lines.
+// Package cmdline parses the command line: flags and their values. It also has the descriptions of commands for help
+// and manual, the table of exit statuses, and the correction of command lines. Only this package imports the
+// command-line library.
 package cmdline
 
 import (
@@ -16,23 +15,23 @@ import (
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line. rpcx separates flags from arguments itself,
-// by the library's table of flags: the library's parser stops at an argument such as
-// -1, takes ' -x' for a flag and prints help for the argument `help`.
+// A CommandLine is a parsed command line. rpcx separates flags from arguments itself, using the library's table of
+// flags: the library's parser stops at an argument such as
+// -1, takes ' -x' for a flag, and prints help for the argument `help`.
 type CommandLine struct {
 	Cmd          *Command
 	Words        []string // all words, unchanged
 	Path         []string // the words that name the command
-	Flags        []string // each with its value: --name=value
+	Flags        []string // each with its value, as --name=value
 	Args         []string
-	Dash         int      // how many arguments precede "--"; -1: there is no "--"
+	Dash         int      // the number of arguments before "--", or -1 if there is no "--"
 	Trailing     []string // the words after "--", if they are a command to run
 	WantsHelp    bool
 	Brief        bool // -h: one screen of help
 	WantsVersion bool
 	VersionJSON  bool // --json follows --version
 
-	typed  []string        // the unchanged line, in the form of WithArgs
+	typed  []string        // the original line, in the form of WithArgs
 	common []Flag          // flags that may precede the command
 	all    func() *Command // returns the whole tree
 }
@@ -44,14 +43,13 @@ func (l *CommandLine) TakeTrailing() {
 	}
 }
 
-// multiValue are flags that take more than one word, as in jq: --arg NAME
-// VALUE.
+// multiValue lists the flags that take more than one word, as in jq: --arg NAME VALUE.
 var multiValue = map[string][]string{
 	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
 }
 
-// Parse parses words (without the program's name). common are the flags of
-// every command, which may precede it; all returns the tree with all commands.
+// Parse parses words (without the program's name). common lists the flags of every command, which may precede it. all
+// returns the tree with all commands.
 func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
 	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
 	for i := 0; i < len(words); {
@@ -85,7 +83,7 @@ func isFlag(word string) bool {
 	return word == "-0" || len(word) > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != ' '
 }
 
-// descend goes to the subcommand that word names; rest follows it.
+// descend moves to the subcommand that word names, with rest after it.
 func (l *CommandLine) descend(word string, rest []string) error {
 	var names []string
 	for _, sub := range l.Cmd.Commands {
@@ -139,8 +137,7 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	return l.take(name, rest)
 }
 
-// take assigns the following word to a flag; to one of multiValue, the
-// following words as NAME=VALUE.
+// take assigns the following word to a flag. A flag of multiValue gets the following words as NAME=VALUE.
 func (l *CommandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
 	if words := multiValue[name]; words != nil {
@@ -154,8 +151,7 @@ func (l *CommandLine) take(name string, rest []string) (int, error) {
 	return need, nil
 }
 
-// short reads a bundle of one-letter flags; the value of the last one is the rest of the
-// word or the next word.
+// short reads a bundle of one-letter flags. The value of the last flag is the rest of the word, or the next word.
 func (l *CommandLine) short(letters string, rest []string) (int, error) {
 	for i, r := range letters {
 		name := string(r)
@@ -187,8 +183,7 @@ func (l *CommandLine) add(name, value string, given bool) {
 	l.Flags = append(l.Flags, "--"+name)
 }
 
-// Lookup returns a flag of the command; before the command's name, a flag of every
-// command.
+// Lookup returns a flag of the command or, before the command's name, a flag of every command.
 func (l *CommandLine) Lookup(name string) Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
@@ -202,7 +197,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 	return nil
 }
 
-// unknown returns the Fault for an unknown flag. value, if given, and rest follow the flag.
+// unknown returns the Fault for an unknown flag. value (if given) and rest follow the flag.
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}
@@ -211,7 +206,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	}
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	instead := func(flag string) []string { // the line with another flag, and the value of this one
+	instead := func(flag string) []string { // the line with another flag that has the same value
 		if given {
 			flag += "=" + value
 		}
@@ -243,15 +238,14 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	return f
 }
 
-// isCommand reports whether an endpoint is one of exec: or ipc:, whose command has one word so far: the shell may have split
-// it.
+// isCommand reports whether an endpoint is an exec: or ipc: command of a single word, which the shell may have split.
 func isCommand(endpoint string) bool {
 	e, err := session.ParseEndpoint(endpoint, "")
 	return err == nil && len(e.Address.Command) == 1
 }
 
-// asParameter returns the line with an unknown flag as a parameter of the method; nil if it has no value, if no
-// method precedes it, or if the line has another mistake.
+// asParameter returns the line with an unknown flag as a parameter of the method. It is nil if the flag has no value,
+// if no method precedes it, or if the line has another mistake.
 func (l *CommandLine) asParameter(param, value string, given bool, rest []string) []string {
 	before := l.Words[:len(l.Words)-len(rest)-1]
 	if !given && len(rest) > 0 && !isFlag(rest[0]) {
@@ -263,7 +257,7 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
-// ownerOf returns the first command below c that has a flag; path is c's name.
+// ownerOf returns the first command below c that has the flag. path is c's name.
 func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name

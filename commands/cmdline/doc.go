@@ -7,13 +7,13 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command with everything below it as plain data. scripts/gen makes
-// help, manual, completions and README from it.
+// A Doc describes one command and everything below it as plain data. scripts/gen makes help, manual, completions and
+// README from it.
 type Doc struct {
 	Name        string
 	Aliases     []string
 	Usage       string // one phrase
-	Args        string // placeholders of the arguments: "ENDPOINT METHOD [PARAMS...]"
+	Args        string // the placeholders of the arguments: "ENDPOINT METHOD [PARAMS...]"
 	Description string // paragraphs between blank lines; indented lines are verbatim
 	Flags       []FlagDoc
 	Commands    []Doc
@@ -23,19 +23,19 @@ type Doc struct {
 // A FlagDoc describes one flag.
 type FlagDoc struct {
 	Names    []string // without dashes, the long name first
-	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never"; "": it takes no value
-	Usage    string   // the help text, without backquotes around Arg, and without an Arg before a colon
-	Group    string   // its heading in help; "": none
-	Env      []string // environment variables that set it
+	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never"; "" if it takes no value
+	Usage    string   // the help text, without backquotes around Arg, and without a leading Arg and colon
+	Group    string   // its heading in help, or ""
+	Env      []string // the environment variables that set it
 	Default  string
-	Repeated bool // can be given more than once
+	Repeated bool // it can be repeated
 
-	Needs    string   // what the endpoint must have; "": nothing
-	With     string   // the flags, one of which must be given, as "--a or --b"; "": none
-	Dialects []string // the dialects that have it; nil: all
+	Needs    string   // the requirement on the endpoint, or ""
+	With     string   // the flags, one of which must be given, as "--a or --b", or ""
+	Dialects []string // the dialects that have it, or nil for all
 }
 
-// Choices returns the valid values; nil if any value is valid.
+// Choices returns the valid values, or nil if any value is valid.
 func (f FlagDoc) Choices() []string {
 	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
 		return nil
@@ -43,7 +43,7 @@ func (f FlagDoc) Choices() []string {
 	return strings.Split(f.Arg, "|")
 }
 
-// An Example is a command line that works, and what it shows.
+// An Example is a command line that works, with a description.
 type Example struct {
 	Says    string
 	Command string
@@ -59,9 +59,8 @@ type StatusDoc struct {
 // ExamplesKey is the key of a Command's Metadata for its []Example.
 const ExamplesKey = "examples"
 
-// DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted
-// word of its usage: completion offers lower-case alternatives between "|", and
-// file names for FILE and DIR.
+// DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted word of its usage. For completion,
+// lower-case words between "|" are the alternatives, and FILE and DIR stand for file names.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,
@@ -99,8 +98,8 @@ func flagDoc(f cli.Flag) FlagDoc {
 	return d
 }
 
-// unquote removes the backquotes from a usage text and returns the word between
-// the first two. It removes a leading word with a colon.
+// unquote removes the backquotes from a usage text and returns the word between the first two. It also removes a
+// leading word with a colon.
 func unquote(usage string) (arg, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -116,7 +115,7 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
-// LongFirst returns names with one-letter names last.
+// LongFirst returns names with the one-letter names last.
 func LongFirst(names []string) []string {
 	out := slices.Clone(names)
 	slices.SortStableFunc(out, func(a, b string) int { return min(len(b), 2) - min(len(a), 2) })

@@ -34,9 +34,9 @@ var statuses = []Status{
 	{126, wire.NotExecutable, 6, "the endpoint's command is not executable"},
 	{127, wire.NotFound, 5, "the endpoint's command was not found"},
 	{129, wire.HungUp, 3, "SIGHUP; rpcx cancels its calls on the peer first, as far as the dialect can"},
-	{130, wire.Interrupted, 3, "SIGINT; calls are cancelled first"},
-	{141, wire.PipeClosed, 3, "stdout was closed (SIGPIPE); calls are cancelled first"},
-	{143, wire.Terminated, 3, "SIGTERM; calls are cancelled first"},
+	{130, wire.Interrupted, 3, "SIGINT; rpcx cancels its calls first"},
+	{141, wire.PipeClosed, 3, "stdout was closed (SIGPIPE); rpcx cancels its calls first"},
+	{143, wire.Terminated, 3, "SIGTERM; rpcx cancels its calls first"},
 }
 
 // StatusOf returns the row of a failure's kind.
@@ -49,8 +49,7 @@ func StatusOf(kind wire.FaultKind) Status {
 	return StatusOf(wire.Internal)
 }
 
-// Worst returns the failure in err that decides the exit status; nil if err is
-// nil.
+// Worst returns the failure in err that decides the exit status, or nil if err is nil.
 func Worst(err error) *wire.Fault {
 	if err == nil {
 		return nil
@@ -68,7 +67,7 @@ func Worst(err error) *wire.Fault {
 	return ToFault(err)
 }
 
-// ToFault returns any error as a Fault; one of an unknown kind is a defect of rpcx.
+// ToFault converts any error to a Fault. An error of an unknown kind is a defect of rpcx.
 func ToFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -90,8 +89,7 @@ func ToFault(err error) *wire.Fault {
 	return wire.NewFault(wire.Internal, err.Error(), err)
 }
 
-// Quiet reports whether f has no message: signals and a closed pipe, which the status
-// shows.
+// Quiet reports whether f has no message, as for signals and a closed pipe, which the status shows.
 func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
@@ -105,11 +103,11 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error that only sets the exit status: that of the command of serve.
+// CommandStatus is an error that only sets the exit status to that of the command of serve.
 type CommandStatus struct {
 	Code int
 	Text string
 }
 
-// Error names the command and its end.
+// Error names the command and how it ended.
 func (e CommandStatus) Error() string { return e.Text }

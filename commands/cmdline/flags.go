@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The headings of flags in help. Flags of a single dialect have its name as heading.
+// These are the headings of flags in help. Flags of a single dialect have the dialect's name as heading.
 
 const (
 	GroupCommon     = "Common"
@@ -15,7 +15,7 @@ const (
 	GroupHooks      = "Answering the peer"
 	GroupParams     = "Parameters"
 	GroupListen     = "Listening"
-	GroupKept       = "What is kept"
+	GroupKept       = "Caching and recording"
 	GroupDialect    = "Dialect"
 	GroupScomp      = "scomp"
 	GroupIntrospect = "introspect"
@@ -26,8 +26,8 @@ const (
 	GroupRecord     = "Recording"
 )
 
-// Bool returns a flag without a value, which stores into to. group is its
-// heading in help; short is a one-letter name or "".
+// Bool returns a flag without a value, which stores into to. group is its heading in help. short is a one-letter name
+// or "".
 func Bool(group, name, short, usage string, to *bool) Flag {
 	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -36,21 +36,20 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 	return f
 }
 
-// OptionalText returns a flag for a string that may be empty; to is nil if the flag is not given.
+// OptionalText returns a flag for a string that may be empty. to is nil if the flag is not given.
 func OptionalText(group, name, usage string, to **string) Flag {
 	return Generic(group, name, usage, optionalText{to})
 }
 
-// Counted is Bool for a flag that can be repeated, as in -vv; count is the number of
-// repetitions.
+// Counted is Bool for a flag that can be repeated, as in -vv. count is the number of repetitions.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
 	f.Config.Count = count
 	return f
 }
 
-// Text returns a flag for a string, which stores into to. group is its heading in
-// help; short is a one-letter name or "".
+// Text returns a flag for a string, which stores into to. group is its heading in help. short is a one-letter name or
+// "".
 func Text(group, name, short, usage string, to *string) Flag {
 	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -59,8 +58,8 @@ func Text(group, name, short, usage string, to *string) Flag {
 	return f
 }
 
-// List returns a flag that can be repeated, which appends to to. group is its heading
-// in help; short is a one-letter name or "".
+// List returns a flag that can be repeated, which appends to to. group is its heading in help. short is a one-letter
+// name or "".
 func List(group, name, short, usage string, to *[]string) Flag {
 	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
 	if short != "" {
@@ -69,13 +68,12 @@ func List(group, name, short, usage string, to *[]string) Flag {
 	return f
 }
 
-// Generic returns a flag with a value type of its own, which stores into to. group
-// is its heading in help.
+// Generic returns a flag with its own value type, which stores into to. group is its heading in help.
 func Generic(group, name, usage string, to cli.Value) Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
-// Parsed returns a flag whose value read parses as soon as it is found.
+// Parsed returns a flag whose value is parsed by read as soon as it is found.
 func Parsed(group, name, short, usage string, read func(text string) error) Flag {
 	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
@@ -96,8 +94,7 @@ func Enum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, enum{to, words})
 }
 
-// OptionalEnum returns a flag whose value is one of words; without a value it
-// is the first.
+// OptionalEnum returns a flag whose value is one of words, by default the first.
 func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
 	return Generic(group, name, usage, optionalEnum{enum{to, words}})
 }

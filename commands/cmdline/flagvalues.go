@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means not
-// given; a given 0 is stored as unbounded.
+// A Duration is a flag's value: "10s", "1m30s", or a number of seconds. 0 means not given; rpcx stores a given 0 as
+// unbounded.
 type Duration time.Duration
 
-// unbounded is the value of a given 0.
+// unbounded represents a given 0.
 const unbounded Duration = -1
 
 // Set parses text.
@@ -36,7 +36,7 @@ func (d *Duration) Get() any { return time.Duration(*d) }
 // String returns "": the usage text of each flag has its default.
 func (*Duration) String() string { return "" }
 
-// Or returns the duration; usual if it is not given.
+// Or returns the duration, or usual if it was not given.
 func (d Duration) Or(usual time.Duration) time.Duration {
 	if d == 0 {
 		return usual
@@ -98,10 +98,10 @@ func (c enum) Get() any { return *c.to }
 
 func (c enum) String() string { return "" }
 
-// An optionalEnum is an enum whose first word is the value of the flag alone.
+// An optionalEnum is an enum that has its first word as value if the flag is given alone.
 type optionalEnum struct{ enum }
 
-// LoneValue returns the value of the flag alone.
+// LoneValue returns the value of a flag that is given alone.
 func (e optionalEnum) LoneValue() string { return e.words[0] }
 
 // A Size is a flag's value in bytes: "1000", "64K", "64MiB", "1G".
@@ -133,7 +133,7 @@ func (*Size) String() string { return "" }
 // An optionalText is a string that can be absent.
 type optionalText struct{ to **string }
 
-// Set takes any text.
+// Set accepts any text.
 func (g optionalText) Set(text string) error {
 	*g.to = &text
 	return nil
@@ -143,7 +143,7 @@ func (g optionalText) Get() any { return *g.to }
 
 func (g optionalText) String() string { return "" }
 
-// parsed is a flag's value that a function parses.
+// parsed is a flag value that a function parses.
 type parsed struct{ read func(text string) error }
 
 // Set parses text.

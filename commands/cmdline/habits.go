@@ -11,34 +11,34 @@ import (
 	"rpcx/wire/session"
 )
 
-// A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, and its replacement in rpcx.
+// A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, with its replacement in rpcx.
 type habit struct {
 	names []string // each with its dashes
-	takes bool     // it has a value, perhaps the next word
+	takes bool     // it takes a value, perhaps the next word
 	hint  string
-	drop  bool                        // it is removed
-	words func(value string) []string // replace it; nil: none
-	param func(value string) []string // follow the other parameters; nil: none
+	drop  bool                        // the flag is removed
+	words func(value string) []string // they replace the flag, or nil
+	param func(value string) []string // they follow the other parameters, or nil
 }
 
-// habits is the table. A row without drop, words and param has no fix.
+// habits is the table. A row without drop, words and param offers no fix.
 var habits = []habit{
 	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
 	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "a parameter is KEY=VALUE, without a flag", param: pair},
-	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method", drop: true},
+	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", drop: true},
 	{names: []string{"-s", "-S", "-sS", "-Ss", "--silent", "--show-error"}, hint: "rpcx shows no progress in a pipe", drop: true},
 	{names: []string{"-L", "--location"}, hint: "rpcx follows 307 and 308 within the origin, and no other redirects", drop: true},
-	{names: []string{"-plaintext", "--plaintext"}, hint: "the endpoint's transport decides about TLS", drop: true},
+	{names: []string{"-plaintext", "--plaintext"}, hint: "the transport of the endpoint decides whether TLS is used", drop: true},
 	{names: []string{"-i", "--include"}, hint: "-v shows the connection, -vv the messages"},
 	{names: []string{"-u", "--user"}, takes: true, hint: "http://USER:PASSWORD@HOST/ or -H @FILE sends credentials"},
-	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout bounds the command", words: func(value string) []string { return []string{"--timeout", value} }},
+	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", words: func(value string) []string { return []string{"--timeout", value} }},
 	{names: []string{"-e", "--exit-status"}, hint: "--expect EXPR fails unless EXPR is true"},
 	{names: []string{"-x"}, takes: true, hint: "use --proxy URL; METHOD and its parameters follow the endpoint"},
 	{names: []string{"-c", "--connect"}, hint: "rpcx connect exchanges messages", words: func(string) []string { return []string{"connect"} }},
 	{names: []string{"--framing"}, takes: true, hint: "write the framing before the transport, as in header+tcp://HOST:PORT"},
 }
 
-// wholeParams returns value if it is JSON for params; else nil.
+// wholeParams returns value if it is JSON for params, or else nil.
 func wholeParams(value string) []string {
 	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil || !strings.ContainsRune("oa", rune(scan.Type([]byte(value)))) {
 		return nil
@@ -46,7 +46,7 @@ func wholeParams(value string) []string {
 	return []string{value}
 }
 
-// pair returns value if it is KEY=VALUE; else nil.
+// pair returns value if it is KEY=VALUE, or else nil.
 func pair(value string) []string {
 	if !params.IsKeyOp(value) {
 		return nil
@@ -54,7 +54,7 @@ func pair(value string) []string {
 	return []string{value}
 }
 
-// habitOf returns the habit of the flag word, which includes its dashes.
+// habitOf returns the habit for the flag word, which includes its dashes.
 func habitOf(word string) *habit {
 	i := slices.IndexFunc(habits, func(h habit) bool { return slices.Contains(h.names, word) })
 	if i < 0 {
@@ -63,7 +63,7 @@ func habitOf(word string) *habit {
 	return &habits[i]
 }
 
-// fix returns the line with the replacement of the flag at index at; nil if there is none.
+// fix returns the line with the replacement of the flag at the index at, or nil if there is none.
 func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	end := at + 1
 	if h.takes && !given && end < len(l.Words) {
@@ -84,10 +84,10 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	return nil
 }
 
-// Reparsed returns the line of the words as a fix; nil if it has a mistake without a fix.
+// Reparsed returns the line made of the words as a fix, or nil if it has a mistake without a fix.
 func (l *CommandLine) Reparsed(words ...[]string) []string {
 	all := slices.Concat(words...)
-	if len(all) >= len(l.Words)+3 { // a fix of a fix adds words; this bounds them
+	if len(all) >= len(l.Words)+3 { // each fix of a fix adds words; this is the limit
 		return nil
 	}
 	better, err := Parse(l.all(), all, l.common, l.all)
@@ -100,7 +100,7 @@ func (l *CommandLine) Reparsed(words ...[]string) []string {
 	return better.line(better.Args)
 }
 
-// synonyms are names of commands in other programs.
+// synonyms maps names of commands in other programs to those of rpcx.
 var synonyms = map[string][]string{
 	"version": {"--version"}, "list": {"describe"}, "ls": {"describe"}, "methods": {"describe"}, "inspect": {"describe"},
 	"invoke": {"call"}, "request": {"call"}, "send": {"call"}, "watch": {"subscribe"}, "listen": {"serve"},
@@ -108,7 +108,7 @@ var synonyms = map[string][]string{
 
 // unknownCommand returns the Fault for an unknown command below l's. rest follows word.
 func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fault {
-	if synonyms[word] != nil { // version is near to session
+	if synonyms[word] != nil { // version is similar to session
 		names = nil
 	}
 	f := wire.Usagef("there is no command %q", word)
@@ -128,7 +128,7 @@ func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fa
 		}
 	case synonym != nil:
 		if instead("did you mean rpcx "+synonym[0]+"?", synonym...); alone && word != "version" {
-			f.Fix = nil // an endpoint is missing
+			f.Fix = nil // the endpoint is missing
 		}
 	case isEndpoint(word) && alone:
 		return instead("write a command before the endpoint; describe lists the peer's methods", "describe", word)

@@ -11,7 +11,7 @@ import (
 	"rpcx/format"
 )
 
-// Command and Flag are the library's types, for packages that do not import it.
+// Command and Flag are the library's types, for packages that do not import the library.
 type (
 	Command = cli.Command
 	Flag    = cli.Flag
@@ -28,8 +28,7 @@ func GroupOf(f Flag) string {
 // A lone value is the value of a flag that is given without one.
 type lone interface{ LoneValue() string }
 
-// loneValue returns the value of a flag that is given without one; false if f
-// needs a value.
+// loneValue returns the value of a flag that is given without one, and false if f needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -45,7 +44,7 @@ func loneValue(f Flag) (string, bool) {
 // Execute runs the command of l. The library's own Run would also prepare help and
 // completions that are never shown, which takes as long as connecting to a peer.
 func Execute(ctx context.Context, l *CommandLine) error {
-	l.Cmd.DisableSliceFlagSeparator = true // values have commas
+	l.Cmd.DisableSliceFlagSeparator = true // values contain commas
 	for _, f := range l.Cmd.Flags {
 		if err := f.PreParse(); err != nil {
 			return err
@@ -63,7 +62,7 @@ func Execute(ctx context.Context, l *CommandLine) error {
 	return l.Cmd.Action(ctx, l.Cmd)
 }
 
-// Value returns the value of the command's flag of this name; nil if it has no such flag.
+// Value returns the value of the command's flag of this name, or nil if it has no such flag.
 func (l *CommandLine) Value(name string) any {
 	for _, f := range l.Cmd.Flags {
 		if called(f, name) {

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForCommand returns the line of another command with the flags of l for reaching the
-// peer, and more flags; nil if it would show a secret.
+// ForCommand returns the line of another command with the flags of l for reaching the peer, and more flags. It is nil
+// if the line would show a secret.
 func (l *CommandLine) ForCommand(command string, args []string, more ...string) []string {
 	other := *l
 	other.Path, other.Flags = []string{command}, nil
@@ -24,7 +24,7 @@ func (l *CommandLine) ForCommand(command string, args []string, more ...string) 
 	return other.WithArgs(args)
 }
 
-// Has reports whether a flag is on the command line, by either of its names.
+// Has reports whether the flag is on the command line, under either of its names.
 func (l *CommandLine) Has(name string) bool {
 	return slices.ContainsFunc(l.Flags, func(f string) bool {
 		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
@@ -36,8 +36,8 @@ func (l *CommandLine) Has(name string) bool {
 	})
 }
 
-// IsSafeName reports whether a name that a peer chose is safe in a fix: it has only
-// letters, digits and a few marks.
+// IsSafeName reports whether a name that a peer chose is safe in a fix: it may have only letters, digits and a few
+// marks.
 func IsSafeName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -49,7 +49,7 @@ func IsSafeName(name string) bool {
 	return name != ""
 }
 
-// WithArgs returns l with other arguments; nil if it would show a secret or equals the typed line.
+// WithArgs returns l with other arguments, or nil if the line would show a secret or equals the typed line.
 func (l *CommandLine) WithArgs(args []string) []string {
 	if hasSecret(l.Flags, args) {
 		return nil
@@ -76,8 +76,7 @@ func (l *CommandLine) line(args []string) []string {
 	return slices.Concat(words, args, flags)
 }
 
-// WithFlag returns l with the flag old, as --name=value, replaced by better; nil if it
-// would show a secret.
+// WithFlag returns l with the flag old, as --name=value, replaced by better. It is nil if the line would show a secret.
 func (l *CommandLine) WithFlag(old, better string) []string {
 	other := *l
 	other.Flags = slices.Clone(l.Flags)
@@ -87,7 +86,7 @@ func (l *CommandLine) WithFlag(old, better string) []string {
 	return other.WithArgs(l.Args)
 }
 
-// WithMore returns l with one more flag, as --name=value; nil if it would show a secret.
+// WithMore returns l with one more flag, as --name=value. It is nil if the line would show a secret.
 func (l *CommandLine) WithMore(flag string) []string {
 	other := *l
 	other.Flags = append(slices.Clone(l.Flags), flag)
@@ -115,7 +114,7 @@ func hasSecret(flags, args []string) bool {
 	}
 	for i, arg := range args {
 		if i == 0 && strings.HasPrefix(arg, "@") {
-			continue // a name shows nothing of its endpoint
+			continue // a name reveals nothing about its endpoint
 		}
 		if e, err := session.ParseEndpoint(arg, ""); i == 0 && err == nil && strings.Contains(e.String(), "…") {
 			return true

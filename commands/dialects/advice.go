@@ -7,15 +7,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Advice is the fix of a peer's guidance event for this command line. It is shown and never
-// run.
+// Advice is the fix from a peer's guidance event, for this command line. rpcx shows it and never runs it.
 type Advice struct {
 	Kind string
 	hint string
 	fix  []string
-	told bool // shown with an error
+	told bool // rpcx showed it with an error
 
-	message string // of the error
+	message string // the code of the error
 }
 
 // Explain adds the peer's latest advice to an error.
@@ -28,8 +27,8 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	return f
 }
 
-// IsFailure reports whether the advice is about an error that the peer did not send: the call
-// has failed (Introspective Streaming RPC, section 2.3, has both).
+// IsFailure reports whether the advice means that the call has failed, although the peer sent no error (Introspective
+// Streaming RPC, section 2.3, has both).
 func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
 
 // Error returns the error that the advice is about.
@@ -39,7 +38,7 @@ func (a *Advice) Error() *wire.Error {
 	return e
 }
 
-// Unheeded returns the fix of guidance without an error, as an event; nil if there is none.
+// Unheeded returns the fix of guidance without an error as an event, or nil if there is none.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {
 		return nil

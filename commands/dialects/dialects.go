@@ -1,5 +1,5 @@
-// Package dialects has the flags and the output of single dialects, in a file for each. A table
-// holds what is removed with the file.
+// Package dialects has the flags and the output of single dialects, in a file for each. A table lists the parts that go
+// when a file is removed.
 package dialects
 
 import (
@@ -10,10 +10,9 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// A row holds what one dialect adds to the commands. Its members can be nil.
+// A row holds what one dialect adds to the commands. Any member can be nil.
 type row struct {
-	// examples are shown in the help of a command, which is named by its words
-	// ("job run").
+	// examples appear in the help of a command, which is named by its words ("job run").
 	examples map[string][]cmdline.Example
 
 	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
@@ -22,11 +21,11 @@ type row struct {
 
 // Modules describes the modules of a catalog. Each function returns nil for a catalog without modules.
 type Modules struct {
-	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name as a catalog
-	List  func(c *catalog.Catalog) []format.Module               // all, for a table
+	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name, as a catalog
+	List  func(c *catalog.Catalog) []format.Module               // all modules, for a table
 	Names func(c *catalog.Catalog) []string
-	// Unknown returns the modules without a schema: of all that were requested or, with name, of the
-	// module called name or the module of that method.
+	// Unknown returns the requested modules without a schema. With name, it considers only the module called name, or
+	// the module of that method.
 	Unknown func(c *catalog.Catalog, name string) []string
 }
 
@@ -41,8 +40,8 @@ func Examples(command string) (all []cmdline.Example) {
 	return all
 }
 
-// NewAdvice reads a guidance event of a call of method, and adds a fix if there is one. It
-// returns the advice (nil if no dialect has such events) and the event to show.
+// NewAdvice reads a guidance event of a call of method, and adds a fix if it has one. It returns the event to show and
+// the advice, which is nil if no dialect has such events.
 func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	for _, r := range rows() {
 		if r.advise != nil {
@@ -52,7 +51,7 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// CatalogModules returns the Modules of the dialect with modules; empty ones if there is none.
+// CatalogModules returns the Modules of the dialect that has modules, or empty ones if no dialect has them.
 func CatalogModules() Modules {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -67,7 +66,7 @@ func CatalogModules() Modules {
 	}
 }
 
-// MethodOf returns the method of that name, in either spelling.
+// MethodOf returns the method with that name, in either spelling.
 func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	if m := c.Method(name); m != nil || c == nil {
 		return m

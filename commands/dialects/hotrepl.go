@@ -12,21 +12,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hotreplRow has only examples.
+// hotreplRow has examples only.
 var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"eval":      {{Says: "Completions of code on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
 	"subscribe": {{Says: "Watch code every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
 	"job run":   {{Says: "Run a command of the demo as a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 
-// Evaluator holds the flags for further requests to a HotRepl host's evaluator.
+// Evaluator holds the flags for other requests to a HotRepl host's evaluator.
 type Evaluator struct {
 	complete bool
 	cursor   int64
 	Reset    bool
 }
 
-// Flags makes the flags, which store into w.
+// Flags returns the flags, which store their values in w.
 func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
@@ -36,7 +36,7 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 	}
 }
 
-// Check refuses flags that exclude each other.
+// Check rejects flags that exclude each other.
 func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.Reset:
@@ -47,7 +47,7 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	return nil
 }
 
-// Operation returns the operation to send; timeout bounds the evaluation.
+// Operation returns the operation to send. timeout bounds the evaluation.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {
@@ -64,8 +64,8 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	return op
 }
 
-// HostTimeout turns the timeout error of a host into the Fault of --timeout, since the command
-// must end in the same way whether the host or rpcx notices the timeout first.
+// HostTimeout turns a host's timeout error into the Fault of --timeout: the command must end in the same way whether
+// the host or rpcx notices the timeout first.
 func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.RPC == nil || f.RPC.Kind != "timeout" || timeout <= 0 || op.Method != "eval" || op.Extra == nil {
@@ -89,16 +89,15 @@ type Watch struct {
 	onChange bool
 }
 
-// Flags makes the flags, which store into w.
+// Flags returns the flags, which store their values in w.
 func (w *Watch) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number(cmdline.GroupHotRepl, "every", "evaluate METHOD as code every `FRAMES` frames (1)", 1, &w.every),
-		cmdline.Bool("", "on-change", "", "print only values that differ from the last one", &w.onChange),
+		cmdline.Bool("", "on-change", "", "print only values that differ from the previous one", &w.onChange),
 	}
 }
 
-// Operation changes op to watch code, if the dialect can do that. limit is the number of values;
-// 0: any number.
+// Operation changes op to watch code, if the dialect can do that. limit is the number of values, or 0 for any number.
 func (w *Watch) Operation(l *cmdline.CommandLine, e endpoint.Endpoint, op *dialect.Op, rest []string, limit int64) (watches bool, err error) {
 	switch {
 	case !e.Spec().Evaluation.IsLive():
@@ -127,7 +126,7 @@ type Journal struct {
 	limit int64
 }
 
-// Flags makes the flags, which store into j.
+// Flags returns the flags, which store their values in j.
 func (j *Journal) Flags() []cmdline.Flag {
 	j.limit = -1
 	return []cmdline.Flag{
@@ -136,7 +135,7 @@ func (j *Journal) Flags() []cmdline.Flag {
 	}
 }
 
-// Extra returns the flags as members of the request; nil if none is given.
+// Extra returns the flags as members of the request, or nil if none was given.
 func (j *Journal) Extra() json.RawMessage {
 	var o scan.Object
 	o.SomeText("kind", j.kind)

@@ -27,8 +27,8 @@ var introspectRow = row{
 	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }
 
-// advise adds a fix to a guidance event of a call of method. It returns the advice and the event
-// to show, with the methods and the parameters that the peer names.
+// advise adds a fix to the guidance event of a call of method. It returns the advice and the event to show, with the
+// methods and parameters that the peer names.
 func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
 	a := &Advice{Kind: ev.Topic, message: ev.Message}
@@ -57,11 +57,11 @@ func shortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// guidance is a guidance event on a command line.
+// guidance is a guidance event that belongs to a command line.
 type guidance struct {
 	line   *cmdline.CommandLine
-	method string           // the called method, as on the wire
-	kind   string           // of the error
+	method string           // the called method, as spelled on the wire
+	kind   string           // the code of the error
 	cat    *catalog.Catalog // nil: none
 	extra  json.RawMessage
 }
@@ -73,8 +73,7 @@ func (g *guidance) text(key string) string {
 	return s
 }
 
-// available returns the methods that the peer names, without a module prefix that all of them
-// have.
+// available returns the methods that the peer names, without a module prefix that all of them share.
 func (g *guidance) available() []string {
 	var names, short []string
 	for val := range scan.Elements(g.get("available_methods")) {
@@ -104,7 +103,7 @@ func (g *guidance) module() string {
 	return module
 }
 
-// wire returns the name on the wire of a method that the peer names: as m, ns.m or ns_m.
+// wire returns the wire spelling of a method that the peer names m, ns.m or ns_m.
 func (g *guidance) wire(name string) string {
 	full := g.module() + "_" + name
 	switch {
@@ -118,8 +117,8 @@ func (g *guidance) wire(name string) string {
 	return full
 }
 
-// wanted returns the method that the user probably meant: the most similar known one, else the one
-// that the peer suggests; "" if neither is known.
+// wanted returns the method that the user probably meant: the most similar known method, or else the one that the peer
+// suggests. It is "" if neither is known.
 func (g *guidance) wanted() string {
 	if missing := g.text("method"); len(g.available()) > 0 {
 		if near := catalog.Closest(missing, g.available()); near != "" {
@@ -136,7 +135,7 @@ func (g *guidance) wanted() string {
 	return ""
 }
 
-// fix returns a command that helps: another call, or one that lists modules or methods.
+// fix returns a command that may help: another call, or one that lists modules or methods.
 func (g *guidance) fix(action string) (fix []string, hint string) {
 	if wanted := g.wanted(); wanted != "" && cmdline.IsSafeName(wanted) {
 		if wanted != g.method {
@@ -144,7 +143,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		}
 		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
 		if slices.Equal(args, g.line.Args) {
-			return nil, hint // the same call failed
+			return nil, hint // this call failed
 		}
 		return g.line.WithArgs(args), hint
 	}
@@ -160,8 +159,8 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 	return g.line.ForCommand("describe", args), hint
 }
 
-// params returns the given words after the method, with misspelt names corrected. The peer's examples are not used,
-// since their values are not the user's.
+// params returns the user's words after the method, with misspelt names corrected. It does not use the peer's examples,
+// because their values are not the user's.
 func (g *guidance) params(wanted string) []string {
 	given := g.line.Args[2:]
 	if len(given) == 0 || params.ReadsFiles(given) {
@@ -173,7 +172,7 @@ func (g *guidance) params(wanted string) []string {
 		return given
 	}
 	right := respelt(r.Params, names)
-	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would reject this, too
+	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would also reject this
 		return given
 	}
 	return []string{string(right)}
@@ -189,8 +188,8 @@ func knows(names []string, object json.RawMessage) bool {
 	return true
 }
 
-// typer returns the typer for the params of a method, and their names: by the schema in the
-// guidance, else by the catalog.
+// typer returns the typer for the params of a method, and their names, from the schema in the guidance or else from the
+// catalog.
 func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	cat := g.cat
 	if schema := g.get("method_schema"); schema != nil {
@@ -206,8 +205,8 @@ func (g *guidance) typer(wanted string) (params.Typer, []string) {
 	return typer, slices.DeleteFunc(slices.Clone(typer.Properties()), func(name string) bool { return name == "method" })
 }
 
-// respelt returns an object whose unknown members have the most similar name, unless that is
-// given, too.
+// respelt returns an object in which the most similar name replaces each unknown member, unless that name is given,
+// too.
 func respelt(object json.RawMessage, names []string) json.RawMessage {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
 	var b scan.Object

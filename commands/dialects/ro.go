@@ -2,7 +2,7 @@ package dialects
 
 import "rpcx/commands/cmdline"
 
-// roRow has only examples.
+// roRow has examples only.
 var roRow = row{
 	examples: map[string][]cmdline.Example{
 		"call":      {{Says: "Call a verb of a resource (RO-JRPC)", Command: "rpcx call demo:ro repo/99/issue/7:get"}},

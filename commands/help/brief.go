@@ -10,15 +10,15 @@ import (
 	"rpcx/format"
 )
 
-// The limits of -h. A long synopsis leaves less room for flags.
+// These are the limits of -h. A long synopsis leaves less room for flags.
 const (
 	screenLines   = 20
 	flagsShown    = 12
 	examplesShown = 3
 )
 
-// screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most used flags
-// with a line for each.
+// screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most used
+// flags, one per line.
 func screen(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
@@ -56,13 +56,13 @@ func screen(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// popular are flags in the order of -h, which shows the first twelve that the command has.
+// popular lists flags in the order of -h, which shows the first twelve that the command has.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "listen", "on", "hooks", "catalog", "schema", "against", "report",
 	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "output", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
 }
 
-// popularFlags returns the flags that -h shows, if there is room.
+// popularFlags returns the flags that -h shows, if they fit.
 func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
@@ -82,10 +82,10 @@ func flagLine(f cmdline.FlagDoc) string {
 	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
 }
 
-// clause returns the first clauses of text that fit in width columns; if even the first does not, the first words.
+// clause returns the first clauses of text that fit in width columns, or the first words if not even one clause fits.
 func clause(text string, width int) string {
 	fits, words := "", ""
-	depth, listed := 0, false // of brackets; a list after a colon is shown completely or not at all
+	depth, listed := 0, false // the depth of brackets; a list after a colon is shown completely or not at all
 	for i, r := range text + "\n" {
 		if utf8.RuneCountInString(text[:i]) > width {
 			break
@@ -120,19 +120,19 @@ func bracket(r rune) int {
 	return 0
 }
 
-// argumentDocs explain the placeholders of a synopsis, in one line each.
+// argumentDocs explains the placeholders of a synopsis, in one line each.
 var argumentDocs = []struct{ name, says string }{
 	{"ENDPOINT", "ws://host/, tcp://host:port, exec:COMMAND, @NAME (help endpoints)"},
 	{"LISTEN", "ws://127.0.0.1:0/, tcp://..., unix:PATH, stdio: (help endpoints)"},
 	{"METHOD", "the name of a method, as rpcx describe lists it"},
 	{"PARAMS", "key=text, key:=json, key@=FILE, JSON, - for stdin (help params)"},
-	{"ARGS", "JSON if it parses, else a string; =TEXT and :=JSON force either"},
+	{"ARGS", "JSON if valid, else a string; =TEXT and :=JSON force either"},
 	{"CODE", "code in the peer's language; or -f FILE, or - for stdin"},
 	{"TAPE", "a recorded conversation (help tape)"},
 	{"JOB", "the id of a job, as job start prints it"},
 }
 
-// arguments writes the explanations of the placeholders in a synopsis.
+// arguments writes the explanations of a synopsis's placeholders.
 func arguments(b *strings.Builder, usage string) {
 	usage = strings.Replace(usage, "[-- COMMAND ARGS...]", "", 1)
 	for _, a := range argumentDocs {

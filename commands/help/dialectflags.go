@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// DialectFlags returns prose about the values of --set and the flags of a dialect that not all dialects have. It is "" for
-// other topics.
+// DialectFlags returns prose about the --set values of a dialect, and about its flags that not all dialects have. It
+// returns "" for other topics.
 func DialectFlags(root cmdline.Doc, name string) string {
 	if !slices.Contains(all.Names(), name) {
 		return ""
@@ -37,7 +37,7 @@ func DialectFlags(root cmdline.Doc, name string) string {
 	return b.String()
 }
 
-// flagsOf returns the flags of a dialect that at most half of the dialects have, without --set.
+// flagsOf returns the flags of a dialect that at most half of the dialects have, except --set.
 func flagsOf(d cmdline.Doc, dialect string) (flags []cmdline.FlagDoc) {
 	for _, f := range d.Flags {
 		if slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {

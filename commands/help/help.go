@@ -1,5 +1,5 @@
-// Package help prints help: of a command, as one screen or in full, of a topic, or
-// everything as JSON. The manual has the same texts.
+// Package help prints help as one screen or in full for a command, as a topic, or as JSON for everything. The manual
+// uses the same texts.
 package help
 
 import (
@@ -14,27 +14,27 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// computed are the topics made from tables of the program.
+// computed lists the topics that are made from tables of the program.
 var computed = []struct {
 	name, says string
 	text       func() string
 }{
 	{"statuses", "what the exit statuses mean", statuses},
-	{"limits", "the bounds on time and memory, and what happens beyond them", limits},
+	{"limits", "the limits on time and memory, and their effects", limits},
 }
 
-// NewCommand returns the command help; tree returns all commands.
+// NewCommand returns the help command. tree returns all commands.
 func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 	asJSON, all := false, false
 	return &cmdline.Command{
 		Name:      "help",
 		Usage:     "explain a command or a topic",
 		ArgsUsage: "[COMMAND|TOPIC]",
-		Description: "Prints the help of a command with all its flags, or a topic; without an argument, the list of commands and topics. " +
+		Description: "Prints the help of a command with all its flags, or a topic. Without an argument, it prints the list of commands and topics. " +
 			"--json prints the same as data: commands, flags with their types and values, arguments, exit statuses, topics.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "How hooks answer the peer", Command: "rpcx help hooks"},
-			{Says: "Everything about call, for a program", Command: "rpcx help call --json"},
+			{Says: "Learn how hooks answer the peer", Command: "rpcx help hooks"},
+			{Says: "Describe the command call, for a program", Command: "rpcx help call --json"},
 		}},
 		Flags: append([]cmdline.Flag{
 			cmdline.Bool("", "json", "", "print JSON", &asJSON),
@@ -78,7 +78,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 	return f
 }
 
-// topicText returns a topic as `rpcx help NAME` prints it; all includes the reference. flags are those of a dialect.
+// topicText returns a topic as `rpcx help NAME` prints it. all includes the reference; flags are those of a dialect.
 func topicText(t Topic, all bool, flags string) string {
 	var b strings.Builder
 	if flags != "" {
@@ -93,7 +93,7 @@ func topicText(t Topic, all bool, flags string) string {
 	return b.String()
 }
 
-// find returns the command of several words, such as "session" "close".
+// find returns the command named by several words, such as "session" "close".
 func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	for _, word := range words {
 		found := false
@@ -110,7 +110,7 @@ func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
 	return d, true
 }
 
-// AllTopics returns all topics: those in files, and the computed ones.
+// AllTopics returns all topics, from files and computed.
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
@@ -123,7 +123,7 @@ func AllTopics() []Topic {
 	return topics
 }
 
-// listing returns the list of topics, as text.
+// listing returns the list of topics as text.
 func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")

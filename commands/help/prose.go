@@ -7,22 +7,22 @@ import (
 	"rpcx/format"
 )
 
-// Width is the greatest width of help, in columns.
+// Width is the maximum width of help, in columns.
 const Width = 80
 
 // A Part is one piece of prose: a heading, a paragraph, verbatim lines or a list
 // entry.
 type Part struct {
 	Kind  PartKind
-	Term  string   // of an Entry, its subject
-	Text  string   // of a Heading, a Paragraph or an Entry: one line, with backquotes around words to type
-	Lines []string // of a Verbatim, without their indentation
+	Term  string   // the subject of an Entry
+	Text  string   // the text of a Heading, a Paragraph or an Entry: one line, with backquotes around words to type
+	Lines []string // the lines of a Verbatim, without their indentation
 }
 
 // PartKind is the kind of a Part.
 type PartKind int
 
-// The kinds of a Part.
+// These are the kinds of a Part.
 const (
 	Paragraph PartKind = iota
 	Heading
@@ -115,7 +115,7 @@ func Prose(text string) string {
 	return b.String()
 }
 
-// verbatim writes an unchanged line; a wide shell command is folded.
+// verbatim writes an unchanged line. It folds a wide shell command.
 func verbatim(b *strings.Builder, line string) {
 	lines := []string{line}
 	if isShell(line) {
@@ -129,7 +129,7 @@ func verbatim(b *strings.Builder, line string) {
 // plain removes the backquotes, which make words bold in the manual.
 func plain(s string) string { return strings.ReplaceAll(s, "`", "") }
 
-// row writes two columns, the right one at width; a wide left one gets a line of its own.
+// row writes two columns, the right one at width. A wide left one gets its own line.
 func row(b *strings.Builder, left, right string, width int) {
 	if right == "" {
 		b.WriteString(left + "\n")

@@ -10,14 +10,13 @@ import (
 	"rpcx/wire/validate/versions"
 )
 
-// rulesTable returns the part of the topic rules with each dialect's rules and
-// probes.
+// rulesTable returns the part of the topic rules that lists each dialect's rules and probes.
 func rulesTable() string {
 	var b strings.Builder
 	for _, dialect := range rules.Dialects() {
 		set, err := rules.For(dialect)
 		if err != nil {
-			panic(err) // the rules are part of the program
+			panic(err) // the rules are embedded in the program
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
@@ -51,7 +50,7 @@ func ruleLine(name, level, section, sentence string) string {
 func probesTable(dialect, page string) string {
 	all, err := probes.For(dialect)
 	if err != nil {
-		panic(err) // the probes are part of the program
+		panic(err) // the probes are embedded in the program
 	}
 	var b strings.Builder
 	for _, p := range all.Probes {

@@ -10,13 +10,13 @@ import (
 	"rpcx/format"
 )
 
-// Print prints the help of a command: one screen for brief, else all. The manual has the same description. more are
-// flags that do not apply to the endpoint.
+// Print prints the help of a command, on one screen if brief, or else in full. The manual has the same description.
+// more lists flags that do not apply to the endpoint.
 func Print(w *os.File, name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) error {
 	return cmdline.Print(w, Text(name, d, more, brief))
 }
 
-// Text returns the help of the command called name; brief returns one screen.
+// Text returns the help of the command called name. brief requests one screen.
 func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string {
 	switch {
 	case brief:
@@ -64,21 +64,21 @@ func start(d cmdline.Doc) string {
 	}
 	b.WriteString("\n")
 	row(&b, "", "An ENDPOINT is ws://host/, http://host/, tcp://host:port, exec:COMMAND, demo:NAME and others: rpcx help endpoints.", 0)
-	row(&b, "", "rpcx COMMAND -h fits a screen, --help has all; rpcx help lists topics.", 0)
+	row(&b, "", "rpcx COMMAND -h fits on one screen, --help has everything; rpcx help lists topics.", 0)
 	return b.String()
 }
 
 // isCommon reports whether all commands have the flag.
 func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
 
-// commonFlags writes a sentence about the flags of all commands; rpcx(1) lists them.
+// commonFlags writes a sentence about the flags that all commands have; rpcx(1) lists them.
 func commonFlags(b *strings.Builder, d cmdline.Doc) {
 	if slices.ContainsFunc(d.Flags, isCommon) {
 		row(b, "", "In every command: -v traces messages (-vv also bytes), --errors json makes stderr JSON, --color auto|always|never colors the output.", 0)
 	}
 }
 
-// has reports whether one of the flags that with names, as "--a or --b", is among flags.
+// has reports whether flags has one of the flags in with, which is written as "--a or --b".
 func has(flags []cmdline.FlagDoc, with string) bool {
 	return slices.ContainsFunc(flags, func(f cmdline.FlagDoc) bool {
 		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Names[0])
@@ -109,7 +109,7 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 		row(b, "", strings.ToUpper(text[:1])+text[1:]+".", 0)
 	}
 	if others {
-		row(b, "", name+" ENDPOINT --help also has the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), has all.", 0)
+		row(b, "", name+" ENDPOINT --help also shows the flags of that transport and dialect; the manual, "+strings.ReplaceAll(name, " ", "-")+"(1), has all.", 0)
 	}
 }
 
@@ -141,7 +141,7 @@ func subcommands(b *strings.Builder, d cmdline.Doc) {
 	}
 }
 
-// allFlags writes the flags below their headings, in the order of first use.
+// allFlags writes the flags below their headings, in the order in which the headings first occur.
 func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
 	var groups []string
 	for _, f := range flags {
@@ -168,7 +168,7 @@ func flagGroup(b *strings.Builder, title string, flags []cmdline.FlagDoc) {
 	}
 }
 
-// flagForm returns a flag as it is typed: "-q, --jq EXPR".
+// flagForm returns a flag as the user types it: "-q, --jq EXPR".
 func flagForm(f cmdline.FlagDoc) string {
 	form := "    --" + f.Names[0]
 	if len(f.Names) > 1 {
@@ -203,7 +203,7 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 	}
 }
 
-// whatElse returns the references to further help.
+// whatElse returns the references to other help.
 func whatElse(name string, d cmdline.Doc) string {
 	var b strings.Builder
 	switch {
@@ -219,7 +219,7 @@ func whatElse(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// statuses returns the text of the topic statuses: the table of exit statuses.
+// statuses returns the text of the topic statuses, the table of exit statuses.
 func statuses() string {
 	var b strings.Builder
 	for _, s := range cmdline.ExitStatuses() {
@@ -228,7 +228,7 @@ func statuses() string {
 	return b.String()
 }
 
-// limits returns the text of the topic limits: the bounds on what a peer can use.
+// limits returns the text of the topic limits, the limits on a peer's use of resources.
 func limits() string {
 	var b strings.Builder
 	for _, l := range cmdline.Limits() {

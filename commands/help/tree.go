@@ -12,7 +12,7 @@ type treeDoc struct {
 	Name     string       `json:"name"`
 	Usage    string       `json:"usage"`
 	Text     string       `json:"description"`
-	Flags    []flagDoc    `json:"flags"` // the shared ones
+	Flags    []flagDoc    `json:"flags"` // the shared flags
 	Commands []commandDoc `json:"commands"`
 	Statuses []statusDoc  `json:"statuses"`
 	Topics   []topicDoc   `json:"topics"`
@@ -24,7 +24,7 @@ type commandDoc struct {
 	Args     string       `json:"args,omitempty"`
 	Text     string       `json:"description,omitempty"`
 	Flags    []flagDoc    `json:"flags,omitempty"`
-	Shared   []string     `json:"shared,omitempty"` // names of shared flags
+	Shared   []string     `json:"shared,omitempty"` // the names of shared flags
 	Commands []commandDoc `json:"commands,omitempty"`
 	Examples []exampleDoc `json:"examples,omitempty"`
 }
@@ -33,12 +33,12 @@ type flagDoc struct {
 	Name     string   `json:"name"`            // --name
 	Short    string   `json:"short,omitempty"` // -n
 	Type     string   `json:"type"`            // bool, string, integer, duration, size, file, folder, jq, json, enum
-	Arg      string   `json:"arg,omitempty"`   // the placeholder of the value in help
+	Arg      string   `json:"arg,omitempty"`   // the placeholder of the value, as in help
 	Values   []string `json:"values,omitempty"`
 	Usage    string   `json:"usage"`
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
-	Needs    string   `json:"needs,omitempty"` // a condition on the endpoint
+	Needs    string   `json:"needs,omitempty"` // a requirement on the endpoint
 	With     string   `json:"with,omitempty"`  // the flags, one of which must be given
 }
 
@@ -79,7 +79,7 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	return t
 }
 
-// share moves flags that are the same in several commands to t, and leaves their names. If a flag has several forms, t
+// share moves flags that are equal in several commands to t, and leaves their names. If a flag has several forms, t
 // gets the most frequent one.
 func (t *treeDoc) share() {
 	times, order := map[string]int{}, []string{}
@@ -116,7 +116,7 @@ func (t *treeDoc) share() {
 	})
 }
 
-// each calls do for all commands and those below them.
+// each calls do for all commands and subcommands.
 func each(commands []commandDoc, do func(c *commandDoc)) {
 	for i := range commands {
 		do(&commands[i])
@@ -154,7 +154,7 @@ func flagJSON(f cmdline.FlagDoc) flagDoc {
 	return d
 }
 
-// topicJSON returns the description of a topic; whole includes its text.
+// topicJSON returns the description of a topic. whole includes its text.
 func topicJSON(t Topic, whole bool) topicDoc {
 	d := topicDoc{Name: t.Name, Says: t.Says}
 	if whole {

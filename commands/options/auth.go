@@ -44,8 +44,8 @@ func readHeaders(given []string) (http.Header, error) {
 	return h, nil
 }
 
-// addToken runs the command of --token-command and sends the first line of its
-// output as bearer token. Its failure is a Fault of kind Auth.
+// addToken runs the command of --token-command and sends the first line of its output as bearer token. If that fails,
+// it returns a Fault of kind Auth.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
 	var out bytes.Buffer
 	says := stderr.Writer("token-command")

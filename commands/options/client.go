@@ -1,6 +1,5 @@
-// Package options has the groups of flags that commands share, and what they
-// set: how to connect, which hooks answer the peer, how to read parameters,
-// what to print, and the time limits.
+// Package options defines the groups of flags that commands share: how to connect, which hooks answer the peer, how to
+// read parameters, what to print, and the time limits.
 package options
 
 import (
@@ -17,19 +16,18 @@ func GraceFlag(to *cmdline.Duration) cmdline.Flag {
 	return cmdline.PositiveDuration("", "grace", "wait `DURATION` for the end of a stream after an error in it (1s)", to)
 }
 
-// Client holds the flags of every command that connects. Commands that know
-// their first operation set First, since some dialects send it with the handshake.
+// Client holds the flags of every command that connects. Commands that know their first operation set First, because
+// some dialects send it with the handshake.
 type Client struct {
 	Conn      Connection
 	Handshake Handshake
-	Reconnect Reconnect   // only of commands that last
-	First     *dialect.Op // the first operation; nil: not known
-	// Own returns the method that the user calls first, which the handshake then
-	// leaves to the user (dialect.HandshakeOptions). nil: rpcx makes the whole
-	// handshake.
+	Reconnect Reconnect   // only for commands that keep running
+	First     *dialect.Op // the first operation, or nil if unknown
+	// Own returns the method that the user calls first, which the handshake then leaves to the user
+	// (dialect.HandshakeOptions). If it is nil, rpcx makes the whole handshake.
 	Own    func(ctx context.Context) string
-	Lasts  bool          // the wait for a response has no bound; a warning reports a missing one
-	Listen time.Duration // wait for a first message of the peer, which may show its dialect; 0: no wait
+	Lasts  bool          // a response may take any time; a warning reports a missing one
+	Listen time.Duration // the wait for a first message that may show the peer's dialect; 0 for no wait
 	Time   Time
 	Out    Output
 	Hooks  Hooks

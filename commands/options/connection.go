@@ -39,7 +39,7 @@ type Connection struct {
 	NoCache      bool
 }
 
-// cache returns the use of the discovery cache.
+// cache returns how the command uses the discovery cache.
 func (c *Connection) cache() cache.Use {
 	switch {
 	case c.NoCache:
@@ -81,28 +81,28 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
-// Listener returns c as the flags of a listener whose peer is reached with c, too: without the flags that are sent to that peer,
-// and without those of its profile.
+// Listener returns the flags for a listener whose peer is reached with c. It omits the flags that are sent to that
+// peer, and those of its profile.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""
 	return &own
 }
 
-// Flags makes the flags of a client.
+// Flags returns the flags of a client.
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Listen.Flags()),
-		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child that are not messages (100)", 0, &c.Noise),
-		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\"; @FILE holds one per line); with header+, before each message", &c.headers),
+		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child's stdout that are not messages (100)", 0, &c.Noise),
+		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\", or @FILE with one per line); with header+, before each message", &c.headers),
 		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the server's certificate", &c.insecure),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "keep retrying the connection for `DURATION`, also after HTTP status 503", &c.wait),
-		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line of the output of `COMMAND` as bearer token", &c.token),
+		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line of the output of `COMMAND` as a bearer token", &c.token),
 	)
 }
 
-// KeptFlags makes the flags of a client that caches what peers send.
+// KeptFlags returns the flags of a client that caches the peer's responses.
 func (c *Connection) KeptFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupKept, "refresh", "", "bypass the cache and update it: the peer's catalog (introspect), its results (ro)", &c.Refresh),
@@ -110,7 +110,7 @@ func (c *Connection) KeptFlags() []cmdline.Flag {
 	}
 }
 
-// SharedFlags makes the flags of clients and listeners.
+// SharedFlags returns the flags that clients and listeners share.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
@@ -119,6 +119,6 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.cert),
 		cmdline.Text(cmdline.GroupConnection, "key", "", "the private key of --cert, in `FILE` (PEM)", &c.key),
 		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`; close the connection if the peer does not respond", &c.ping),
-		cmdline.Generic(cmdline.GroupConnection, "max-message", "refuse messages over `SIZE` (64M)", &c.MaxMessage),
+		cmdline.Generic(cmdline.GroupConnection, "max-message", "reject messages larger than `SIZE` (64M)", &c.MaxMessage),
 	}
 }

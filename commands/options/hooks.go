@@ -23,22 +23,22 @@ type Hooks struct {
 	jobs    int64
 	Strict  bool
 
-	Functions map[string]bool // the function values (key@on=NAME); set by the command
+	Functions map[string]bool // the hooks of function values (key@on=NAME); set by the command
 }
 
-// Flags makes the flags, which store into h.
+// Flags returns the flags, which store their values in h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with a command, jq:EXPR, json:VALUE and more (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
 		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen),
-		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "kill a hook after `DURATION` (60s)", &h.timeout),
+		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "kill hooks that run longer than `DURATION` (60s)", &h.timeout),
 		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
-		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "exit with status 8 if any hook fails, also one that the result does not depend on", &h.Strict),
+		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "exit with status 8 if any hook fails, even if the result does not depend on it", &h.Strict),
 	}
 }
 
-// opening returns the hook of --on-open; nil: none.
+// opening returns the hook of --on-open, or nil if there is none.
 func (h *Hooks) opening() (*hook.Answer, error) {
 	if h.onOpen == "" {
 		return nil, nil
@@ -62,8 +62,7 @@ func suggestHook(l *cmdline.CommandLine, err error) error {
 	return &g
 }
 
-// entries returns the hooks of --on and then those of --hooks: the first match
-// answers.
+// entries returns the hooks of --on, followed by those of --hooks: the first match answers.
 func (h *Hooks) entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {
@@ -92,7 +91,7 @@ func (h *Hooks) entries() ([]hook.Entry, error) {
 	return all, nil
 }
 
-// Catalog returns the descriptions in the files of --hooks; nil: no files.
+// Catalog returns the descriptions in the files of --hooks, or nil without files.
 func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	var all *catalog.Catalog
 	for _, path := range h.Files {
@@ -117,7 +116,7 @@ func (h *Hooks) Catalog() (*catalog.Catalog, error) {
 	return all, nil
 }
 
-// Describing returns the part of Catalog with the methods in names; nil: none.
+// Describing returns the part of Catalog with the methods in names, or nil if there is none.
 func (h *Hooks) Describing(names []string) (*catalog.Catalog, error) {
 	c, err := h.Catalog()
 	if c == nil || err != nil {

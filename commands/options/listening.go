@@ -18,16 +18,15 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Listening holds the flags that decide who may connect, and where the address is
-// written.
+// Listening holds the flags that decide who may connect, and where rpcx writes the address.
 type Listening struct {
 	origins []string
 	token   tokenFile
 	public  bool
-	File    string // for the address; "": none
+	File    string // for the address; "" for none
 }
 
-// Flags makes the flags, which store into l.
+// Flags returns the flags, which store their values in l.
 func (l *Listening) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect", &l.origins),
@@ -37,7 +36,7 @@ func (l *Listening) Flags() []cmdline.Flag {
 	}
 }
 
-// Access returns c with the restrictions on who may connect.
+// Access returns c with the rules for who may connect.
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 	c.AllowOrigin, c.Public = l.origins, l.public
 	var err error
@@ -48,8 +47,8 @@ func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 // A tokenFile is the value of --token.
 type tokenFile string
 
-// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error: it
-// must not mean "no token needed".
+// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error, because it must not mean "no
+// token needed".
 func (f *tokenFile) Set(text string) error {
 	if text == "" {
 		return errors.New("it needs @FILE, not an empty value")
@@ -62,8 +61,7 @@ func (f *tokenFile) Get() any { return string(*f) }
 
 func (f *tokenFile) String() string { return "" }
 
-// readToken reads --token @FILE. Every user of the machine could see a token on a
-// command line.
+// readToken reads --token @FILE. Every user of the machine could see a token on the command line.
 func readToken(given string) (string, error) {
 	if given == "" {
 		return "", nil
@@ -100,8 +98,8 @@ func WriteAddress(file, at string) error {
 	return nil
 }
 
-// Await returns how to wait for a peer that connects: for how long, where to write the listen
-// address (the file of --listening, else stderr), and the command after --.
+// Await returns how to wait for a peer that connects: the time to wait, where to write the listen address (the file of
+// --listening, otherwise stderr), and the command after --.
 func (c *Connection) Await(run *env.Env) *session.Await {
 	return &session.Await{For: time.Duration(c.wait), Bound: func(at string, giveUp func(error)) (func(), error) {
 		if c.Listen.File == "" {
@@ -116,8 +114,8 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 	}}
 }
 
-// runDialler runs the command that connects to at, with {port} in its arguments
-// replaced. Its output goes to stderr. stop ends it with its process group.
+// runDialler runs the command that connects to the address at, with {port} in its arguments replaced. Its output goes
+// to stderr. stop ends the command with its process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
 	words := make([]string, len(run.Line.Trailing))
 	for i, w := range run.Line.Trailing {
@@ -136,7 +134,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		defer close(ended)
 		err := p.Wait()
 		says.Flush()
-		if err != nil { // after a success, a process that it left running may still connect
+		if err != nil { // after a success, a process that it started may still connect
 			giveUp(wire.NewFault(wire.Unreachable, fmt.Sprintf("%s did not connect: %v", words[0], err), err))
 		}
 	}()
@@ -146,7 +144,7 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 	}, nil
 }
 
-// portOf returns the port of an endpoint; "" if it has none.
+// portOf returns the port of an endpoint, or "" if it has none.
 func portOf(at string) string {
 	e, err := endpoint.Parse(at, "")
 	if err != nil {

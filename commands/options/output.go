@@ -37,7 +37,7 @@ type Output struct {
 	expectCount int64
 }
 
-// Flags makes the flags, which store into o.
+// Flags returns the flags, which store their values in o.
 func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
@@ -45,7 +45,7 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: set $NAME to the string VALUE in jq programs", &o.args),
 		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: set $NAME to the JSON value VALUE in jq programs", &o.jsonArgs),
-		cmdline.Text(cmdline.GroupOutput, "template", "", "print each value with the Go template in `FILE`, or in a directory with one per content type", &o.template),
+		cmdline.Text(cmdline.GroupOutput, "template", "", "print each value with the Go template in `FILE`, or in a directory with one template per content type", &o.template),
 		cmdline.Enum(cmdline.GroupOutput, "decode", "decode each value, a `base64` string, and write its bytes", &o.decode, []string{"base64"}),
 		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (-: stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.events),
@@ -80,7 +80,7 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	case o.toFile():
 		to, screen = &outputFile{name: o.output}, format.Screen{}
 	case e.Address.Scheme == "stdio":
-		f := run.Line.Usage("with stdio:, stdout carries messages and cannot carry the data")
+		f := run.Line.Usage("with stdio:, rpcx cannot write the data to stdout, which carries messages")
 		f.Hint = "write the data to a file with --output FILE"
 		return nil, f
 	}
@@ -103,7 +103,7 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 	return format.New(to, more)
 }
 
-// strings returns the form of printed strings.
+// strings returns the form in which strings are printed.
 func (o *Output) strings() format.StringForm {
 	switch {
 	case o.decode != "":
@@ -114,7 +114,7 @@ func (o *Output) strings() format.StringForm {
 	return format.AsJSON
 }
 
-// decodes returns an error for flags that exclude --decode.
+// decodes returns an error for flags that cannot be combined with --decode.
 func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
@@ -129,16 +129,15 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	return nil
 }
 
-// ForPeople reports whether to print tables instead of JSON: stdout is a terminal, and no
-// flag selects values.
+// ForPeople reports whether to print tables instead of JSON, because stdout is a terminal and no flag selects values.
 func (o *Output) ForPeople(run *env.Env) bool {
 	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
 }
 
-// toFile reports whether the data goes to a file; --output - is stdout.
+// toFile reports whether the data goes to a file; --output - means stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// nonEmpty are the flags whose value must not be empty, with what they take.
+// nonEmpty are the flags whose value must not be empty, with a name for the value.
 var nonEmpty = []struct{ flag, takes string }{
 	{"expect", "a jq program"},
 	{"expect-any", "a jq program"},
@@ -155,8 +154,8 @@ var nonEmpty = []struct{ flag, takes string }{
 	{"on-open", "a command"},
 }
 
-// notEmpty refuses empty values of those flags: a script with an unset variable must not
-// run without its expectation or its file.
+// notEmpty rejects empty values of those flags: a script with an unset variable must not run without its expectation or
+// its file.
 func notEmpty(l *cmdline.CommandLine) error {
 	for _, c := range nonEmpty {
 		if !l.Has(c.flag) {
@@ -169,7 +168,7 @@ func notEmpty(l *cmdline.CommandLine) error {
 		for _, v := range values {
 			if strings.TrimSpace(v) == "" {
 				f := l.Usage("--%s needs %s, not an empty value", c.flag, c.takes)
-				f.Hint = "is a variable of the script not set?"
+				f.Hint = "is a variable of the script unset?"
 				return f
 			}
 		}
@@ -191,7 +190,7 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 			if !ok {
 				continue
 			}
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s assigns a value, and is always true", group.flag, wire.Quote(source)), nil)
+			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s is an assignment, which is always true", group.flag, wire.Quote(source)), nil)
 			f.Hint = "compare with =="
 			f.Fix = l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better)
 			return f
@@ -200,8 +199,8 @@ func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
 	return nil
 }
 
-// outputFile is the file of --output. It is created at the first write: a command
-// that fails before leaves no empty file.
+// outputFile is the file of --output. It is created at the first write, so that a command that fails earlier leaves no
+// empty file.
 type outputFile struct {
 	name string
 	f    *os.File

@@ -12,16 +12,16 @@ import (
 	"rpcx/wire/redact"
 )
 
-// ApplyProfile sets the flags that p has values for, if they apply in s. Flags on the command line take precedence. Hooks are
-// added after those of the command line; profileHeaders adds headers. Keys without a flag of the command are ignored;
-// keys that do not apply are traced, since commands share profiles.
+// ApplyProfile sets the flags for which p has values, if they apply in s. Flags on the command line take precedence. It
+// adds hooks after those of the command line. profileHeaders adds headers. It ignores keys for which the command has no
+// flag, and traces keys that do not apply, because commands share profiles.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
 	redact.Sent(p.Secrets()...)
 	return apply(run, run.Profile, nil)
 }
 
-// ApplyDefaults sets the flags that [default] of config.toml has values for and that apply in s, unless the command
+// ApplyDefaults sets the flags for which [default] of config.toml has values and which apply in s, unless the command
 // line or the profile sets them.
 func ApplyDefaults(run *env.Env, s Situation) error {
 	p, err := profile.Defaults()
@@ -52,8 +52,8 @@ func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profil
 	return &q
 }
 
-// ApplyTo applies the profile of e, the peer of --to, and [default], as far as they are about reaching e. Other keys are for
-// commands that call e, and the flags of the same names may have another meaning here.
+// ApplyTo applies those keys of [default] and of the profile of e, the peer of --to, that help to reach e. Other keys
+// are for commands that call e, and flags of the same names may have another meaning here.
 func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	reaches := func(s profile.Setting) bool {
 		f := run.Line.Lookup(s.Key)
@@ -72,7 +72,7 @@ func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
 	return apply(run, applicable(run, only(p, reaches), s), run.Profile)
 }
 
-// apply sets the flags of p, except those that the command line or over sets.
+// apply sets the flags of p, except those set on the command line or in over.
 func apply(run *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"

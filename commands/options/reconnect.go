@@ -16,7 +16,7 @@ type Reconnect struct {
 	limit cmdline.Duration
 }
 
-// Flags makes the flags, which store into r.
+// Flags returns the flags, which store their values in r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "after the connection is lost, connect and subscribe again, and print a gap event", &r.on),
@@ -24,8 +24,7 @@ func (r *Reconnect) Flags() []cmdline.Flag {
 	}
 }
 
-// Options returns how to reconnect, with a new token each time; nil if the conversation ends with
-// its connection.
+// Options returns how to reconnect, with a new token each time, or nil if the conversation ends with its connection.
 func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	if !r.on && r.limit == 0 {
 		return nil

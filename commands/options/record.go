@@ -23,16 +23,16 @@ type Record struct {
 	also   io.Writer
 }
 
-// Also sets a second writer for the lines of the tape, or the only one if no tape is wanted.
+// Also sets a second writer for the lines of the tape. Without a tape it is the only one.
 func (r *Record) Also(w io.Writer) { r.also = w }
 
-// The values of --on-tape-error.
+// These are the values of --on-tape-error.
 const (
 	tapeContinue = "continue"
 	tapeFail     = "fail"
 )
 
-// Flags returns the flags of every command whose conversation can be recorded.
+// Flags returns the flags of every command that can record its conversation.
 func (r *Record) Flags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape in `FILE`, with secrets redacted", &r.File),
@@ -51,12 +51,12 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace a tape that exists", &r.force),
 		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue a tape that exists", &r.more),
-		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact what the jq program `JQ` selects in a message, such as .params.card", &r.redact),
+		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in a message, such as .params.card", &r.redact),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
 
-// Identity returns what distinguishes recordings: the file and the redactions.
+// Identity returns the file and the redactions, which distinguish recordings.
 func (r *Record) Identity() ([]string, error) {
 	if r.File == "" {
 		return nil, nil
@@ -65,9 +65,8 @@ func (r *Record) Identity() ([]string, error) {
 	return append([]string{file}, r.redact...), err
 }
 
-// Open opens the tape of a conversation with endpoint, in dialect; many allows
-// several connections. It returns nil without --record. The tape is closed at the end
-// of the run.
+// Open opens the tape of a conversation with endpoint, in dialect. many allows several connections. It returns nil
+// without --record. The tape closes at the end of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
 	if r.File == "" && r.also == nil {
 		return nil, nil
@@ -130,7 +129,7 @@ func (r *Record) programs() (all []*jq.Paths, err error) {
 	return all, nil
 }
 
-// fail handles an error of writing the tape.
+// fail handles an error while writing the tape.
 func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
 		go run.Console.Warn(err.Error() + ": recording has stopped")

@@ -11,14 +11,13 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Route holds the flags for the way to a network peer: a proxy, and addresses of host
-// names.
+// Route holds the flags for the route to a network peer: a proxy, and addresses of host names.
 type Route struct {
-	proxy   *string // nil: not given; "": no proxy
+	proxy   *string // nil if not given, "" for no proxy
 	resolve []string
 }
 
-// flags makes the flags.
+// flags returns the flags.
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\": none)", &r.proxy),
@@ -50,9 +49,8 @@ func (r *Route) route() (to transport.Route, err error) {
 	return to, nil
 }
 
-// unusedResolve returns a usage Fault for a --resolve on the command line whose host is not on
-// the way to e, since it would have no effect. One in a profile or in [default] may be
-// for other peers.
+// unusedResolve returns a usage Fault for a --resolve on the command line that names a host not on the route to e,
+// because it would have no effect. A --resolve in a profile or in [default] may be for other peers.
 func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	if e.Socket != "" {
 		return nil
@@ -76,7 +74,7 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 	hosts := stream.Hosts(to, e.Address)
 	for name := range to.Resolve {
 		if !slices.Contains(hosts, name) {
-			f := l.Usage("--resolve: %s is not a host on the way to %s", name, e)
+			f := l.Usage("--resolve: %s is not a host on the route to %s", name, e)
 			f.Hint = "use " + strings.Join(hosts, " and ")
 			return f
 		}

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// ForSession returns the options of a session's connection, as a client or as a
-// listener. It warns of hooks that are not executable.
+// ForSession returns the options of a session's connection, as a client or as a listener. It prints a warning for hooks
+// that are not executable.
 func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
 	entries, err := h.entries()
 	if err != nil {

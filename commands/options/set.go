@@ -18,25 +18,25 @@ import (
 // declares their names and types.
 type Settings struct {
 	given []string
-	// Requests allows members of requests: the command sends requests.
+	// Requests permits members of requests, because the command sends requests.
 	Requests bool
 }
 
-// Flags makes the flag, which stores into s.
+// Flags returns the flag, which stores its values in s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON, a value that the dialect declares", &s.given),
 	}
 }
 
-// Members returns the extra members of each request, an object; nil: none.
+// Members returns an object with the extra members of each request, or nil if there are none.
 func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
 	members, _, err := s.split(l, e)
 	return members, err
 }
 
-// split returns the members of requests and the values of the handshake, an object each; nil: none. It
-// refuses names and types that the dialect does not declare, and values without an effect.
+// split returns the members of requests and the values of the handshake, one object each, or nil if there are none. It
+// rejects names and types that the dialect does not declare, and values without an effect.
 func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
 	if len(s.given) == 0 {
 		return nil, nil, nil
@@ -72,7 +72,7 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 	switch {
 	case declared == nil:
 		f := l.Usage("--set %s: %s has no such value", name, e.Dialect)
-		f.Hint = "it has no values to set"
+		f.Hint = "it has no values for --set"
 		if known := Settable(e, s.Requests); len(known) > 0 {
 			var names []string
 			for _, k := range known {
@@ -82,13 +82,13 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 		}
 		return f
 	case declared.Handshake && e.Session != "":
-		f := l.Usage("--set %s is part of the handshake, and @%s is already connected", name, e.Session)
-		f.Hint = "set it where the session is opened: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…"
+		f := l.Usage("--set %s is part of the handshake, but @%s is already connected", name, e.Session)
+		f.Hint = "use the flag where you open the session: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…"
 		return f
 	case declared.Handshake && e.Socket != "":
-		return l.Usage("--set %s is part of the handshake, which is over", name)
+		return l.Usage("--set %s is part of the handshake, which is complete", name)
 	case !declared.Handshake && !s.Requests:
-		return l.Usage("--set %s is a member of requests, and %s sends no requests", name, strings.Join(l.Path, " "))
+		return l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
 		f := l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val)))
 		f.Hint = name + ":=JSON gives a value that is not a string"
@@ -106,14 +106,14 @@ func cut(val []byte) string {
 	return string(val)
 }
 
-// Settable returns what --set can set for e; requests includes members of requests.
+// Settable returns the values that --set accepts for e. requests includes members of requests.
 func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
 	return slices.DeleteFunc(slices.Clone(e.Spec().Params.Settings), func(d dialect.Setting) bool {
 		return d.Handshake && e.Socket != "" || !d.Handshake && !requests
 	})
 }
 
-// setting returns the dialect's declaration of a name; nil: none.
+// setting returns the dialect's declaration of a name, or nil if there is none.
 func setting(e endpoint.Endpoint, name string) *dialect.Setting {
 	all := e.Spec().Params.Settings
 	if i := slices.IndexFunc(all, func(d dialect.Setting) bool { return d.Name == name }); i >= 0 {

@@ -10,12 +10,13 @@ import (
 	"rpcx/wire/profile"
 )
 
-// A Situation decides which flags of a command apply (see table): its command, endpoints and given flags.
+// A Situation decides which flags of a command apply (see table). It has the command, its endpoints and the given
+// flags.
 type Situation struct {
 	Command string              // its words, such as "job run"
-	Dials   []endpoint.Endpoint // the peers to call, those of accept+ included
-	Listens []endpoint.Endpoint // the endpoints that serve clients, those of dial+ included
-	Unknown bool                // the dialect of the session is not known yet
+	Dials   []endpoint.Endpoint // the peers to call, including those of accept+
+	Listens []endpoint.Endpoint // the endpoints that serve clients, including those of dial+
+	Unknown bool                // the dialect of the session is still unknown
 	has     func(flag string) bool
 }
 
@@ -47,7 +48,7 @@ func situation(l *cmdline.CommandLine) Situation {
 	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
 }
 
-// With returns s with the keys of a profile as given flags.
+// With returns s with the keys of a profile added to the given flags.
 func (s Situation) With(p *profile.Profile) Situation {
 	if p == nil {
 		return s
@@ -57,7 +58,7 @@ func (s Situation) With(p *profile.Profile) Situation {
 	return s
 }
 
-// Has reports whether one of the flags is given.
+// Has reports whether one of the flags was given.
 func (s *Situation) Has(flags ...string) bool {
 	return s.has != nil && slices.ContainsFunc(flags, s.has)
 }
@@ -80,7 +81,7 @@ func (s *Situation) String() string {
 // Applies reports whether a flag has an effect in s.
 func (s *Situation) Applies(flag string) bool { return s.refusal(flag) == nil }
 
-// refusal returns the row of the table that excludes a flag in s; nil: none.
+// refusal returns the row of the table that excludes a flag in s, or nil if there is none.
 func (s *Situation) refusal(flag string) *row {
 	for i := range table {
 		r := &table[i]
@@ -91,8 +92,8 @@ func (s *Situation) refusal(flag string) *row {
 	return nil
 }
 
-// Check returns a usage Fault for the first flag on the command line without an effect in s. A user who gives
-// certificates must not believe that the connection is encrypted.
+// Check returns a usage Fault for the first flag on the command line that has no effect in s. For example, a user who
+// gives certificates must not believe that the connection is encrypted.
 func (s Situation) Check(l *cmdline.CommandLine) error {
 	for _, given := range l.Flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(given, "--"), "=")
@@ -111,16 +112,16 @@ func (s Situation) Check(l *cmdline.CommandLine) error {
 	return nil
 }
 
-// fault returns the usage Fault for a flag that row r refuses.
+// fault returns the usage Fault for a flag that row r excludes.
 func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fault {
 	var f *wire.Fault
 	switch name := s.session(); {
 	case r.needs == newConnection && name != "":
-		f = l.Usage("--%s is for opening a connection, and @%s is already connected", flag, name)
+		f = l.Usage("--%s is for opening a connection, but @%s is already connected", flag, name)
 		if flag == "strict" {
 			flag = "noise 0"
 		}
-		f.Hint = "give it where the session is opened: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
+		f.Hint = "use it where you open the session: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
 		return f
 	case r.with != "":
 		return l.Usage("--%s needs %s", flag, r.with)
@@ -133,7 +134,7 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	return f
 }
 
-// Settable lists what --set can set in s, for help.
+// Settable lists the values that --set accepts in s, for help.
 func (s *Situation) Settable() string {
 	var names []string
 	for _, e := range s.Dials {
@@ -144,7 +145,7 @@ func (s *Situation) Settable() string {
 	return strings.Join(names, ", ")
 }
 
-// session returns the name of the command's session; "": none.
+// session returns the name of the command's session, or "" if there is none.
 func (s *Situation) session() string {
 	for _, e := range s.Dials {
 		if e.Session != "" {
@@ -154,9 +155,9 @@ func (s *Situation) session() string {
 	return ""
 }
 
-// A Condition is a row of the table for help and manual: the flags apply where Needs is met.
+// A Condition is a row of the table as help and manual show it: the flags apply if Needs is met.
 type Condition struct {
-	Flags, Commands []string // no commands: all that have the flags
+	Flags, Commands []string // without commands, all that have the flags
 	Needs           string
 }
 
@@ -168,7 +169,8 @@ func Conditions() (all []Condition) {
 	return all
 }
 
-// Describe adds, to the flags of a command and of those below it, what they need. words name the command.
+// Describe adds the requirements of each flag to the documentation of a command and its subcommands. words name the
+// command.
 func Describe(d *cmdline.Doc, words ...string) {
 	command := strings.Join(words, " ")
 	for i := range d.Flags {

@@ -16,7 +16,7 @@ type StopConditions struct {
 	For   cmdline.Duration
 }
 
-// Flags makes the flags, which store into e.
+// Flags returns the flags, which store their values in e.
 func (e *StopConditions) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
@@ -25,13 +25,13 @@ func (e *StopConditions) Flags() []cmdline.Flag {
 	}
 }
 
-// Given reports whether one of the flags is given.
+// Given reports whether one of the flags was given.
 func (e *StopConditions) Given() bool { return e.Count > 0 || e.Until != "" || e.For > 0 }
 
-// ErrForElapsed is the cause of a context that --for ended.
-var ErrForElapsed = errors.New("the time of --for is over")
+// ErrForElapsed is the cause of a context that --for cancelled.
+var ErrForElapsed = errors.New("--for has expired")
 
-// StartTimer starts the time of --for, which cancels d with ErrForElapsed.
+// StartTimer starts the timer of --for, which cancels d with ErrForElapsed.
 func (e *StopConditions) StartTimer(d *env.Deadline) {
 	if e.For > 0 {
 		time.AfterFunc(time.Duration(e.For), func() { d.Cancel(ErrForElapsed) })

@@ -10,20 +10,20 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A row states what some flags need. Help lists a flag, and the command line accepts it, if all rows about it hold; keys of
-// profiles and of [default] are ignored otherwise.
+// A row states the requirements of some flags. Help lists a flag, and the command line accepts it, if all its rows are
+// met. Otherwise rpcx ignores its key in profiles and in [default].
 type row struct {
 	flags    []string
-	commands []string // nil: all that have the flags
+	commands []string // nil for all that have the flags
 	needs    *property
-	with     string // the flags, one of which must be given; "": the property is about the endpoint
+	with     string // the flags, one of which must be given; "" if the property is about the endpoint
 }
 
 // A property is something that an endpoint or the command line must have.
 type property struct {
 	holds func(s *Situation) bool
-	says  func() string             // for an error and the manual
-	has   func(d dialect.Spec) bool // the condition on the dialect; nil: not about dialects
+	says  func() string             // for errors and the manual
+	has   func(d dialect.Spec) bool // the condition on the dialect; nil if the property is not about dialects
 }
 
 // table decides which flags apply.
@@ -70,7 +70,7 @@ var table = []row{
 	{flags: []string{"no-environment", "shutdown-timeout"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Plugin })},
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
-	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands name the one that saves
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands use the name of the one that saves
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
@@ -87,24 +87,24 @@ var table = []row{
 	with("jq|expect|expect-any|expect-none|until|select", "arg", "argjson"),
 }
 
-// The commands that send requests, those that only make a handshake, and those that call a plugin.
+// These are the commands that send requests, those that only make a handshake, and those that call a plugin.
 var (
 	requesters    = []string{"call", "eval", "subscribe", "job run", "job start"}
 	greeters      = []string{"connect", "describe", "validate", "job status", "job wait", "job cancel", "job list"}
 	pluginClients = []string{"plugin call", "plugin new", "plugin method", "plugin get", "plugin set", "plugin destroy", "plugin describe", "plugin run"}
 )
 
-// The properties of endpoints.
+// These are the properties of endpoints.
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
 	socket      = dialled(having("an address to connect to, not a command", isSocket))
-	network     = dialled(having("an address in the network: tcp, tls, ws or http", isNetwork))
+	network     = dialled(having("a network address: tcp, tls, ws or http", isNetwork))
 	headers     = dialled(having("HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
 	reached     = dialled(having("a peer to connect to", func(endpoint.Endpoint) bool { return true }))
-	listener    = listening("an address that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
-	webListener = listening("an HTTP or WebSocket address that clients connect to (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
+	listener    = listening("an address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
+	webListener = listening("an HTTP or WebSocket address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
 
 	webSocket = &property{
 		says: text("a WebSocket"),
@@ -114,29 +114,29 @@ var (
 		},
 	}
 
-	// checked holds if parameters can be checked: with --catalog, or because the dialect has names or schemas.
+	// checked is met if rpcx can check parameters: with --catalog, or because the dialect has names or schemas.
 	checked = &property{
-		says:  func() string { return "--catalog FILE, or a dialect that checks: " + list(dialectsWith(checks)) },
+		says:  func() string { return "--catalog FILE, or a dialect with schemas: " + list(dialectsWith(checks)) },
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
 	}
 
-	// inSession holds for @NAME.
+	// inSession is met for @NAME.
 	inSession = having("a session (@NAME)", func(e endpoint.Endpoint) bool { return e.Socket != "" || e.Session != "" })
 
-	// newConnection holds if the command opens a connection.
-	newConnection = having("a connection of its own", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
+	// newConnection is met if the command opens a connection.
+	newConnection = having("a new connection, not a session", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
 )
 
 func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil }
 
 func text(says string) func() string { return func() string { return says } }
 
-// having is the property of having an endpoint that meets a condition.
+// having returns the property of an endpoint that meets a condition.
 func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
 }
 
-// dialled is p for the endpoints that rpcx connects to.
+// dialled restricts p to the endpoints to which rpcx connects.
 func dialled(p *property) *property {
 	return &property{says: p.says, holds: func(s *Situation) bool {
 		only := Situation{Dials: slices.Clone(s.Dials)}
@@ -149,7 +149,7 @@ func dialled(p *property) *property {
 	}}
 }
 
-// listening is the property of endpoints that other programs connect to.
+// listening is the property of endpoints to which other programs connect.
 func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool {
 		return slices.ContainsFunc(s.Dials, func(e endpoint.Endpoint) bool { return e.Reversed == endpoint.Accept && holds(e) }) ||
@@ -157,7 +157,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	}}
 }
 
-// inDialect is the property of having an endpoint whose dialect meets a condition.
+// inDialect returns the property of an endpoint whose dialect meets a condition.
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
@@ -188,7 +188,7 @@ func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 	return slices.ContainsFunc(s.each(), func(e endpoint.Endpoint) bool { return has(e.Spec()) })
 }
 
-// with returns the row of flags that need one of others, written a|b.
+// with returns the row of flags that need one of others, written as a|b.
 func with(others string, flags ...string) row {
 	names := strings.Split(others, "|")
 	shown := "--" + strings.ReplaceAll(list(names), ", ", ", --")
@@ -196,13 +196,13 @@ func with(others string, flags ...string) row {
 	return row{flags: flags, with: shown, needs: &property{says: text(shown), holds: func(s *Situation) bool { return s.Has(names...) }}}
 }
 
-// only returns r for certain commands.
+// only restricts r to certain commands.
 func (r row) only(commands ...string) row {
 	r.commands = commands
 	return r
 }
 
-// not returns r for all other commands.
+// not excludes certain commands from r.
 func (r row) not(command string) row {
 	holds := r.needs.holds
 	r.needs = &property{says: r.needs.says, holds: func(s *Situation) bool { return s.Command == command || holds(s) }}

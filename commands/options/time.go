@@ -21,10 +21,10 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
-// The help texts of --idle, by command.
+// These are the help texts of --idle, by command.
 const (
 	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
-	IdleStream = "stop, as --for does, after `DURATION` without a message (no limit)"
+	IdleStream = "stop after `DURATION` without a message, as --for does (no limit)"
 	IdleJob    = "fail after `DURATION` without a message (60s until the job is accepted, then no limit)"
 	IdlePipe   = "fail after `DURATION` without a message, or stop if stdin has ended and no response is pending (no limit)"
 	IdleNone   = "fail after `DURATION` without a message (no limit)"
@@ -34,7 +34,7 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
 }
 
-// WholeFlags returns the flag that limits the whole command.
+// WholeFlags returns the flag that limits the duration of the whole command.
 func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }

@@ -13,8 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Tap returns a tap that shows each message with -v and calls Env.OnMessage; nil if neither is
-// set.
+// Tap returns a tap that shows each message with -v and calls Env.OnMessage. It is nil if neither is set.
 func Tap(run *env.Env) wire.Tap { return tapOf(run, "") }
 
 // ForClient returns a function that makes the tap and the receiver of notes for each client
@@ -26,7 +25,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is Tap for the client of that name; "" for the only peer.
+// tapOf is Tap for the client of that name, or for the only peer if the name is "".
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -43,9 +42,8 @@ func tapOf(run *env.Env, client string) wire.Tap {
 	}
 }
 
-// noter returns the function for peer.Options.Note. It warns, once for each text, of requests
-// without a hook; other notes are only shown with -v. client names the client if there are
-// several.
+// noter returns the function for peer.Options.Note. The function prints a warning, once for each text, for requests
+// without a hook. It shows other notes only with -v. client names the client if there are several.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
 	said := map[string]bool{}
@@ -80,17 +78,17 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 			return
 		}
 		if said[text] = true; len(said) > maxNotes {
-			text, from = "caused too many warnings; the rest is hidden (-v shows more)", who+" "
+			text, from = "caused too many warnings; -v shows the rest", who+" "
 		}
 		run.Console.Warn(from + text)
 	}
 }
 
-// maxNotes bounds the different warnings for one peer, which can cause any number.
+// maxNotes bounds the different warnings about one peer, which could cause any number.
 const maxNotes = 200
 
-// watch returns the Watch that shows the connecting with -v and the bytes with -vv, and
-// measures for -w; nil without these flags.
+// watch returns the Watch that shows how rpcx connects (-v) and the bytes (-vv), and measures for -w. It is nil without
+// these flags.
 func watch(run *env.Env) *transport.Watch {
 	if !run.Common.Verbose {
 		if meter := run.Common.Meter; meter != nil {

@@ -23,7 +23,7 @@ func TestWarningsAboutAPeerAreBounded(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	if last := lines[len(lines)-1]; len(lines) != 201 || !strings.Contains(last, "the rest is hidden (-v shows more)") {
+	if last := lines[len(lines)-1]; len(lines) != 201 || !strings.Contains(last, "-v shows the rest") {
 		t.Errorf("%d lines, the last is %s", len(lines), last)
 	}
 }
