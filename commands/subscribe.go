@@ -126,7 +126,7 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 		return f
 	}
 	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
-		f := l.Usage("over HTTP, rpcx receives only responses to its requests, and there is no METHOD to request")
+		f := l.Usage("over HTTP, rpcx receives only responses to its requests, and METHOD is missing")
 		f.Hint = "name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://"
 		return f
 	}
