@@ -24,7 +24,7 @@ type scriptedPeer struct {
 	mode  string
 	in    *bufio.Reader
 	out   io.Writer
-	conn  net.Conn // nil: stdin and stdout
+	conn  net.Conn // nil means stdin and stdout
 	lis   net.Listener
 	group []string
 	named map[string]string

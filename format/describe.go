@@ -12,7 +12,7 @@ import (
 type Listing struct {
 	Catalog     *catalog.Catalog
 	Conventions catalog.Conventions // of the catalog's dialect
-	Width       int                 // lines have at most so many columns; 0: no limit
+	Width       int                 // lines have at most so many columns; 0 means no limit
 	Color       bool
 }
 
@@ -125,8 +125,8 @@ func summary(params []parameter, width int) string {
 	return Cut(strings.Join(words, " "), width)
 }
 
-// Table returns rows with aligned columns, the first row being the heading, no
-// wider than width (0: no limit). Cells are printed as they are.
+// Table returns rows with aligned columns, the first row being the heading, no wider than width (0 means no limit).
+// Cells are printed as they are.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
@@ -217,8 +217,7 @@ type Module struct {
 	Methods                    []string
 }
 
-// Modules returns the table of a peer's modules, cut to width columns (0: not
-// cut).
+// Modules returns the table of a peer's modules, cut to width columns (0 means not cut).
 func Modules(modules []Module, width int, color bool) string {
 	rows := [][]string{{"MODULE", "VERSION", "METHODS", "DESCRIPTION"}}
 	for _, m := range modules {

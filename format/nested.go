@@ -109,7 +109,7 @@ func constant(c *catalog.Catalog, form json.RawMessage) (name string, value json
 	return "", nil
 }
 
-// only returns the single value that a schema allows; nil if it allows others.
+// only returns the single value that a schema allows, or nil if it allows others.
 func only(schema json.RawMessage) json.RawMessage {
 	if value := scan.Get(schema, "const"); value != nil {
 		return value

@@ -32,20 +32,20 @@ type Options struct {
 	Color    bool
 	Terminal bool // the writer is a terminal: control characters are made visible
 
-	JQ       string // "": none
+	JQ       string // "" means none
 	Strings  StringForm
 	Vars     map[string]json.RawMessage
-	Template string // a file or a directory; "": none
+	Template string // a file or a directory, or ""
 
-	Select string // a jq program on the whole message; "": all are printed
+	Select string // a jq program on the whole message; "" means all are printed
 	Until  string
-	Count  int64 // the most data events that are printed; 0: no limit
+	Count  int64 // the most data events that are printed; 0 means no limit
 
 	Expect      []string // each must hold for every line
 	ExpectAny   []string // each must hold for some line
 	ExpectNone  []string // none may hold for any line
-	ExpectError string   // a code, a dialect's name for a class of errors, or any; "": none
-	ExpectCount *int64   // how many data events must be printed; nil: any number
+	ExpectError string   // a code, a dialect's name for a class of errors, or any, or ""
+	ExpectCount *int64   // how many data events must be printed; nil means any number
 
 	// Debug receives what jq's debug and stderr print. If it has a method
 	// Flush(), Finish calls that. May be nil.

@@ -65,8 +65,7 @@ func (o *output) flush() {
 	}
 }
 
-// fault returns the reason why writing failed, as a Fault for the user; nil if
-// it did not.
+// fault returns the reason why writing failed, as a Fault for the user, or nil if it did not.
 func (o *output) fault() error {
 	if o.err == nil {
 		return nil

@@ -32,7 +32,7 @@ type Pipeline struct {
 	render  *render.Set
 	judge   expectationChecker
 	quick   jq.Scratch
-	backlog *backlog // nil: no messages are filtered ahead
+	backlog *backlog // nil means no messages are filtered ahead
 	scratch []byte   // reused for lines that have to be built
 	stats   Stats
 	stopped bool
@@ -103,8 +103,7 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 
 var null = []byte("null")
 
-// line returns the line for an event, before jq and the template; nil if it has
-// none.
+// line returns the line for an event, before jq and the template, or nil if it has none.
 func (p *Pipeline) line(m *wire.Message, ev *wire.Event) []byte {
 	switch {
 	case p.o.Raw:

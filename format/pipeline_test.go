@@ -93,8 +93,8 @@ func TestPipeline(t *testing.T) {
 		o      Options
 		events []in
 		want   string
-		read   int            // events taken; 0: all
-		kind   wire.FaultKind // of the failure; "": none
+		read   int            // events taken; 0 means all
+		kind   wire.FaultKind // of the failure, or ""
 		says   string         // the failure's text contains it
 	}{
 		{name: "payloads", events: three, want: "1\n\"two\"\n3\n"},

@@ -17,7 +17,7 @@ type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
-	when     string // the form of the object that has it; "": all forms
+	when     string // the form of the object that has it; "" means all forms
 }
 
 // parameters returns the members that a schema allows in an object, or the
@@ -212,8 +212,8 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes returns in a few words, on one line, what a method's schema accepts; "" if it does not say. It leaves out the member
-// method, in which some services repeat the method's name.
+// Takes returns in a few words, on one line, what a method's schema accepts, or "" if it does not say. It leaves out
+// the member method, in which some services repeat the method's name.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

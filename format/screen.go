@@ -14,7 +14,7 @@ type Screen struct {
 	Terminal bool
 	Dumb     bool // a terminal that cannot move its cursor, so there are no progress bars
 	Color    bool
-	Width    int // columns; 0: unknown, or no terminal
+	Width    int // columns; 0 means unknown, or no terminal
 }
 
 // Detect examines a stream. mode is the value of --color: auto, always or
@@ -96,8 +96,8 @@ func fits(s string, width int) bool {
 	return width >= 0
 }
 
-// breakIn returns the place of the last blank outside quotes that leaves at most width columns before it; else the first
-// blank; -1 if there is none.
+// breakIn returns the place of the last blank outside quotes that leaves at most width columns before it; else the
+// first blank, or -1 if there is none.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false

@@ -26,11 +26,11 @@ const (
 // An Error is an error response, received or sent. Its JSON encoding is how processes of rpcx pass errors to each other; the
 // method JSON returns the error in the form that peers see.
 type Error struct {
-	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token; nil: none
+	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token, or nil
 	Message   string          `json:"message"`
-	Data      json.RawMessage `json:"data,omitempty"`      // nil: none
-	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error; "": none
-	Retryable *bool           `json:"retryable,omitempty"` // nil: not said
+	Data      json.RawMessage `json:"data,omitempty"`      // nil means none
+	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error, or ""
+	Retryable *bool           `json:"retryable,omitempty"` // nil means not said
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received; nil for local ones
 }
 
@@ -99,8 +99,8 @@ func AsError(err error) *Error {
 // A CloseError says that a connection has ended in both directions. The peer package turns it into
 // a Fault of kind Closed for each pending call.
 type CloseError struct {
-	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0: none
-	Reason string `json:"reason,omitempty"` // the reason given; "": none
+	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0 means none
+	Reason string `json:"reason,omitempty"` // the reason given, or ""
 	Clean  bool   `json:"clean,omitempty"`  // the peer said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
 	Child  *Child `json:"-"`                // how the child ended, for exec and ipc; nil elsewhere
 	Err    error  `json:"-"`                // the cause, where there is one

@@ -38,22 +38,22 @@ type Event struct {
 	Final       bool            `json:"final,omitempty"`        // nothing follows
 	Result      bool            `json:"-"`                      // it is the result that was asked for, and other lines are not: --events then shows that it is final
 	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
-	ContentType string          `json:"content_type,omitempty"` // "": none
-	Method      string          `json:"method,omitempty"`       // of the notification or item that it was; "": none, or of no interest
+	ContentType string          `json:"content_type,omitempty"` // "" means none
+	Method      string          `json:"method,omitempty"`       // of the notification or item that it was, or "", or of no interest
 	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure has beside its error
 	Message     string          `json:"message,omitempty"`
-	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, unchanged; nil: none
+	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, unchanged, or nil
 	Topic       string          `json:"topic,omitempty"`    // the kind of a Guidance
 	Action      string          `json:"action,omitempty"`
 	Fix         []string        `json:"fix,omitempty"`
 	Level       string          `json:"level,omitempty"`
 	Err         *Error          `json:"error,omitempty"`
 	Missed      int64           `json:"missed,omitempty"` // of a Gap; may be MissedUnknown
-	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged; nil: none
+	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged, or nil
 	Time        json.RawMessage `json:"time,omitempty"`
 	Job         json.RawMessage `json:"job,omitempty"`
 	Source      json.RawMessage `json:"source,omitempty"`
-	Extra       json.RawMessage `json:"extra,omitempty"` // an object of all other members; nil: none
+	Extra       json.RawMessage `json:"extra,omitempty"` // an object of all other members, or nil
 }
 
 // AppendJSON appends the event as --events prints it, one line without its end.

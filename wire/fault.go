@@ -88,7 +88,7 @@ func NewFault(kind FaultKind, message string, cause error) *Fault {
 	return &Fault{Kind: kind, Message: message, Err: cause}
 }
 
-// AsFault returns the *Fault in err; nil if there is none.
+// AsFault returns the *Fault in err, or nil if there is none.
 func AsFault(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f

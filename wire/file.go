@@ -6,7 +6,7 @@ import "encoding/json"
 type File struct {
 	Kind   string // one word for its kind
 	Name   string // as the peer has it; it may be no file's name, or ""
-	Type   string // its media type; "": not known
+	Type   string // its media type; "" means not known
 	Base64 json.RawMessage
 	Text   json.RawMessage
 }

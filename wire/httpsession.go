@@ -18,7 +18,8 @@ type HTTPSession interface {
 // sent back with every later request.
 type HTTPName struct {
 	Header string // "": Mcp-Session-Id
-	// Again is the status of a response that only brings the header; the message is then sent again with it, once. 0: none.
+	// Again is the status of a response that only brings the header; the message is then sent again with it, once. 0
+	// means none.
 	Again int
 }
 

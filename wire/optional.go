@@ -15,7 +15,8 @@ type ReadCloser interface {
 
 // A PeerWatcher notices that the peer has closed the connection.
 type PeerWatcher interface {
-	// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it; nil if it cannot.
+	// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it, or nil
+	// if it cannot.
 	PeerClosed() <-chan struct{}
 }
 
@@ -27,7 +28,7 @@ type PeerState interface {
 
 // A Remote knows the address of the peer.
 type Remote interface {
-	// Remote returns the address; "" if there is none.
+	// Remote returns the address, or "" if there is none.
 	Remote() string
 }
 

@@ -31,7 +31,7 @@ const (
 // A Saver saves artifacts.
 type Saver struct {
 	Dir     string                        // the directory for saved files; created if missing
-	Root    string                        // local files are read below this directory; "": none
+	Root    string                        // local files are read below this directory, or ""
 	Hosts   []string                      // HOST or HOST:PORT that may be fetched from
 	MaxSize int64                         // greatest size in bytes; 0: DefaultMaxSize
 	Idle    time.Duration                 // how long a host may be silent; 0: DefaultIdle
@@ -41,7 +41,7 @@ type Saver struct {
 // A ref is an artifact as a result announces it.
 type ref struct {
 	name, uri, path, sum string
-	size                 int64 // -1: none was announced
+	size                 int64 // -1 means none was announced
 	finalized            bool
 }
 

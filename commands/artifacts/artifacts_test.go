@@ -45,7 +45,7 @@ func TestLocal(t *testing.T) {
 	for _, tt := range []struct {
 		name, root string
 		in         json.RawMessage
-		kind       wire.FaultKind // "": saved
+		kind       wire.FaultKind // "" means saved
 		says       string
 	}{
 		{"good", root, announce("f", path(good), "hello", ""), "", ""},

@@ -118,7 +118,7 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 
 // A body is a file being fetched. Reading fails when the host is silent for idle.
 type body struct {
-	io.ReadCloser // nil: no response yet
+	io.ReadCloser // nil means no response yet
 	idle          time.Duration
 	timer         *time.Timer
 	cancel        context.CancelCauseFunc

@@ -24,11 +24,11 @@ type flow struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
 	farewell context.Context         // for printing
-	pipeline dialect.CallPipeline    // nil: each call has a goroutine of its own
+	pipeline dialect.CallPipeline    // nil means each call has a goroutine of its own
 	answers
 	said wire.Event // the event of the current response
 
-	wake      chan struct{} // wakes the goroutine that calls advance; nil: wakePrinter calls it
+	wake      chan struct{} // wakes the goroutine that calls advance; nil means wakePrinter calls it
 	advancing sync.Mutex    // held during advance
 	broken    error         // the error of printing
 
@@ -36,7 +36,7 @@ type flow struct {
 	changed sync.Cond  // signals a shorter queue, or the end of all jobs
 	jobs    *schedule.Schedule[*job]
 	all     []*job      // all jobs
-	timer   *time.Timer // of the oldest call in the pipeline; nil: no time limit
+	timer   *time.Timer // of the oldest call in the pipeline; nil means no time limit
 	failed  bool        // a response was an error
 	fault   error       // another failure, such as a connection that ended
 }

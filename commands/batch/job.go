@@ -27,7 +27,7 @@ type job struct {
 	sent      time.Time
 
 	answer  []byte
-	hasOne  bool // false: the batch ended before it
+	hasOne  bool // false means the batch ended before it
 	refused bool // the response is an error of the peer
 	over    bool // it has ended
 }

@@ -23,8 +23,8 @@ import (
 // method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil: no requests
-	given *catalog.Catalog     // nil: none
+	conv  session.Conversation // nil means no requests
+	given *catalog.Catalog     // nil means none
 	warn  func(text string)
 
 	mu     sync.Mutex // held during a request, whose response serves other lines
@@ -34,8 +34,7 @@ type typer struct {
 	typers map[string]params.Typer // by method
 }
 
-// newTyper returns the typer of a batch; nil if lines are not checked. conv may be
-// nil.
+// newTyper returns the typer of a batch, or nil if lines are not checked. conv may be nil.
 func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
 		return nil
@@ -114,7 +113,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 	return typer.Undescribed(given), nil
 }
 
-// catalog returns the catalog for a method; nil if there is none.
+// catalog returns the catalog for a method, or nil if there is none.
 func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
 	if t.conv == nil {
 		return t.given, nil

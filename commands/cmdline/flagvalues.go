@@ -33,7 +33,7 @@ func (d *Duration) Set(text string) error {
 
 func (d *Duration) Get() any { return time.Duration(*d) }
 
-// String returns "": the usage text of each flag has its default.
+// String returns "", because the usage text of each flag has its default.
 func (*Duration) String() string { return "" }
 
 // Or returns the duration, or usual if it was not given.
@@ -76,7 +76,7 @@ func (w boundedInt) Set(text string) error {
 
 func (w boundedInt) Get() any { return *w.to }
 
-// String returns "": the usage text of each flag has its default.
+// String returns "", because the usage text of each flag has its default.
 func (w boundedInt) String() string { return "" }
 
 // An enum is the value of a flag that must be one of a few words.
@@ -127,7 +127,7 @@ func (s *Size) Set(text string) error {
 
 func (s *Size) Get() any { return int(*s) }
 
-// String returns "": the usage text of each flag has its default.
+// String returns "", because the usage text of each flag has its default.
 func (*Size) String() string { return "" }
 
 // An optionalText is a string that can be absent.

@@ -20,8 +20,8 @@ const askLimit = 2 * time.Second
 // forwardedFlags are the flags of a line that say how its peer is reached.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask runs `rpcx describe` for the peer, which stores the catalog, and returns that; nil if it is not allowed, or fails. It
-// never starts commands, because the typed text may be incomplete: endpoints of exec: and ipc: are not asked.
+// ask runs `rpcx describe` for the peer, which stores the catalog, and returns that, or nil if it is not allowed, or
+// fails. It never starts commands, because the typed text may be incomplete: endpoints of exec: and ipc: are not asked.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

@@ -68,7 +68,7 @@ type line struct {
 	command cmdline.Doc
 	path    []string
 	args    []string
-	flag    *cmdline.FlagDoc // the flag whose value the last word is; nil: none
+	flag    *cmdline.FlagDoc // the flag whose value the last word is, or nil
 	dialect string
 	catalog string
 	reach   []string // the flags that say how the peer is reached

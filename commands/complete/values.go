@@ -233,7 +233,7 @@ func (l line) methods(word string) (a answer) {
 	return a
 }
 
-// module returns the beginning of a method's name to the first separator behind word; "": there is none.
+// module returns the beginning of a method's name to the first separator behind word, or "" if there is none.
 func module(name, word string) string {
 	if i := strings.IndexAny(name[len(word):], "._/:"); i >= 0 {
 		return name[:len(word)+i+1]

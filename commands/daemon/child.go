@@ -26,7 +26,7 @@ import (
 // command until the session is ready, then to the session's log.
 type startup struct {
 	mu         sync.Mutex
-	out        *os.File // nil: the session is ready
+	out        *os.File // nil means the session is ready
 	log        []string // the last lines
 	words      []string
 	parentGone chan struct{} // closed at the end of the command that started the session

@@ -23,7 +23,7 @@ func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	closeOnExec()
 }
 
-// inherited returns the pipes of handOver; nil for one that is not a pipe.
+// inherited returns the pipes of handOver, or nil for one that is not a pipe.
 func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }
@@ -45,7 +45,7 @@ func closeOnExec() {
 	}
 }
 
-// inheritedFile returns the pipe with the number fd; nil if it is not an open pipe.
+// inheritedFile returns the pipe with the number fd, or nil if it is not an open pipe.
 func inheritedFile(fd int) *os.File {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {

@@ -17,8 +17,8 @@ func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: createNoWindow | syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// inherited returns the pipes of handOver; nil if they are not pipes. Stdin and stdout lead to
-// the null device from then on.
+// inherited returns the pipes of handOver, or nil if they are not pipes. Stdin and stdout lead to the null device from
+// then on.
 func inherited() (requests, events *os.File) {
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
 		if kind, err := syscall.GetFileType(syscall.Handle(f.Fd())); err != nil || kind != syscall.FILE_TYPE_PIPE {

@@ -108,7 +108,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 // A profileLine is a profile in the output of list, with the member names of a session's state.
 type profileLine struct {
 	Name     string `json:"name"`
-	Endpoint string `json:"endpoint,omitempty"` // without secrets; "": unknown until its variables are set
+	Endpoint string `json:"endpoint,omitempty"` // without secrets; "" means unknown until its variables are set
 	Dialect  string `json:"dialect,omitempty"`
 	State    string `json:"state"`
 }

@@ -62,7 +62,7 @@ type guidance struct {
 	line   *cmdline.CommandLine
 	method string           // the called method, as spelled on the wire
 	kind   string           // the code of the error
-	cat    *catalog.Catalog // nil: none
+	cat    *catalog.Catalog // nil means none
 	extra  json.RawMessage
 }
 

@@ -8,7 +8,7 @@ import (
 type CommonFlags struct {
 	Verbose bool
 	verbose int    // the number of repetitions
-	Meter   *Meter // for --write-out; nil: no measurement
+	Meter   *Meter // for --write-out; nil means no measurement
 	errors  string // errors and color are read before the line is parsed (Detect); parsing checks them
 	color   string
 }

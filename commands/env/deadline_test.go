@@ -14,8 +14,8 @@ func TestFirstMessage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		idle  time.Duration
-		touch time.Duration // when the first message comes; 0: never
-		ends  time.Duration // 0: never
+		touch time.Duration // when the first message comes; 0 means never
+		ends  time.Duration // 0 means never
 	}{
 		{"nothing comes", 0, 0, time.Minute},
 		{"a message comes", 0, 59 * time.Second, 0},

@@ -27,16 +27,16 @@ type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
 	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
-	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil: the same spelling
-	Profile   *profile.Profile                  // the endpoint's profile; nil: none
+	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil means the same spelling
+	Profile   *profile.Profile                  // the endpoint's profile, or nil
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the connection to the session's process; nil: this process connects
+	Reached   *relay.Client                                   // the connection to the session's process; nil means this process connects
 	Opened    session.Options                                 // the options of the last connection
-	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil: a warning
+	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil means a warning
 	FromCache bool                                            // the catalog comes from the cache, since the peer cannot be reached
 	OnMessage func()                                          // called for each received message; may be nil
-	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook; nil: none
+	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook, or nil
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
 	Out       output.Streams
 	Stdout    format.Screen               // the terminal, if any, of stdout

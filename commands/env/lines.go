@@ -53,8 +53,8 @@ func (t *Lines) read() {
 // NewLines returns the lines of stdin; ctx ends the reading.
 func NewLines(ctx context.Context) *Lines { return &Lines{ctx: ctx} }
 
-// Method returns a function that returns the method of the first line, a message in the dialect
-// of spec; "" if there is no line in time.
+// Method returns a function that returns the method of the first line, a message in the dialect of spec, or "" if there
+// is no line in time.
 func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	member := "method"
 	if spec.Shape != nil {

@@ -14,12 +14,12 @@ import (
 // A Meter counts what a command sends and receives, and when, for --write-out. Any goroutine may use it; a nil Meter does
 // nothing.
 type Meter struct {
-	form    *template.Template // nil: all measurements, as JSON
+	form    *template.Template // nil means all measurements, as JSON
 	started time.Time
 
 	mu       sync.Mutex
 	address  string
-	connect  time.Duration // the time from the start to that step; 0: no such step
+	connect  time.Duration // the time from the start to that step; 0 means no such step
 	tls      time.Duration
 	first    time.Duration
 	bytes    [2]int64 // of messages, by direction

@@ -125,7 +125,7 @@ const (
 	lateExit   = 2800 * time.Millisecond
 )
 
-// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0: none), unless stop was called
+// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0 means none), unless stop was called
 // before. It calls cancel lateCancel after the timeout.
 func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, timeout time.Duration) (stop func()) {
 	var ended atomic.Bool

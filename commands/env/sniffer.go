@@ -190,7 +190,7 @@ func (h *Sniffer) probing(hint string) string {
 	return hint + "; detect it with " + format.QuoteAll(words)
 }
 
-// hint returns what may help after a failure that does not show the peer's dialect; "" if nothing is known.
+// hint returns what may help after a failure that does not show the peer's dialect, or "" if nothing is known.
 func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:

@@ -40,7 +40,7 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse is Waiting for the response to a call of method; "": it has no name.
+// WaitingForResponse is Waiting for the response to a call of method; "" means it has no name.
 func (run *Env) WaitingForResponse(method string) (over func()) {
 	if method == "" {
 		return run.Waiting("the response")

@@ -18,7 +18,7 @@ import (
 // A verdict is what an attempt has shown.
 type verdict struct {
 	dialect string
-	framing string // in which the peer answers; "": its transport has none
+	framing string // in which the peer answers; "" means its transport has none
 	weak    bool   // no dialect of its own was recognised
 	catalog *catalog.Catalog
 
@@ -35,7 +35,7 @@ type attempt struct {
 	paces    paces
 	dials    int // how many connections may be made
 	offers   []string
-	listened func() // called once, when the peer has had its time to speak first; nil: the attempt does not wait for that
+	listened func() // called once, when the peer has had its time to speak first; nil means the attempt does not wait for that
 	framed   func() // called once, when the peer has answered in the framing of the attempt
 
 	unreached bool // the first connection failed, before listened was called
@@ -50,14 +50,14 @@ type attempt struct {
 type heard struct {
 	b    []byte
 	err  error
-	done *step // the one whose HTTP exchange is over; nil: none
+	done *step // the one whose HTTP exchange is over, or nil
 }
 
 // The paces of an attempt: how long the peer may speak first, how long it may take for the first answer and for each
 // further one.
 type paces struct{ listen, first, next time.Duration }
 
-// run makes the attempt; nil: nothing was recognised.
+// run makes the attempt; nil means nothing was recognised.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
 	defer func() { a.closeConn(); a.conclude(ctx, v) }()
 	if v := a.listen(ctx); v != nil {
@@ -235,7 +235,8 @@ func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	return framing
 }
 
-// list returns the catalog in the result of a step that lists methods, and stores that of a listing; nil: there is none.
+// list returns the catalog in the result of a step that lists methods, and stores that of a listing, or nil if there is
+// none.
 func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	switch {
 	case answers == nil:

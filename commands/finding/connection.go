@@ -11,7 +11,7 @@ import (
 
 // A link is the connection of an attempt.
 type link struct {
-	conn   wire.Conn // nil: there is none
+	conn   wire.Conn // nil means there is none
 	events chan heard
 	over   chan struct{} // closed when the attempt has no more use for conn
 	heard  []byte        // what came
@@ -76,7 +76,7 @@ func (a *attempt) closeConn() {
 	}
 }
 
-// send sends the message of s; false: there is no connection. What becomes of it is an event.
+// send sends the message of s; false means there is no connection. What becomes of it is an event.
 func (a *attempt) send(ctx context.Context, s *step) bool {
 	if !a.connect(ctx) {
 		return false

@@ -29,9 +29,9 @@ func Reaches(e endpoint.Endpoint) bool {
 // A Finding is the outcome of finding out a dialect.
 type Finding struct {
 	Endpoint endpoint.Endpoint  // with the dialect and the framing that the peer speaks
-	At       *endpoint.Endpoint // where that is known to be, this time; nil: it has to be found
+	At       *endpoint.Endpoint // where that is known to be, this time; nil means it has to be found
 	Starts   int                // how many connections were made to find out
-	Catalog  *catalog.Catalog   // from the answer to a probe; nil: the peer has to be asked for it
+	Catalog  *catalog.Catalog   // from the answer to a probe; nil means the peer has to be asked for it
 }
 
 // New returns a Prober of the peer of e.

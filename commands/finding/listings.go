@@ -14,7 +14,7 @@ import (
 type listing struct {
 	method string
 	reads  func(result json.RawMessage) *catalog.Catalog // nil result: it is no such description
-	of     string                                        // the listing after which it is asked for one method; "": it lists all
+	of     string                                        // the listing after which it is asked for one method; "" means it lists all
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
 

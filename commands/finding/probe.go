@@ -16,9 +16,9 @@ import (
 type Prober struct {
 	Endpoint  endpoint.Endpoint // its dialect and its framing are tried first, and not believed
 	Typed     string            // Endpoint, as the user wrote it
-	Method    string            // that is to be described; "": all are
+	Method    string            // that is to be described; "" means all are
 	Transport transport.Config
-	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false: it does not tell.
+	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false means it does not tell.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
 
 	all    []*step
@@ -144,7 +144,7 @@ func framings(e endpoint.Endpoint) []string {
 	return names
 }
 
-// change returns the other transport that the attempts over that of e have shown; nil: none.
+// change returns the other transport that the attempts over that of e have shown, or nil if there is none.
 func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""

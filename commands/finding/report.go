@@ -11,15 +11,15 @@ import (
 
 // A Report says what a Prober tried and what came of it.
 type Report struct {
-	Endpoint *endpoint.Endpoint // that leads to the peer; nil: not found out
+	Endpoint *endpoint.Endpoint // that leads to the peer; nil means not found out
 	At       *endpoint.Endpoint // where that is held, if an HTTP server told; else nil
 	Weak     bool               // no dialect of its own was recognised: the peer speaks JSON-RPC
-	Catalog  *catalog.Catalog   // from a listing; nil: the peer has to be asked for it
+	Catalog  *catalog.Catalog   // from a listing; nil means the peer has to be asked for it
 	Tried    []*Try
-	Fault    *wire.Fault // why the peer was not reached; nil: it was
+	Fault    *wire.Fault // why the peer was not reached; nil means it was
 }
 
-// Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "": it sent none.
+// Heard returns the first bytes that the peer sent in any attempt, escaped and bounded; "" means it sent none.
 func (r *Report) Heard() string {
 	for _, t := range r.Tried {
 		if t.Received != "" {
@@ -38,7 +38,7 @@ type Try struct {
 
 	heard []byte
 	got   bool        // it was a GET beside an attempt
-	fault *wire.Fault // of the transport; nil: none
+	fault *wire.Fault // of the transport, or nil
 }
 
 // unused reports whether the attempt was stopped before anything was sent.

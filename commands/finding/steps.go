@@ -16,9 +16,9 @@ import (
 // A step is one message that is sent to find out what a peer speaks.
 type step struct {
 	name    string // of the dialect, or of the method of a listing: what the report says of it
-	dialect string // "": a listing
+	dialect string // "" means a listing
 	id      json.RawMessage
-	msg     json.RawMessage // nil: nothing is sent, as the server sends first
+	msg     json.RawMessage // nil means nothing is sent, as the server sends first
 	is      *program.Program
 	session bool
 	weak    bool
@@ -31,9 +31,9 @@ type step struct {
 // firstID is the id of the first step's message. Ids of steps are not those that a peer would choose itself.
 const firstID = 70101
 
-// steps returns the steps in the order in which they are taken: what anybody may be asked, what only shows something, the
-// listings of servers without a dialect of their own, and what begins a session. method is that which the user wants to
-// know more of; "": all are wanted.
+// steps returns the steps in the order in which they are taken: what anybody may be asked, what only shows something,
+// the listings of servers without a dialect of their own, and what begins a session. method is that which the user
+// wants to know more of; "" means all are wanted.
 func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
@@ -115,7 +115,8 @@ func (s *step) answeredBy(msg json.RawMessage) bool {
 	return false
 }
 
-// recognises reports whether msg is one of a server of the dialect of s; request is the message that it answers, nil: none.
+// recognises reports whether msg is one of a server of the dialect of s; request is the message that it answers, nil
+// means none.
 func (s *step) recognises(msg, request json.RawMessage) bool {
 	if s.is == nil || scan.Type(msg) != 'o' {
 		return false

@@ -13,8 +13,8 @@ import (
 
 // Arguments are the positional and the named arguments of a `plugin` command.
 type Arguments struct {
-	Args   json.RawMessage   // an array; nil: none
-	Kwargs json.RawMessage   // an object; nil: none
+	Args   json.RawMessage   // an array, or nil
+	Kwargs json.RawMessage   // an object, or nil
 	Funcs  map[string]string // JSON pointer below {"args","kwargs"}, where null stands → name of the hook
 }
 

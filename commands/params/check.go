@@ -43,8 +43,8 @@ func about(subject string, warn func(string)) func(string) {
 	return func(text string) { warn(subject + ": " + text) }
 }
 
-// ForResult returns the schema of the result of one method of a catalog; nil if the catalog has
-// none, or an unusable one, which is a warning.
+// ForResult returns the schema of the result of one method of a catalog, or nil if the catalog has none, or an unusable
+// one, which is a warning.
 func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
 	m := c.Method(method)
 	if m == nil || m.Result == nil {
@@ -197,8 +197,7 @@ func misfit(err error, arg string) *wire.Fault {
 // maxExample bounds, in bytes, the example of a missing value.
 const maxExample = 1000
 
-// dotted returns the key that a user types for a property of the object at pointer; "" if no key
-// can name it.
+// dotted returns the key that a user types for a property of the object at pointer, or "" if no key can name it.
 func dotted(pointer, property string) string {
 	var key strings.Builder
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

@@ -34,17 +34,17 @@ type Typer interface {
 
 // Options configure Parse. The zero value types nothing and has no stdin.
 type Options struct {
-	Typer    Typer                             // nil: no schema is known
+	Typer    Typer                             // nil means no schema is known
 	NoCheck  bool                              // accept values that do not fit, as strings
 	Stdin    io.Reader                         // read at most once, and only if a word asks for it
-	ReadFile func(name string) ([]byte, error) // nil: os.ReadFile
+	ReadFile func(name string) ([]byte, error) // nil means os.ReadFile
 	Funcs    bool                              // the dialect has function values (key@on=NAME)
 	Value    bool                              // params may be any JSON value: a single bare argument is the value whole
 }
 
 // A Result holds the params that Parse made of the words.
 type Result struct {
-	Params json.RawMessage   // nil: none were given
+	Params json.RawMessage   // nil means none were given
 	Funcs  map[string]string // JSON pointer inside Params, where null stands → name of the hook that answers
 
 	Undescribed []schema.Undescribed // members that fit, but that the schema does not describe
@@ -53,8 +53,8 @@ type Result struct {
 // An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a
 // correction, Args has it, to replace all given words.
 type ArgError struct {
-	Arg  string   // the word at fault; "": all of them together
-	Args []string // nil: no better words are known
+	Arg  string   // the word at fault; "" means all of them together
+	Args []string // nil means no better words are known
 	Err  error    // what is wrong; nil where the Fault says it all
 }
 
@@ -153,10 +153,10 @@ type parser struct {
 	ctx   context.Context
 	args  []string
 	o     Options
-	whole json.RawMessage // params that no key changes; nil: none
-	root  *node           // params that keys build or change; nil: none
+	whole json.RawMessage // params that no key changes, or nil
+	root  *node           // params that keys build or change, or nil
 	funcs map[string]string
-	stdin string   // the word that has read stdin; "": none has
+	stdin string   // the word that has read stdin, or "" has
 	texts []string // where the values of key=text are
 }
 
@@ -243,7 +243,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 }
 
 // mended returns the words corrected: words that the shell has split are joined, else strings that should be JSON are
-// quoted; nil if the meaning is not clear.
+// quoted, or nil if the meaning is not clear.
 func (p *parser) mended() []string {
 	if args := rejoined(p.args); args != nil {
 		return p.accepted(args)

@@ -13,8 +13,8 @@ var slips = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
 })
 
-// repaired returns text, which starts an object or an array and is not JSON, with its slips
-// corrected; false if the result is not JSON either. Numbers and constants stay unchanged.
+// repaired returns text, which starts an object or an array and is not JSON, with its slips corrected, or false if the
+// result is not JSON either. Numbers and constants stay unchanged.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {
 		return "", false
@@ -46,7 +46,7 @@ func looksStructured(text string) bool {
 	return text != "" && (text[0] == '{' || text[0] == '[')
 }
 
-// accepted returns args if Parse accepts them, else their correction; nil if there is none.
+// accepted returns args if Parse accepts them, else their correction, or nil if there is none.
 func (p *parser) accepted(args []string) []string {
 	o := p.o
 	o.Stdin = nil // stdin can be read only once

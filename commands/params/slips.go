@@ -16,8 +16,8 @@ var constants = map[string]string{"True": "true", "False": "false", "None": "nul
 // oneWord is the hint for words that rejoined joins.
 const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
 
-// rejoined returns args with words joined that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value
-// ("id = x", "id= x", "id =x", "id: x"); nil if there are none. Such words are errors on their own.
+// rejoined returns args with words joined that the shell has split: JSON with blanks ("[1, 2]"), and a key and its
+// value ("id = x", "id= x", "id =x", "id: x"), or nil if there are none. Such words are errors on their own.
 func rejoined(args []string) []string {
 	for i := range args {
 		if n, whole := joinedJSON(args[i:]); n > 1 {
@@ -82,8 +82,8 @@ var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A
 
 func isName(word string) bool { return name().MatchString(word) }
 
-// unclear returns the meanings, for people, of a bare word that is not JSON, if it may be more than a string; "" if it can only
-// be a string.
+// unclear returns the meanings, for people, of a bare word that is not JSON, if it may be more than a string, or "" if
+// it can only be a string.
 func unclear(word string) string {
 	text := wire.Quote(string(scan.AppendQuoted(nil, word)))
 	key, _, pair := strings.Cut(word, "=")
@@ -103,8 +103,8 @@ func unclear(word string) string {
 	return ""
 }
 
-// meantBy returns the probable JSON of a bare word, or of a value after :=: a constant or a string; false if the meaning is
-// not clear.
+// meantBy returns the probable JSON of a bare word, or of a value after :=: a constant or a string, or false if the
+// meaning is not clear.
 func meantBy(op, text string) (value string, ok bool) {
 	quoted := string(scan.AppendQuoted(nil, text))
 	switch {

@@ -19,7 +19,7 @@ type node struct {
 	raw   json.RawMessage // the value, for kind 0
 	keys  [][]byte        // for kind 'o': the keys of the members as written, without quotes
 	list  []*node         // members or elements
-	given string          // the word that set this value, or first led into it; "" if none
+	given string          // the word that set this value, or first led into it; "" if there is none
 	whole bool            // given has set the whole value
 }
 
@@ -140,7 +140,7 @@ func (n *node) child(s step) (*node, int) {
 	return n.list[len(n.list)-1], len(n.list) - 1
 }
 
-// at returns the node of a JSON pointer, opening nodes on the way; nil if there is none.
+// at returns the node of a JSON pointer, opening nodes on the way, or nil if there is none.
 func (n *node) at(pointer string) *node {
 	if pointer == "" {
 		return n

@@ -142,8 +142,8 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return pc.do(ctx, run, r)
 }
 
-// missing returns the placeholder of the first fixed argument that is not
-// given; "" if all are. An empty value counts as given.
+// missing returns the placeholder of the first fixed argument that is not given, or "" if all are. An empty value
+// counts as given.
 func (v verb) missing(rest []string) string {
 	for i, word := range v.words {
 		if i >= len(rest) || rest[i] == "" && word != "VALUE" {

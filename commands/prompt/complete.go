@@ -33,7 +33,7 @@ func (p *prompt) ask() {
 	}
 }
 
-// known returns the catalog of --catalog, else the peer's; nil if there is neither.
+// known returns the catalog of --catalog, else the peer's, or nil if there is neither.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()

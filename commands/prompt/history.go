@@ -18,7 +18,7 @@ import (
 // read. Lines that may hold a secret are not stored; lines that start with a blank are not even
 // remembered.
 type history struct {
-	file string // "": none
+	file string // "" means none
 
 	mu    sync.Mutex
 	lines []string // the oldest first

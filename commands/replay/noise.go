@@ -28,7 +28,7 @@ type heard struct {
 	err error
 }
 
-// newNoise returns the noise of a connection of t that will be made; nil if the tape has none.
+// newNoise returns the noise of a connection of t that will be made, or nil if the tape has none.
 func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *noise {
 	texts := player.Texts(t, track)
 	if len(texts) == 0 {

@@ -41,7 +41,7 @@ func (v *View) Flags() []cmdline.Flag {
 // Wanted reports whether to show the tape.
 func (v *View) Wanted() bool { return v.show || v.form != "" }
 
-// way returns the requested view: "show", or the value of --format; "" if none.
+// way returns the requested view: "show", or the value of --format, or "" if there is none.
 func (v *View) way() string {
 	if v.show {
 		return "show"
@@ -113,7 +113,7 @@ func (v *View) options(run *env.Env) (tapeview.Options, error) {
 	return o, nil
 }
 
-// ownShape returns what reads the messages of a dialect; nil if they are as those of JSON-RPC.
+// ownShape returns what reads the messages of a dialect, or nil if they are as those of JSON-RPC.
 func ownShape(dialect string) func(msg []byte) wire.Message {
 	s, err := all.ShapeOf(dialect)
 	switch {

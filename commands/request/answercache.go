@@ -22,7 +22,7 @@ import (
 // CacheFlags are the flags that store responses for later processes, in dialects
 // whose peers can allow that.
 type CacheFlags struct {
-	keep  string // shared or private; "": responses are not stored
+	keep  string // shared or private; "" means responses are not stored
 	Fresh bool   // bypass the cache, and update it
 }
 
@@ -43,7 +43,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the cache for the response to op; nil if responses are not stored.
+// For returns the cache for the response to op, or nil if responses are not stored.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil

@@ -12,11 +12,11 @@ import (
 // share its one event.
 type classifier struct {
 	event   wire.Event
-	opening string // the response that opened the stream, until its first item; "": none
+	opening string // the response that opened the stream, until its first item, or ""
 }
 
-// classify returns the event of m, valid until the next one; nil if the user sees none: m
-// only opens the stream, or --select excludes it.
+// classify returns the event of m, valid until the next one, or nil if the user sees none: m only opens the stream, or
+// --select excludes it.
 func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.Conversation, print *format.Pipeline, m *wire.Message) (*wire.Event, error) {
 	if o.Choose {
 		if ok, err := print.Selects(ctx, m); err != nil || !ok {

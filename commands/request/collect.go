@@ -68,14 +68,14 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 type collector struct {
 	classifier
 	items    []json.RawMessage
-	job      string      // the job that the last message started; "": none
-	guided   *wire.Error // from the last guidance; nil: none
+	job      string      // the job that the last message started, or ""
+	guided   *wire.Error // from the last guidance, or nil
 	single   bool        // the one item is the result itself, not one of a list
 	deferred bool        // the result may follow the response
 }
 
-// take adds a message and its event (nil: it has none), and shows the events for people. failed
-// reports that the event ends the call with its error.
+// take adds a message and its event (nil means it has none), and shows the events for people. failed reports that the
+// event ends the call with its error.
 func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
 	if ev == nil {
 		c.job, c.single = "", c.deferred

@@ -133,8 +133,8 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 	return kept, nil
 }
 
-// Incomplete returns the outcome of a command that has shown c, or the part of
-// it called name, if the catalog lacks modules; nil if it is complete.
+// Incomplete returns the outcome of a command that has shown c, or the part of it called name, if the catalog lacks
+// modules, or nil if it is complete.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.CatalogModules().Unknown(c, name)
 	if len(names) == 0 {

@@ -23,11 +23,10 @@ type exchange struct {
 	ctx      context.Context // of the command
 	deadline *env.Deadline
 	opened   bool             // a connection was opened
-	last     *ResponsePrinter // of the last attempt; nil: nothing was sent
+	last     *ResponsePrinter // of the last attempt; nil means nothing was sent
 }
 
-// prepare returns a function that makes the operation on an open connection; nil if
-// no connection is needed.
+// prepare returns a function that makes the operation on an open connection, or nil if no connection is needed.
 func (x *exchange) prepare() (prepareFunc, error) {
 	x.Client.First = x.Read.Watch
 	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
@@ -57,8 +56,8 @@ func (x *exchange) prepare() (prepareFunc, error) {
 	}, nil
 }
 
-// operation returns the operation to send, with params that cat types (nil: no catalog). A dry run
-// shows a job as a plain call.
+// operation returns the operation to send, with params that cat types (nil means no catalog). A dry run shows a job as
+// a plain call.
 func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	op = x.Op
 	if len(x.Args) > 0 {
@@ -82,7 +81,7 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 	return op, err
 }
 
-// members returns the members beside method and params; nil: none.
+// members returns the members beside method and params, or nil if there is none.
 func (x *exchange) members() (json.RawMessage, error) {
 	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
 	fresh, spec := x.Client.Conn.NoCache || x.Client.Conn.Refresh, x.Endpoint.Spec()

@@ -21,7 +21,7 @@ const defaultGrace = time.Second
 // time for its end.
 type grace struct {
 	outcome error           // the command's outcome; nil if the error was expected
-	ctx     context.Context // ends when the grace period is over; nil: the stream has not failed
+	ctx     context.Context // ends when the grace period is over; nil means the stream has not failed
 	stop    context.CancelFunc
 }
 

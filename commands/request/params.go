@@ -111,8 +111,8 @@ func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	}
 }
 
-// Misspelt returns the warning about a parameter that the schema does not describe; "" if
-// no described name is similar.
+// Misspelt returns the warning about a parameter that the schema does not describe, or "" if no described name is
+// similar.
 func Misspelt(method string, n schema.Undescribed) string {
 	if n.Nearest == "" {
 		return ""

@@ -23,7 +23,7 @@ type Request struct {
 	Client   *options.Client
 	Endpoint endpoint.Endpoint
 	Params   options.Params
-	Catalog  *catalog.Catalog // of --catalog; nil: none
+	Catalog  *catalog.Catalog // of --catalog, or nil
 	Print    *format.Pipeline
 
 	Op      dialect.Op // without what Args and --set add
@@ -31,11 +31,11 @@ type Request struct {
 	Read    ReadOptions
 	Cache   CacheFlags
 	Retries Retries
-	Files   *artifacts.Flags       // for the files in the result; nil: it has none
+	Files   *artifacts.Flags       // for the files in the result; nil means it has none
 	Stop    options.StopConditions // of a stream
-	Timeout time.Duration          // 0: unbounded
-	Idle    time.Duration          // 0: unbounded
-	First   time.Duration          // bounds the first message where Idle is 0; 0: unbounded
+	Timeout time.Duration          // 0 means unbounded
+	Idle    time.Duration          // 0 means unbounded
+	First   time.Duration          // bounds the first message where Idle is 0; 0 means unbounded
 	Nested  bool                   // requests of the peer count as messages of the response
 	// Explain returns the outcome for the failure of the last attempt. nil: Suggest adds a fix.
 	Explain func(p *ResponsePrinter, err error) error

@@ -18,7 +18,7 @@ import (
 // ReadOptions describe how to read a response. The zero value is that of a plain call.
 type ReadOptions struct {
 	Method        string
-	Watch         *dialect.Op      // selects notifications to print; nil: only the response is printed
+	Watch         *dialect.Op      // selects notifications to print; nil means only the response is printed
 	Choose        bool             // --select is given
 	Stream        bool             // a stream follows the response
 	Many          bool             // there are several responses, and an error does not end reading
@@ -26,11 +26,11 @@ type ReadOptions struct {
 	KeepRaw       bool             // set Raw
 	CheckResult   bool             // data must match the schema in Catalog
 	Jobs          bool             // if the call starts a job, wait for the job's result
-	Within        string           // the member of the data that the schema describes; "": all of it
-	Notifications *dialect.Op      // a Watch that ends with the response; nil: none
-	What          string           // names the request in a hint, if the dialect cannot cancel it; "": no hint
-	Grace         time.Duration    // the wait for a stream's end after an error in it; 0: a second
-	Answers       *AnswerCache     // stores the response; nil: none
+	Within        string           // the member of the data that the schema describes; "" means all of it
+	Notifications *dialect.Op      // a Watch that ends with the response, or nil
+	What          string           // names the request in a hint, if the dialect cannot cancel it; "" means no hint
+	Grace         time.Duration    // the wait for a stream's end after an error in it; 0 means a second
+	Answers       *AnswerCache     // stores the response, or nil
 	Catalog       *catalog.Catalog // the peer's, if it is known
 }
 
@@ -48,10 +48,10 @@ type ResponsePrinter struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	result        *schema.Schema // that data must match; nil: data is not checked
+	result        *schema.Schema // that data must match; nil means data is not checked
 	state         readState
 	grace         grace                // of a stream that has failed
-	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil: nothing
+	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil means nothing
 }
 
 // A readState is the worst outcome up to now.

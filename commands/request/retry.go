@@ -70,7 +70,7 @@ func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	return false
 }
 
-// retryAfter returns the server's Retry-After; 0 if there is none.
+// retryAfter returns the server's Retry-After, or 0 if there is none.
 func retryAfter(f *wire.Fault) time.Duration {
 	if f.HTTP == nil {
 		return 0

@@ -17,7 +17,7 @@ import (
 type Kept struct {
 	Last json.RawMessage // the last data, if ReadOptions.KeepLast is set
 	Raw  json.RawMessage // its message, if ReadOptions.KeepRaw is set
-	job  string          // the job that the last message started; "": none
+	job  string          // the job that the last message started, or ""
 }
 
 // keep stores what later steps need of m and its event.
@@ -34,7 +34,7 @@ func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	}
 }
 
-// startedJob returns the job that ev reports as started; "" for none.
+// startedJob returns the job that ev reports as started, or "" for none.
 func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
@@ -45,7 +45,7 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 
 // A commentary writes what is not data to stderr, and remembers it.
 type commentary struct {
-	advice *dialects.Advice // of the last guidance; nil: none
+	advice *dialects.Advice // of the last guidance, or nil
 	types  map[string]bool  // unknown types of events that newType has noted
 	data   atomic.Bool      // data was printed: warnWaiting reads it in another goroutine
 	warned atomic.Bool      // of a notification without a hook

@@ -171,8 +171,8 @@ func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	}
 }
 
-// unhandled returns the hint about the first notification without a hook, and the command that prints it; "" if there
-// was none.
+// unhandled returns the hint about the first notification without a hook, and the command that prints it, or "" if
+// there was none.
 func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	method := c.env.Unhandled.Load()
 	if method == nil {

@@ -66,8 +66,8 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Bridge returns a bridge that lets clients of listen reach the peer of --to if
-// no hook answers them; nil if --to is not given. The caller must close it.
+// Bridge returns a bridge that lets clients of listen reach the peer of --to if no hook answers them, or nil if --to is
+// not given. The caller must close it.
 func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil

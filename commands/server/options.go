@@ -23,13 +23,13 @@ type Options struct {
 	Catalog  string
 	allow    []string
 	deny     []string
-	Runtime  string // evaluates code: jq or co:COMMAND; "": none
+	Runtime  string // evaluates code: jq or co:COMMAND, or ""
 	inflight int64
 	clients  int64
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
-	To       string // the peer behind a bridge; "": no bridge
+	To       string // the peer behind a bridge; "" means no bridge
 }
 
 // unnamed is the name of a server without one.

@@ -69,14 +69,13 @@ func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to 
 
 // A Listener is bound and serves its clients.
 type Listener interface {
-	Endpoint() string // the address; "": no other client can connect
+	Endpoint() string // the address; "" means no other client can connect
 	Serve(ctx context.Context) error
 	Close() error
 }
 
-// Serve serves until the command, stdio or a signal ends it. It writes the
-// address to the file listening; "": to stdout. If the peer is a child on
-// stdio, the child's status becomes ours.
+// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening; "" means to
+// stdout. If the peer is a child on stdio, the child's status becomes ours.
 func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

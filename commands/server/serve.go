@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Run serves until command, stdio or a signal ends it. It writes the address to
-// the file listening; "": to stdout, unless command uses that.
+// Run serves until command, stdio or a signal ends it. It writes the address to the file listening; "" means to stdout,
+// unless command uses that.
 func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	run.Reload.Store(&reload)

@@ -46,7 +46,7 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	}
 }
 
-// meant returns what typed can only mean, by the cause of its failure; "" where that is not known. It is an endpoint.
+// meant returns what typed can only mean, by the cause of its failure, or "" if that is not known. It is an endpoint.
 func meant(typed string, f *wire.Fault) string {
 	var shell transport.NeedsShell
 	var other transport.Meant
@@ -66,8 +66,8 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns what the name of a file was meant to be as an endpoint, and what kind of file it is, for people; "" where it
-// is not one.
+// ofFile returns what the name of a file was meant to be as an endpoint, and what kind of file it is, for people, or ""
+// if it is not one.
 func ofFile(typed string) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {

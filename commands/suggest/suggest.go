@@ -78,8 +78,7 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	f.Fix = job.WithArgs(job.Args)
 }
 
-// nearestOf returns the method that a peer suggests in the data of an error; "" if
-// none.
+// nearestOf returns the method that a peer suggests in the data of an error, or "" if there is none.
 func nearestOf(data json.RawMessage) string {
 	if scan.Type(data) != 'o' {
 		return ""

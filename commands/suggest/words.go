@@ -19,7 +19,8 @@ var programFlags = []string{"--expect", "--expect-any", "--expect-none", "--unti
 // operators are words that join the parts of a jq program: as a parameter each shows that the program has lost its quotes.
 var operators = []string{"==", "!=", "<", ">", "<=", ">=", "=", "|", "and", "or", "+", "-", "*", "//"}
 
-// strayWord returns why arg, which stands among the parameters, is not one, and the line that was meant; "" where it may be one.
+// strayWord returns why arg, which stands among the parameters, is not one, and the line that was meant, or "" if it
+// may be one.
 func strayWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	switch dash := slices.Index(l.Words, "--"); {
@@ -39,8 +40,8 @@ func isProgram(text string) bool {
 	return err == nil
 }
 
-// lostQuotes returns the line in which the value of the flag before the word operator has the quotes that it needs; "" if no
-// such flag stands there.
+// lostQuotes returns the line in which the value of the flag before the word operator has the quotes that it needs, or
+// "" if no such flag stands there.
 func lostQuotes(l *cmdline.CommandLine, operator string) (hint string, fix []string) {
 	at := slices.Index(l.Words, operator)
 	flag, value, joined := "", "", false

@@ -40,10 +40,10 @@ type peerChecker struct {
 	watch    *watch
 
 	waiting  atomic.Pointer[env.Deadline] // the deadline that each message from the peer extends
-	catalog  *catalog.Catalog             // the peer's; nil: it has none
+	catalog  *catalog.Catalog             // the peer's; nil means it has none
 	declared *declared.Checker            // of catalog
 	calls    []call                       // the methods to call: see tries
-	unasked  error                        // why a probe could not be made; nil: all could
+	unasked  error                        // why a probe could not be made; nil means all could
 
 	conv   *session.Direct                         // the conversation that checks share
 	shared *probes.Conn                            // its connection

@@ -134,8 +134,8 @@ type tapeCheck struct {
 	name     string
 	cases    map[string]*report.Case // by rule
 	messages int                     // that were checked
-	judged   string                  // the side whose problems are reported: "client" or "server"; "": both
-	cut      int                     // the line inside which the tape ends; 0: none
+	judged   string                  // the side whose problems are reported: "client" or "server"; "" means both
+	cut      int                     // the line inside which the tape ends; 0 means none
 	failed   int                     // problems that make the check fail
 	warned   int                     // and the others
 }

@@ -21,7 +21,7 @@ import (
 // A call is a method to call, whose results are checked against its schema.
 type call struct {
 	typed  string          // as the user typed it
-	params json.RawMessage // nil: an example is made from the schema
+	params json.RawMessage // nil means an example is made from the schema
 	hinted bool            // the user did not name it; its hints say that it only reads
 }
 

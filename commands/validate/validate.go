@@ -155,8 +155,7 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 	return o.tapes(ctx, r, args)
 }
 
-// contradiction returns what is wrong with flags that do not go together; "" if
-// nothing is.
+// contradiction returns what is wrong with flags that do not go together, or "" if nothing is.
 func (o *validateOptions) contradiction() string {
 	client := o.role == "client"
 	for _, wrong := range []struct {

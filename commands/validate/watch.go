@@ -22,7 +22,7 @@ type watch struct {
 	judged string // the side whose violations are reported: "client" or "server"
 
 	mu      sync.Mutex
-	check   *ruleCheck // nil: the dialect has no rules
+	check   *ruleCheck // nil means the dialect has no rules
 	number  int        // of the latest message
 	clients int        // connections
 	heard   bool       // the side that is judged sent something

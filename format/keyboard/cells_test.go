@@ -14,7 +14,7 @@ import (
 // A screenRow is one row of a terminal, which shows wide characters on two columns and
 // accents on the character before them.
 type screenRow struct {
-	cells []string // "": the second column of the one before
+	cells []string // "" means the second column of the one before
 	at    int
 }
 

@@ -23,7 +23,7 @@ const (
 // A Set is one template for all values, or one for each content type.
 type Set struct {
 	templates *template.Template
-	single    string // the name of the only template; "": by content type
+	single    string // the name of the only template; "" means by content type
 }
 
 // Load reads path: a template, or a directory of them. In a directory
@@ -73,7 +73,7 @@ func plain(err error) error {
 	return err
 }
 
-// lookup returns the template for a content type; nil if there is none.
+// lookup returns the template for a content type, or nil if there is none.
 func (s *Set) lookup(contentType string) *template.Template {
 	if s.single != "" {
 		return s.templates.Lookup(s.single)

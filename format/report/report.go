@@ -31,12 +31,12 @@ type Suite struct {
 // to skip it, it has passed.
 type Case struct {
 	Name     string
-	Class    string // the group of the name, such as a dialect or a file; "": none
+	Class    string // the group of the name, such as a dialect or a file, or ""
 	Duration time.Duration
 	Failures []Failure
-	Many     Failures // further ones, which are too many for memory; nil: none
-	Error    string   // why the check could not be made, such as that the peer cannot be reached; "": it was made
-	Skipped  string   // why the check was left out; "": it was not
+	Many     Failures // further ones, which are too many for memory, or nil
+	Error    string   // why the check could not be made, such as that the peer cannot be reached; "" means it was made
+	Skipped  string   // why the check was left out; "" means it was not
 	Stdout   string   // what was printed during the check, which some systems show
 
 	clean bool // its failures are for people
@@ -44,7 +44,7 @@ type Case struct {
 
 // A Failure is one problem.
 type Failure struct {
-	Kind    string `json:"kind,omitempty"`   // the rule that is broken, for systems that group by it; "": none
+	Kind    string `json:"kind,omitempty"`   // the rule that is broken, for systems that group by it, or ""
 	Message string `json:"message"`          // one line
 	Detail  string `json:"detail,omitempty"` // more lines, or ""
 }

@@ -24,7 +24,7 @@ const (
 // report.
 type Target struct {
 	Form Form
-	File string // "": standard output
+	File string // "" means standard output
 }
 
 // Usage is the syntax of the value of --report, for help texts.

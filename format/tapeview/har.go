@@ -58,7 +58,7 @@ type harBuilder struct {
 
 // A harConn is the state of one connection.
 type harConn struct {
-	socket  *harEntry         // the WebSocket that the connection is; nil: none
+	socket  *harEntry         // the WebSocket that the connection is, or nil
 	waiting []harBody         // sent messages without an exchange so far
 	posts   map[int]*harEntry // exchanges by the Number of the call that they carried
 	last    *harEntry         // the latest exchange
@@ -166,8 +166,7 @@ func (h *harBuilder) upgrade(row *Row) {
 	}
 }
 
-// nearest returns the index of the message that was sent nearest to a time; -1
-// if there is none.
+// nearest returns the index of the message that was sent nearest to a time, or -1 if there is none.
 func (c *harConn) nearest(start time.Duration) int {
 	best := -1
 	for i, b := range c.waiting {
@@ -259,8 +258,8 @@ func isHTTP(endpoint string) bool {
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")
 }
 
-// harURL returns the URL in an endpoint, without dialect, framing and userinfo; "" if it has none. A Unix socket gets a host
-// name that cannot exist.
+// harURL returns the URL in an endpoint, without dialect, framing and userinfo, or "" if it has none. A Unix socket
+// gets a host name that cannot exist.
 func harURL(endpoint string) string {
 	for {
 		prefix, rest, ok := strings.Cut(endpoint, "+")

@@ -16,7 +16,7 @@ import (
 type harEntry struct {
 	url      string
 	socket   bool
-	http     *tape.HTTP // nil: the tape has only the messages
+	http     *tape.HTTP // nil means the tape has only the messages
 	start    time.Duration
 	head     time.Duration // when the head of the response came
 	end      time.Duration

@@ -28,7 +28,7 @@ type printer struct {
 	color  bool
 	choose *rowFilter
 	width  int
-	lane   int // columns of each lane; 0: there is no room for two
+	lane   int // columns of each lane; 0 means there is no room for two
 }
 
 // The columns before the lanes, those of the arrow between them, and the least

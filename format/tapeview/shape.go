@@ -15,7 +15,7 @@ import (
 type shape struct {
 	kind   Kind
 	name   string
-	id     []byte // the id of a call or its answer; nil: none
+	id     []byte // the id of a call or its answer, or nil
 	stream []byte // the stream of an item
 	body   json.RawMessage
 	failed bool
@@ -110,7 +110,7 @@ func membersOf(obj []byte) fields {
 
 func (f fields) has(name string) bool { return f[name] != nil }
 
-// text returns the string in a member; "" if it is not a string.
+// text returns the string in a member, or "" if it is not a string.
 func (f fields) text(name string) string {
 	s, _ := scan.Text(f[name])
 	return s
@@ -246,9 +246,8 @@ func idOr(id []byte) []byte {
 	return id
 }
 
-// streamNamed returns the stream that the result of a call names: a string or a
-// number, or the member of an object that names a subscription; "" if there is
-// none.
+// streamNamed returns the stream that the result of a call names: a string or a number, or the member of an object that
+// names a subscription, or "" if there is none.
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {
 	case 's', 'n':

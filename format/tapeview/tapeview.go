@@ -70,13 +70,13 @@ type Row struct {
 
 	Name   string          // the method; of an answer, its call's; of an item, that of the call that opened its stream, or its own
 	ID     string          // the id as in the message; of an item, its stream
-	Of     int             // of an answer or item: the Number of its call; 0: not known
+	Of     int             // of an answer or item: the Number of its call; 0 means not known
 	Took   time.Duration   // of an answer: the time since its call
 	Failed bool            // it is an error, or reports one
 	Final  bool            // no more items follow
 	Text   string          // the text of a row without a message; of a Broken one, what is wrong with it
-	Body   json.RawMessage // the params, the result, the error or the item; nil: none
-	Raw    []byte          // the whole message as text, redacted; nil: there is none
+	Body   json.RawMessage // the params, the result, the error or the item, or nil
+	Raw    []byte          // the whole message as text, redacted; nil means there is none
 	Bytes  []byte          // a message that is not text, as it crossed the wire; else nil
 	Valid  bool            // Raw is JSON
 
@@ -91,8 +91,7 @@ type Event struct {
 
 // Options say which rows are shown.
 type Options struct {
-	// Own returns what reads the messages of a dialect that spells them in its own way; nil for
-	// one that does not.
+	// Own returns what reads the messages of a dialect that spells them in its own way, or nil for one that does not.
 	Own func(dialect string) func(msg []byte) wire.Message
 
 	// JQ selects the messages for which it is true. nil: all.

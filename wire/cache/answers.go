@@ -57,7 +57,7 @@ func answerFile(key string) (string, error) {
 	return filepath.Join(d, "answers", key+".json"), err
 }
 
-// Get returns the answer with that key; nil if there is none, or if it is too old.
+// Get returns the answer with that key, or nil if there is none, or if it is too old.
 func Get(key string) *Answer {
 	path, err := answerFile(key)
 	if err != nil {

@@ -39,7 +39,7 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 }
 
 // DiscoveredCatalog returns the catalog of e from an earlier conversation, dialled with cfg, for use when e cannot be
-// reached; nil if none is kept.
+// reached, or nil if none is kept.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {
@@ -49,9 +49,9 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 	return c
 }
 
-// discoveryFile returns the file for an endpoint; "" for one that does not identify a peer. Its name is a hash, because the
-// endpoint may contain secrets. The hash includes whether credentials are sent, since the peer may show more then, but not
-// which, since tokens change.
+// discoveryFile returns the file for an endpoint, or "" for one that does not identify a peer. Its name is a hash,
+// because the endpoint may contain secrets. The hash includes whether credentials are sent, since the peer may show
+// more then, but not which, since tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {

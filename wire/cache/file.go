@@ -27,7 +27,7 @@ func dir() (string, error) {
 	return d, nil
 }
 
-// Read returns the content of a file; nil if it cannot be read or is too large.
+// Read returns the content of a file, or nil if it cannot be read or is too large.
 func Read(file string) []byte {
 	f, err := os.Open(file)
 	if err != nil {

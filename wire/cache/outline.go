@@ -68,7 +68,7 @@ func KeepOutlines(typed, dialect string, all []Outline) {
 	_ = Write(file, []byte(b.String()), time.Time{})
 }
 
-// KeptOutlines returns the outlines stored for an endpoint; nil if there are none.
+// KeptOutlines returns the outlines stored for an endpoint, or nil if there are none.
 func KeptOutlines(typed, dialect string) []Outline {
 	file := outlineFile(typed, dialect)
 	if file == "" {
@@ -94,8 +94,8 @@ func KeptOutlines(typed, dialect string) []Outline {
 	return all
 }
 
-// outlineFile returns the file for an endpoint as typed; "" if there is no cache directory. Its name is a hash, because the
-// endpoint may contain secrets.
+// outlineFile returns the file for an endpoint as typed, or "" if there is no cache directory. Its name is a hash,
+// because the endpoint may contain secrets.
 func outlineFile(typed, dialect string) string {
 	d, err := dir()
 	if err != nil || typed == "" {

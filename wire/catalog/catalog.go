@@ -59,8 +59,8 @@ type Method struct {
 
 // A StreamForm describes the items of a stream in plain JSON-RPC, for protocols whose clients expect a certain form.
 type StreamForm struct {
-	Method string `json:"method,omitempty"` // method of the item notifications; "": the stream's name
-	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "": string
+	Method string `json:"method,omitempty"` // method of the item notifications; "" means the stream's name
+	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "" means string
 }
 
 // StreamIDs are the forms of id that a StreamForm may name.
@@ -83,5 +83,5 @@ func (c *Catalog) SetPartial(why string) {
 	c.Extra = scan.Splice(c.Extra, Partial, text)
 }
 
-// WhyPartial returns why the peer may have methods that c does not list; "" if c lists all.
+// WhyPartial returns why the peer may have methods that c does not list, or "" if c lists all.
 func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }

@@ -106,7 +106,7 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type of a schema other than null; "" for none.
+// typeOf returns the first type of a schema other than null, or "" for none.
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string

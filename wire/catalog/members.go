@@ -32,7 +32,7 @@ func object(list []member) json.RawMessage {
 	return o.End()
 }
 
-// Keys returns the names of an object's members in order; nil if obj is not an object.
+// Keys returns the names of an object's members in order, or nil if obj is not an object.
 func Keys(obj json.RawMessage) []string {
 	var keys []string
 	for name := range scan.Named(obj) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the name that was most likely meant by an unknown name; "" if none is similar enough. Of equally similar
-// ones it returns the one with the longest common prefix.
+// Nearest returns the name that was most likely meant by an unknown name, or "" if none is similar enough. Of equally
+// similar ones it returns the one with the longest common prefix.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
@@ -24,7 +24,7 @@ func Nearest(name string, names []string) string {
 // IsSlip reports whether a word differs from a name by one slip of the fingers, so that nothing else was meant.
 func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
 
-// Closest returns the name closest to an unknown one, among few of which one was probably meant; "" if all are very
+// Closest returns the name closest to an unknown one, among few of which one was probably meant, or "" if all are very
 // different.
 func Closest(name string, names []string) string {
 	if near := Nearest(name, names); near != "" || len(name) > 128 {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Method returns the method with that name; nil if there is none.
+// Method returns the method with that name, or nil if there is none.
 func (c *Catalog) Method(name string) *Method {
 	if c == nil {
 		return nil
@@ -58,7 +58,7 @@ func (c *Catalog) MarshalIndent() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document returns the catalog as the document for $refs; nil if c is nil.
+// document returns the catalog as the document for $refs, or nil if c is nil.
 func (c *Catalog) document() json.RawMessage {
 	if c == nil {
 		return nil
@@ -74,7 +74,7 @@ func (c *Catalog) Clone() *Catalog {
 	return &out
 }
 
-// TakeExtra removes a member from c's extra and returns it; nil if there is none.
+// TakeExtra removes a member from c's extra and returns it, or nil if there is none.
 func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	list, _ := members(c.Extra)
 	i := slices.IndexFunc(list, func(m member) bool { return m.key == name })

@@ -18,7 +18,7 @@ type Abilities struct {
 	// Describe reads the peer's catalog. It returns wire.ErrUnsupported if the dialect has no request for that.
 	Describe func(ctx context.Context, c Caller) (*catalog.Catalog, error)
 	// Typing returns the schemas of one method's params, from the handshake or because it asks the peer for this method
-	// alone; nil if they are unknown.
+	// alone, or nil if they are unknown.
 	Typing func(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 	// Job runs jobs: calls whose results come later and that may outlive the command that started them. op is of one of the
 	// Job kinds. The stream's items about a job itself (its status, the list of jobs) are data in the dialect's own form, an
@@ -29,8 +29,8 @@ type Abilities struct {
 	// it.
 	Shutdown func(ctx context.Context, c Caller) error
 
-	// Declared returns the catalog that describes method, if the peer declares in its handshake which methods it answers;
-	// nil if the handshake does not contain it. The same catalog is returned until the peer declares anew.
+	// Declared returns the catalog that describes method, if the peer declares in its handshake which methods it
+	// answers, or nil if the handshake does not contain it. The same catalog is returned until the peer declares anew.
 	Declared func(method string) *catalog.Catalog
 	// RunningJobs returns the names of the jobs that were started on this connection, end with it
 	// and are not known to be over. Shutdown cancels them.
@@ -41,8 +41,8 @@ type Abilities struct {
 	// no more than one answer: for a Call, Opened returns nil and true, whatever is answered.
 	AppendCall func(b []byte, op *Op) (msg []byte, id int64, ok bool)
 
-	RequestID string // the member that holds the id in requests; "": id
-	AnswerID  string // the member that holds it in answers; "": id
+	RequestID string // the member that holds the id in requests; "" means id
+	AnswerID  string // the member that holds it in answers; "" means id
 	Arrays    bool   // every message is an array: no array is a batch
 	// OpenEnded reports that peers may answer a Subscribe in any form and send its items without naming a stream. The
 	// response then does not show how long the subscription lasts.
@@ -57,14 +57,14 @@ type Abilities struct {
 
 // HandshakeOptions are the local description in a handshake.
 type HandshakeOptions struct {
-	Offers *catalog.Catalog // the methods that the local side answers, by exact names; nil: none
+	Offers *catalog.Catalog // the methods that the local side answers, by exact names, or nil
 	// Functions are the names of hooks that stand for function values: the peer
 	// gets them as values and cannot call them by name.
 	Functions map[string]bool
 	Info      catalog.Info         // the local name and version
-	Settings  json.RawMessage      // an object with what the user sets (Setting.Handshake); nil: nothing
-	Resume    string               // the session to resume: fail if that cannot be; "": begin a new one
-	Last      string               // the session of the connection that was lost: resume it if possible; "": none
+	Settings  json.RawMessage      // an object with what the user sets (Setting.Handshake); nil means nothing
+	Resume    string               // the session to resume: fail if that cannot be; "" means begin a new one
+	Last      string               // the session of the connection that was lost: resume it if possible, or ""
 	Began     func(session string) // called with the peer's session id when it has accepted the handshake; may be nil
 	// Get sends an HTTP GET for a path to the peer's server; nil if it has no HTTP.
 	Get func(ctx context.Context, path string) ([]byte, error)

@@ -10,7 +10,7 @@ import (
 
 // Transport describes how messages of a dialect travel.
 type Transport struct {
-	Framing      string      // of byte streams whose endpoint names none; "": line
+	Framing      string      // of byte streams whose endpoint names none; "" means line
 	Sentinel     bool        // a message begins after the last byte 0xFF of its line
 	Subprotocols []string    // offered on WebSocket
 	Binary       wire.Binary // how a client treats a binary message
@@ -19,13 +19,13 @@ type Transport struct {
 	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
 	// can ask. nil: messages to such an endpoint are sent as POSTs.
 	Resolve  func(get func(path string) ([]byte, error)) (path string, err error)
-	Sessions *wire.HTTPSessions // how HTTP exchanges with a listener form sessions; nil: they do not
+	Sessions *wire.HTTPSessions // how HTTP exchanges with a listener form sessions; nil means they do not
 	HTTPName wire.HTTPName      // the header by which an HTTP server recognises a client
 }
 
 // Params describes the parameters of a dialect.
 type Params struct {
-	Styles    []string  // how an object of params can be sent (--params-style), the usual way first; nil: one way
+	Styles    []string  // how an object of params can be sent (--params-style), the usual way first; nil means one way
 	Scalar    bool      // params may be any JSON value, not only an object or an array
 	Functions bool      // params can hold functions (key@on=NAME)
 	Typed     bool      // Conversation.Typing tells by which schemas params are typed
@@ -37,14 +37,14 @@ type Setting struct {
 	Name      string
 	Type      string // of JSON, or any: see scan.IsTypeName
 	Handshake bool   // it is sent in the handshake; else it is a member of each request beside method and params
-	Says      string // a phrase for help; "": nothing more is known
+	Says      string // a phrase for help; "" means nothing more is known
 }
 
 // Validation is what rpcx validate compares a peer with, from the dialect's specification.
 type Validation struct {
-	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "": there are none
-	Probes  string // what rpcx validate asks a peer, as wire/validate/probes reads it: a TOML text; "": nothing
-	Schemas string // a JSON object of the schema of each message, by its method; "": the page has none
+	Rules   string // the rules, as wire/validate/rules reads them: a TOML text; "" means there are none
+	Probes  string // what rpcx validate asks a peer, as wire/validate/probes reads it: a TOML text; "" means nothing
+	Schemas string // a JSON object of the schema of each message, by its method; "" means the page has none
 }
 
 // Handshake describes what a dialect exchanges before anything else.
@@ -58,11 +58,11 @@ type Handshake struct {
 
 // Detection describes how to recognise a peer of the dialect. Patterns are regular expressions.
 type Detection struct {
-	First   []string // patterns that all match the first bytes of such a server, or the text of its errors, and those of no other dialect's; nil: none are known
-	Unless  string   // a pattern that does not match them; "": none
-	Instead []string // the dialects that it may be taken for; nil: any
-	Refusal *Refusal // how its servers refuse what is asked before their handshake; nil: not known
-	Probe   *Probe   // how its servers are recognised by asking; nil: they cannot be
+	First   []string // patterns that all match the first bytes of such a server, or the text of its errors, and those of no other dialect's, or nil are known
+	Unless  string   // a pattern that does not match them, or ""
+	Instead []string // the dialects that it may be taken for; nil means any
+	Refusal *Refusal // how its servers refuse what is asked before their handshake; nil means not known
+	Probe   *Probe   // how its servers are recognised by asking; nil means they cannot be
 }
 
 // A Refusal is an error of a server which is asked in plain JSON-RPC, before its handshake.
@@ -74,7 +74,7 @@ type Refusal struct {
 
 // A Probe is a message by which servers of a dialect are recognised. Send and Is are jq programs.
 type Probe struct {
-	Send    string   // the whole message, made of $id; "": the server sends first
+	Send    string   // the whole message, made of $id; "" means the server sends first
 	Is      string   // holds on a message of such a server, and of no other; $request is the message that it answers
 	Session bool     // the message begins a session, or changes something at the server
 	Weak    bool     // other dialects look alike: it counts only if no other is recognised
@@ -86,7 +86,7 @@ type Probe struct {
 type Discovery struct {
 	Answers []string                                         // methods that a server of this dialect answers without a hook, beside rpc.discover and rpc.describe
 	Missing string                                           // what is missing in a peer that cannot be described, as a clause
-	Module  func(method string) string                       // the module of a method; nil: the peer is not asked by module
+	Module  func(method string) string                       // the module of a method; nil means the peer is not asked by module
 	Cached  func(discovery json.RawMessage) *catalog.Catalog // the catalog in what CodecOptions.Discovery kept; nil function: nothing is kept
 }
 
@@ -98,7 +98,7 @@ func (d *Discovery) IsCached() bool { return d != nil && d.Cached != nil }
 
 // Jobs says what `rpcx job` can do. A job belongs to the connection that started it.
 type Jobs struct {
-	Call    json.RawMessage // the Extra of a Call that begins a job; nil: none
+	Call    json.RawMessage // the Extra of a Call that begins a job, or nil
 	Bare    bool            // the result of a job is what a call would have returned, not a report on how it ended
 	Journal bool            // what is listed is a journal, which outlives connections
 }
@@ -116,15 +116,15 @@ func (e *Evaluation) IsLive() bool { return e != nil && e.Live }
 type Streams struct {
 	NoCancel bool // a cancelled call continues at the peer
 	Deferred bool // the result of a call may come after its response, as the only data item of a stream
-	// Follows reports whether op is a Subscribe that sends nothing, because it only shows what the
-	// peer sends by itself; nil: no operation is.
+	// Follows reports whether op is a Subscribe that sends nothing, because it only shows what the peer sends by
+	// itself; nil means no operation is.
 	Follows func(op Op) bool
 }
 
 // Files describes where responses contain files.
 type Files struct {
 	Local    bool                         // they are files of the peer's machine, named by path
-	Embedded func(raw []byte) []wire.File // the files inside a whole answer message; nil: answers hold no files
+	Embedded func(raw []byte) []wire.File // the files inside a whole answer message; nil means answers hold no files
 }
 
 // AreLocal reports whether f, which may be nil, is Local.
@@ -136,5 +136,5 @@ func (f *Files) AreEmbedded() bool { return f != nil && f.Embedded != nil }
 // AnswerCache says how answers may be kept (--cache).
 type AnswerCache struct {
 	Key    func(op Op) (json.RawMessage, error) // what an answer depends on
-	MaxAge func(answer []byte) time.Duration    // how long an answer may be kept; 0: not at all
+	MaxAge func(answer []byte) time.Duration    // how long an answer may be kept; 0 means not at all
 }

@@ -55,29 +55,28 @@ const (
 type Op struct {
 	Kind        OpKind            `json:"op"`
 	Method      string            `json:"method,omitempty"`      // of a Watch: see Takes
-	Params      json.RawMessage   `json:"params,omitempty"`      // nil: none
+	Params      json.RawMessage   `json:"params,omitempty"`      // nil means none
 	Code        string            `json:"code,omitempty"`        // of Eval
 	Job         string            `json:"job,omitempty"`         // of JobStatus, JobWait and JobCancel: which
 	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
-	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; nil: no descriptions
+	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; nil means no descriptions
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
 	OfID        wire.ID           `json:"-"`                     // the id of that operation's request
 	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
-	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "": derived from Method
+	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" means derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
 	// Lasting says of a Call that it starts a job, and of a Subscribe that the user waits for more than its answer: then an answer that
 	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded). Of an Unsubscribe it says that items
 	// have come, which show that the answer named a stream.
 	Lasting bool `json:"lasting,omitempty"`
-	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies
-	// it: the Watch then shows the answer to the Subscribe as well, unless that only names a
-	// stream. "": the Watch does not.
+	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies it: the Watch then
+	// shows the answer to the Subscribe as well, unless that only names a stream. "" means the Watch does not.
 	Beside string          `json:"beside,omitempty"`
-	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object); nil: none
+	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object), or nil
 	Nested bool            `json:"nested,omitempty"` // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
-	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil: unknown
-	Since  *int64          `json:"since,omitempty"`  // of a Watch in a session: start with the messages after this number in the session's ring; nil: start now
+	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil means unknown
+	Since  *int64          `json:"since,omitempty"`  // of a Watch in a session: start with the messages after this number in the session's ring; nil means start now
 	// Answer, if set in a Raw op, is called with each answer to it in place of
 	// peer.Options.Incoming. It runs on the reader's goroutine, in the order in which messages come
 	// in.
@@ -208,11 +207,11 @@ type Caller interface {
 
 // A Connection describes a Caller's connection, and what it can do there beside calls. The zero value is usable.
 type Connection struct {
-	Codec          Codec            // nil: the caller does not show it
-	Name           string           // what the peer is called in warnings; "": it is the only one
+	Codec          Codec            // nil means the caller does not show it
+	Name           string           // what the peer is called in warnings; "" means it is the only one
 	SingleExchange bool             // the connection is one exchange of the peer's
 	SingleResponse bool             // the peer accepts only a single message, as the answer to its request
-	HTTPSession    wire.HTTPSession // of the connection's exchanges; nil: the transport has none
+	HTTPSession    wire.HTTPSession // of the connection's exchanges; nil means the transport has none
 
 	// Warn warns the user of a problem with which no call fails. May be nil.
 	Warn func(text string)

@@ -15,7 +15,7 @@ type FlowControl interface {
 	Await() error
 	// Free reports whether Await would return at once, without an error.
 	Free() bool
-	// Request is the id of the request that is being answered; nil: none.
+	// Request is the id of the request that is being answered, or nil if there is none.
 	Request() wire.ID
 }
 
@@ -47,6 +47,6 @@ type Commands interface {
 	// Suspend frees the slot of a command that waits for a nested call; resume takes the slot
 	// again.
 	Suspend(hook string) (resume func())
-	// Request is the id of the request that a command answers; nil: none.
+	// Request is the id of the request that a command answers, or nil if there is none.
 	Request(hook string) wire.ID
 }

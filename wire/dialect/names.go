@@ -6,9 +6,9 @@ import "encoding/json"
 type Names struct {
 	Check func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
 	Wire  func(typed string) string                 // the name on the wire of what a user typed
-	// New returns the method and the params that make an object of a class; nil: there are no classes.
+	// New returns the method and the params that make an object of a class, or nil if there are no classes.
 	New      func(class string, params json.RawMessage) (method string, all json.RawMessage)
-	Spelling *Spelling // how users and hooks spell the methods of the wire; nil: as the wire does
+	Spelling *Spelling // how users and hooks spell the methods of the wire; nil means as the wire does
 }
 
 // A Spelling is how users and hooks spell the methods of a dialect in which they do not use the names of the wire.

@@ -16,10 +16,9 @@ import (
 type Server struct {
 	// Accept returns the handler for one connection.
 	Accept func(c Caller) Handler
-	// End ends what outlives handlers; nil: nothing does.
+	// End ends what outlives handlers; nil means nothing does.
 	End func() error
-	// Reload tells the clients that hooks and catalog were loaded again; nil: the dialect has no
-	// message for that.
+	// Reload tells the clients that hooks and catalog were loaded again; nil means the dialect has no message for that.
 	Reload func()
 	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses; about describes the
 	// server. nil: none.
@@ -39,7 +38,7 @@ type Handler struct {
 	// Handle may block, call back and emit events before it returns. Notifications are handed over
 	// one at a time, in order.
 	Handle func(ctx context.Context, in *Inbound) (json.RawMessage, error)
-	// Close releases what the handler holds for its connection; nil: nothing.
+	// Close releases what the handler holds for its connection; nil means nothing.
 	Close func() error
 	// Ignores tells at once which notifications Handle would answer with "method not found"; these
 	// are not handed to it. It must not wait for a lock, and is called by one goroutine at a time.
@@ -50,7 +49,7 @@ type Handler struct {
 // A Backend answers requests independently of the dialect; wire/serve implements
 // it.
 type Backend interface {
-	// Catalog returns the local catalog; nil if peers get none, as from a client.
+	// Catalog returns the local catalog, or nil if peers get none, as from a client.
 	Catalog() *catalog.Catalog
 	// Bind returns the Responder for one connection. It can call the peer by c.
 	Bind(c Caller) Responder
@@ -60,7 +59,7 @@ type Backend interface {
 
 // A Host is what a Backend has beside its hooks. The zero value is usable.
 type Host struct {
-	Runtime Runtime // evaluates code; nil: nothing does
+	Runtime Runtime // evaluates code; nil means nothing does
 	HostOptions
 	// Checked returns a Caller that wraps c: by the schemas that the peer declared for its methods, a
 	// call whose params do not fit is not sent, and one whose result does not fit fails. nil: nothing
@@ -71,10 +70,10 @@ type Host struct {
 // HostOptions are the settings of a server that simulates a host. The zero value is
 // usable.
 type HostOptions struct {
-	Frame     time.Duration // the length of a simulated frame; 0: the dialect's default
-	Artifacts string        // the directory in which hooks write files for clients; "": a temporary one
+	Frame     time.Duration // the length of a simulated frame; 0 means the dialect's default
+	Artifacts string        // the directory in which hooks write files for clients; "" means a temporary one
 
-	MaxMessage int // the connection's limit for a message, in bytes; 0: not known
+	MaxMessage int // the connection's limit for a message, in bytes; 0 means not known
 }
 
 // A Runtime evaluates code, in independent sessions. Any number of sessions may evaluate at once; the caller runs one
@@ -100,8 +99,8 @@ type Code struct {
 	Names   []string // the functions that the code can invoke by name
 	// Invoke calls the function that the code names. Several goroutines may call it at once.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function returns a function value for a name that Invoke takes; nil if the peer itself
-	// answers that name. May be nil.
+	// Function returns a function value for a name that Invoke takes, or nil if the peer itself answers that name. May
+	// be nil.
 	Function func(name string) json.RawMessage
 	// Printed receives the output of the code, if the runtime can report it. May be nil.
 	Printed io.Writer
@@ -109,9 +108,9 @@ type Code struct {
 
 // An EvalError is a failure of the evaluated code.
 type EvalError struct {
-	Kind    string // "": the dialect chooses
+	Kind    string // "" means the dialect chooses
 	Message string
-	Stack   string      // "": none
+	Stack   string      // "" means none
 	Compile bool        // the code never ran, because it has a syntax error
 	Cause   *wire.Error // the error of an invoke that ended the evaluation; else nil
 }
@@ -121,7 +120,7 @@ func (e *EvalError) Error() string { return e.Message }
 
 // A Responder answers the requests of one connection.
 type Responder interface {
-	// Kind returns how method is answered; false if nothing answers it.
+	// Kind returns how method is answered, or false if nothing answers it.
 	Kind(method string) (catalog.Kind, bool)
 	// Respond answers one request. If r.Stream is true the events go to r.Emit and the result is dropped. A failure that the
 	// peer gets unchanged is a *wire.Error.
@@ -141,21 +140,21 @@ type Responder interface {
 // A Request is one call of the peer.
 type Request struct {
 	Method       string
-	Params       json.RawMessage // nil: none
+	Params       json.RawMessage // nil means none
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Stream       bool                   // the method streams: every output is an event
 	Whole        bool                   // the items are collected into one answer, so it must not take longer than a call
 	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
 	Vars         map[string]string      // further RPCX_ variables for a command
-	// Input converts the params, once they are checked, into what a hook gets; nil: hooks get the
-	// params as they are.
+	// Input converts the params, once they are checked, into what a hook gets; nil means hooks get the params as they
+	// are.
 	Input func(params json.RawMessage) json.RawMessage
 	// Begin is called before the hook runs, once the policy and the schemas have allowed the
 	// request. Its error is the answer. May be nil.
 	Begin func() error
-	// Checked returns the part of a result that is checked against the catalog; nil for none of it.
-	// Without this function all of the result is.
+	// Checked returns the part of a result that is checked against the catalog, or nil for none of it. Without this
+	// function all of the result is.
 	Checked func(result json.RawMessage) json.RawMessage
 }
 

@@ -8,7 +8,7 @@ import "rpcx/wire"
 // played.
 type Shape struct {
 	Method string // the member with the name of a message: "method", "type"
-	Event  string // a member that names an event in place of Method; "": there is none
+	Event  string // a member that names an event in place of Method; "" means there is none
 	ID     string // the member that a request and what answers it share: "id"
 
 	// Typed says that answers have a Method, too. A message of the server with an ID then answers
@@ -17,8 +17,8 @@ type Shape struct {
 	// Mute lists the methods of a Typed dialect that are never answered although they have an ID.
 	Mute []string
 
-	// Own reads and renumbers messages if the dialect's members have other names; nil: they are the
-	// members above, and result and error.
+	// Own reads and renumbers messages if the dialect's members have other names, or nil if they are the members above,
+	// and result and error.
 	Own OwnShape
 
 	// Arrays says that an array is a single message and never a batch.
@@ -37,8 +37,8 @@ type Shape struct {
 	// generated, whatever the method.
 	Streams []string
 
-	// Ends is where a request names the stream that it ends; Ended is the template of its response, in which $id stands for
-	// the id. "": no request ends a stream.
+	// Ends is where a request names the stream that it ends; Ended is the template of its response, in which $id stands
+	// for the id. "" means no request ends a stream.
 	Ends  []Place
 	Ended string
 

@@ -38,13 +38,13 @@ type Spec struct {
 
 // CodecOptions are the settings of a codec from the endpoint and the limits of the connection. The zero value is usable.
 type CodecOptions struct {
-	MaxDepth int    // the greatest nesting that is read; 0: wire.DefaultMaxDepth
-	Framing  string // as the endpoint names it; "": its transport's own
+	MaxDepth int    // the greatest nesting that is read; 0 means wire.DefaultMaxDepth
+	Framing  string // as the endpoint names it; "" means its transport's own
 	OneWay   bool   // the peer cannot call back: HTTP POST
 	Serving  bool   // the local side is the server
 	Greeted  bool   // Greet sends nothing, but uses the ids that the handshake would have
 
-	// Trace is called, with -v, with the results of a dialect file's programs for messages; nil: not wanted.
+	// Trace is called, with -v, with the results of a dialect file's programs for messages; nil means not wanted.
 	Trace func(text string)
 
 	Handshake HandshakeOptions // if Spec.Handshake.Introduces: the local description in the handshake
@@ -56,5 +56,5 @@ type CodecOptions struct {
 // PluginOptions say how a plugin is started and shut down.
 type PluginOptions struct {
 	NoEnvironment   bool          // environment.open and environment.close are left out
-	ShutdownTimeout time.Duration // the bound of plugin.shutdown; 0: the dialect's own
+	ShutdownTimeout time.Duration // the bound of plugin.shutdown; 0 means the dialect's own
 }

@@ -15,9 +15,9 @@ import (
 
 // An alternative is another endpoint to try after a certain failure to reach a peer or to complete its handshake.
 type alternative struct {
-	schemes []string // of the endpoints that it applies to; nil: all of them
+	schemes []string // of the endpoints that it applies to; nil means all of them
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // from an endpoint's scheme to the one to try; nil: the same scheme, in the default dialect
+	to      map[string]string // from an endpoint's scheme to the one to try; nil means the same scheme, in the default dialect
 	reason  string
 	proven  bool // the failure has no other explanation
 }
@@ -92,7 +92,7 @@ var alternatives = []alternative{
 	},
 }
 
-// SilenceHint returns what may be wrong when a peer of e never sent anything; "" if that is unknown.
+// SilenceHint returns what may be wrong when a peer of e never sent anything, or "" if that is unknown.
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
@@ -115,7 +115,7 @@ func (e Endpoint) IsProven(f *wire.Fault) bool {
 	return a != nil && a.proven
 }
 
-// Secure returns the change that turns e into the same with TLS; nil if it has TLS, or none is possible.
+// Secure returns the change that turns e into the same with TLS, or nil if it has TLS, or none is possible.
 func (e Endpoint) Secure() *Change {
 	if to := secure[e.Address.Scheme]; to != "" {
 		return &Change{Scheme: to}
@@ -123,7 +123,7 @@ func (e Endpoint) Secure() *Change {
 	return nil
 }
 
-// alternative returns the first row of the table that applies; nil if there is none.
+// alternative returns the first row of the table that applies, or nil if there is none.
 func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	for i := range alternatives {
 		a := &alternatives[i]
@@ -134,8 +134,8 @@ func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	return nil
 }
 
-// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, and why;
-// nil if there is none.
+// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, and
+// why, or nil if there is none.
 func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""

@@ -9,9 +9,9 @@ import (
 // A Change turns an endpoint into another that is worth a try: in another dialect, in another framing or over another
 // transport. At most one member is set where an endpoint has to be changed.
 type Change struct {
-	Dialect string // the right one; "": the endpoint's
-	Framing string // the right one; "": the endpoint's
-	Scheme  string // the right one; "": the endpoint's
+	Dialect string // the right one; "" means the endpoint's
+	Framing string // the right one; "" means the endpoint's
+	Scheme  string // the right one; "" means the endpoint's
 }
 
 // Prefix returns what c changes in an endpoint: the prefix before the transport, such as

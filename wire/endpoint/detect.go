@@ -18,10 +18,10 @@ import (
 // A signature recognizes a dialect, framing or transport by the first bytes of a peer, or by the text of its error.
 type signature struct {
 	patterns []*regexp.Regexp // all match
-	unless   *regexp.Regexp   // does not match; nil: none
+	unless   *regexp.Regexp   // does not match, or nil
 	matches  func(first []byte) bool
 	sure     bool     // unmistakable, even among what a program may print when it starts
-	instead  []string // the dialects of the endpoints that it applies to; nil: all of them
+	instead  []string // the dialects of the endpoints that it applies to; nil means all of them
 	to       Change
 }
 
@@ -80,7 +80,7 @@ func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 }
 
 // Shown returns the change that a failed request shows, by the first bytes of the peer of e or by the error that it
-// answered; nil if neither shows one.
+// answered, or nil if neither shows one.
 func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	c, _ := e.Recognize(first)
 	if whole := bytes.TrimSpace(first); c == nil && f.Kind == wire.Timeout && e.IsBytes() && e.FramingName() == "line" &&

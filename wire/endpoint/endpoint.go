@@ -16,7 +16,7 @@ import (
 // An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
 	Dialect  string            // a name in the table of dialects
-	Framing  string            // "": the transport's default
+	Framing  string            // "" means the transport's default
 	Reversed string            // Accept or Dial if the connection is reversed, else ""
 	Address  transport.Address // zero for a demo, a tape and a socket
 	Demo     string            // the name of an embedded server, else ""
@@ -24,7 +24,7 @@ type Endpoint struct {
 	Socket   string            // the path of the socket of another process's conversation, else ""
 	Hook     string            // with Socket: the id of the hook that asks, from its endpoint
 	Session  string            // with Socket: the name of the session, else ""
-	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings; nil: none
+	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings, or nil
 
 	Plugin dialect.PluginOptions // zero for a peer that is not a plugin
 }

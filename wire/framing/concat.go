@@ -25,7 +25,7 @@ type concatSource struct {
 	finder
 	in      *input
 	begun   bool
-	skipper *skipper // skips the rest of a broken value; nil: the last value was valid
+	skipper *skipper // skips the rest of a broken value; nil means the last value was valid
 }
 
 func (s *concatSource) next() ([]byte, error) {
@@ -59,7 +59,7 @@ func (s *concatSource) next() ([]byte, error) {
 	}
 }
 
-// value returns the value at the start of the window; nil if it was garbage.
+// value returns the value at the start of the window, or nil if it was garbage.
 func (s *concatSource) value() ([]byte, error) {
 	for {
 		win := s.in.window()
@@ -130,7 +130,7 @@ type skipper struct {
 	depth   int
 	text    bool // inside a string
 	escaped bool // after a backslash in the string
-	last    byte // the last byte that is not blank; 0: none yet
+	last    byte // the last byte that is not blank; 0 means none yet
 }
 
 // skip returns how many bytes of b belong to the broken value, and whether the value ends there.

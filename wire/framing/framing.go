@@ -182,7 +182,7 @@ func (c halfConn) CloseSend() error {
 	return closeError(c.rwc.(wire.WriteCloser).CloseWrite())
 }
 
-// Remote returns the address of the peer; "" if it has none.
+// Remote returns the address of the peer, or "" if it has none.
 func (c goneConn) Remote() string {
 	if r, ok := c.rwc.(wire.Remote); ok {
 		return r.Remote()

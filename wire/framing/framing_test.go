@@ -33,7 +33,7 @@ type scenario struct {
 	strict  bool
 	want    []string // messages
 	noise   []string
-	fault   string // what the text of the final Protocol fault contains; "": the end is io.EOF
+	fault   string // what the text of the final Protocol fault contains; "" means the end is io.EOF
 }
 
 // outcome is what Recv returned until it failed.

@@ -34,7 +34,7 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // Content-Length; -1: not read yet
+	size   int  // Content-Length; -1 means not read yet
 	lines  int  // header lines of this message
 	begun  bool
 }

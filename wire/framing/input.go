@@ -19,7 +19,7 @@ type input struct {
 	max   int  // the greatest message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte)                   // gets the first bytes; nil: not wanted any more
+	first func(b []byte)                   // gets the first bytes; nil means not wanted any more
 	shown int                              // how many bytes first got
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte

@@ -19,7 +19,7 @@ type lengthPrefixedSource struct {
 	// length reads the length at the start of win, and the n bytes that it takes. n is 0 if more bytes are needed, and
 	// negative if win does not begin with a length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // follows each message, and may be followed by blanks; 0: none
+	tail   byte // follows each message, and may be followed by blanks; 0 means none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {

@@ -10,8 +10,8 @@ import (
 
 // A wrap describes how a framing writes a message.
 type wrap struct {
-	prepare func(msg []byte) ([]byte, error)  // nil: unchanged
-	head    func(dst []byte, size int) []byte // appends the bytes before a message; nil: none
+	prepare func(msg []byte) ([]byte, error)  // nil means unchanged
+	head    func(dst []byte, size int) []byte // appends the bytes before a message, or nil
 	tail    string
 	blanks  bool // the framing allows a space before a message
 }

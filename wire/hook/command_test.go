@@ -22,7 +22,7 @@ func TestStatus(t *testing.T) {
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
 	tests := []struct {
 		answer, want string
-		failure      string // of OnFailure; "": none
+		failure      string // of OnFailure, or ""
 	}{
 		{`echo '{"a":1.10}'`, `{"a":1.10}`, ""},
 		{`printf ' [1,\n 2 ] \n\n'`, `[1,2]`, ""},

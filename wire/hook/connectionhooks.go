@@ -22,7 +22,7 @@ type Binding struct {
 	// is that, "#" and the hook's id. It is called for every command, so that it
 	// can bind a socket when first needed. May be nil.
 	Endpoint func() (string, error)
-	// Client is the name of the peer in warnings; "": it is the only one.
+	// Client is the name of the peer in warnings; "" means it is the only one.
 	Client string
 	// SingleExchange says that the connection is a single exchange (a POST). It uses the co-processes of
 	// the table, which live until Table.Close: one that is started for each POST could keep no

@@ -118,7 +118,7 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	return co, nil
 }
 
-// living returns the running co-process of a; nil if there is none or it has ended.
+// living returns the running co-process of a, or nil if there is none or it has ended.
 func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -126,7 +126,7 @@ func answered(file string) string {
 	return file
 }
 
-// describe returns the catalog of the entries beside the hooks; nil if there are none.
+// describe returns the catalog of the entries beside the hooks, or nil if there are none.
 func (d *folder) describe() (*catalog.Catalog, error) {
 	c := &catalog.Catalog{Catalog: 1}
 	r := refs{dir: d.dir, defs: map[string]json.RawMessage{}}

@@ -13,7 +13,7 @@ import (
 // A runningCommand is a command that runs, and the slot that it holds.
 type runningCommand struct {
 	slots     *share
-	request   wire.ID // the id of the request that it answers; nil: none
+	request   wire.ID // the id of the request that it answers, or nil
 	mu        sync.Mutex
 	suspended int
 	ended     bool
@@ -67,8 +67,7 @@ func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	return sync.OnceFunc(func() { h.change(-1) })
 }
 
-// Request returns the id of the request that the command with that hook id answers; nil
-// where no such command runs.
+// Request returns the id of the request that the command with that hook id answers, or nil if no such command runs.
 func (b *ConnectionHooks) Request(hook string) wire.ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -34,8 +34,8 @@ type Options struct {
 	// means DefaultTimeout, and no bound for a method that streams; a negative value means no bound
 	// at all.
 	Timeout time.Duration
-	Dialect string // RPCX_DIALECT; "": unset
-	Session string // RPCX_SESSION; "": unset
+	Dialect string // RPCX_DIALECT; "" means unset
+	Session string // RPCX_SESSION; "" means unset
 	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an
 	// answer. May be nil.
 	Working func(change int)

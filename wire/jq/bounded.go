@@ -35,8 +35,8 @@ type bounded struct {
 	timer  *time.Timer
 	until  time.Time
 	steps  int
-	memory int64 // of the process when the run began; 0: not known yet
-	err    error // why done was closed; nil: time
+	memory int64 // of the process when the run began; 0 means not known yet
+	err    error // why done was closed; nil means time
 	once   *sync.Once
 }
 

@@ -60,13 +60,13 @@ type Func struct {
 type Program struct {
 	path []step     // followed in the bytes before anything is decoded
 	way  *place     // path as places
-	root string     // the declared variable that path begins at; "": the input
-	code *gojq.Code // applied to what path leads to; nil: it is the output
+	root string     // the declared variable that path begins at; "" means the input
+	code *gojq.Code // applied to what path leads to; nil means it is the output
 	vals []any      // values of Options.Vars, in the order in which gojq has them
 	vars []declared // the declared variables that are used; they follow those of vals
 	need need       // what code looks at of its input
 	asIs bool       // an output of code may be its input
-	plan *plan      // what the program does, without code; nil: there is none
+	plan *plan      // what the program does, without code; nil means there is none
 
 	foreign bool      // it is bounded
 	sudden  bool      // one step of it may take long by itself

@@ -46,7 +46,7 @@ const (
 	opObject
 )
 
-// planOf returns the plan of query; nil if it has none. vars are the values of variables.
+// planOf returns the plan of query, or nil if it has none. vars are the values of variables.
 func planOf(query *gojq.Query, vars map[string]json.RawMessage) *plan {
 	c := planner{&plan{}, vars}
 	c.input = c.place(step{})

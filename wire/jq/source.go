@@ -21,7 +21,7 @@ import (
 type source struct {
 	spans []span
 	finds int
-	at    map[uintptr]span // spans by id; nil: it is not worth it
+	at    map[uintptr]span // spans by id; nil means it is not worth it
 }
 
 // findsFew is for how many values spans are gone through before they are put into a map.
@@ -72,7 +72,7 @@ func identity(v any) (id uintptr, length int) {
 	return 0, 0
 }
 
-// find returns the original text of v; nil if the program made v.
+// find returns the original text of v, or nil if the program made v.
 func (s *source) find(v any) []byte {
 	id, n := identity(v)
 	if n == 0 || s == nil || len(s.spans) == 0 {

@@ -43,7 +43,7 @@ func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, unt
 	return is && err == nil, err
 }
 
-// First returns the first output; nil if there is none.
+// First returns the first output, or nil if there is none.
 func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.RawMessage, err error) {
 	err = p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		first = out

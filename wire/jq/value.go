@@ -43,7 +43,7 @@ type decoder struct {
 	i    int
 	huge bool // a number has more than maxDigits
 	src  *source
-	all  string // b, of which texts and numbers are parts; "": each is a copy, so that it can be kept without b
+	all  string // b, of which texts and numbers are parts; "" means each is a copy, so that it can be kept without b
 }
 
 // read reads the whole input.

@@ -28,15 +28,15 @@ import (
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
-	pipeline     *callPipeline      // for many calls at little cost; nil: none
+	pipeline     *callPipeline      // for many calls at little cost, or nil
 	byToken      map[string]*stream // the streams among them, and those whose call is over
-	latest       *stream            // the stream that had an item last; nil: none
+	latest       *stream            // the stream that had an item last, or nil
 	watches      []*stream          // streams that show messages of the peer; they have no id
 	dirty        []*stream          // streams with messages for which their consumer has not been woken yet
 	waiting      int                // calls without their first response
 	awaiting     int                // those among them whose response may open a stream
 	overfull     int                // streams that queue more than they should
-	behind       *stream            // the stream with so many queued messages that the reader may wait a moment for its consumer; nil: none
+	behind       *stream            // the stream with so many queued messages that the reader may wait a moment for its consumer, or nil
 	unshaped     []*stream          // messages of the user's own, in order, whose answers may come without an id
 	loose        int                // how many of them without an id there have been
 	early        early.Items

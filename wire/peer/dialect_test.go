@@ -248,7 +248,7 @@ func TestWriteFails(t *testing.T) {
 	child := &wire.Child{Command: "plugin", Exit: 3}
 	for _, test := range []struct {
 		name    string
-		recv    error // what Recv says a moment later; nil: nothing
+		recv    error // what Recv says a moment later; nil means nothing
 		want    string
 		message string
 	}{

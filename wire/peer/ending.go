@@ -53,9 +53,9 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends no more, stops reading too; nil if that cannot be
-// detected. If it is known at once, the contexts of the peer's requests are cancelled first: otherwise their handlers would
-// see a local call fail and try to report that to the peer.
+// gone returns a channel that is closed when the peer, which sends no more, stops reading too, or nil if that cannot be
+// detected. If it is known at once, the contexts of the peer's requests are cancelled first: otherwise their handlers
+// would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {

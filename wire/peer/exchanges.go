@@ -35,7 +35,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 	return id
 }
 
-// take removes the request with that id and returns its Peer; nil if there is none.
+// take removes the request with that id and returns its Peer, or nil if there is none.
 func (x *Exchanges) take(id wire.ID) *Peer {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 type Budget struct {
 	most int
 	much int        // held bytes above which told is called with true
-	told func(bool) // nil: none
+	told func(bool) // nil means none
 
 	mu   sync.Mutex
 	held int
 	high bool          // the last call of told was with true
-	free chan struct{} // closed when handlers may begin again; nil: no waiter
+	free chan struct{} // closed when handlers may begin again; nil means no waiter
 }
 
 // NewBudget returns a Budget of that many bytes.

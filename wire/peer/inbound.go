@@ -232,7 +232,7 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the response to in among those to its array; nil: none.
+// putLocked stores the response to in among those to its array, or nil if there is none.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))

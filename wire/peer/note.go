@@ -31,7 +31,7 @@ const (
 // A Note reports something that failed no call but may interest a user.
 type Note struct {
 	Kind   NoteKind
-	Method string      // "": none, or unknown
+	Method string      // "" means none, or unknown
 	Text   string      // a line for people, lower case
 	Err    *wire.Error // of a stray error; else nil
 	Event  *wire.Event // of a NoteEvent; else nil

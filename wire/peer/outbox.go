@@ -40,7 +40,7 @@ type outbox struct {
 	awaitsBudget bool      // a goroutine will pass room when the Budget is within its bound
 	awaitsTurn   bool      // a timer will pass room when the next handler may begin (turnLocked)
 	begunAt      time.Time // when turnLocked last let a handler begin
-	lastAnswer   int       // the size of the last answer; 0: there was none
+	lastAnswer   int       // the size of the last answer; 0 means there was none
 }
 
 // hold notes that n more bytes wait to be sent; a negative n, that bytes were sent.
@@ -97,12 +97,12 @@ const grace = 500 * time.Millisecond
 // outgoing is a message that waits to be sent.
 type outgoing struct {
 	msg  []byte
-	call *stream         // the call that the message belongs to; nil: none, or several
-	from *rawBatch       // the batch that the message is; nil: none
-	done chan error      // receives the result of sending it; nil: nobody waits
-	ctx  context.Context // the context of its exchange; nil: the peer's
-	// about is the peer's request that the message belongs to without being its answer; nil: none
-	// is known. If msg is empty, it says that the request gets no answer.
+	call *stream         // the call that the message belongs to, or nil, or several
+	from *rawBatch       // the batch that the message is, or nil
+	done chan error      // receives the result of sending it; nil means nobody waits
+	ctx  context.Context // the context of its exchange; nil means the peer's
+	// about is the peer's request that the message belongs to without being its answer, or nil if there is none is
+	// known. If msg is empty, it says that the request gets no answer.
 	about wire.ID
 }
 

@@ -39,8 +39,8 @@ const (
 	dropped               // it belongs to something that is over
 )
 
-// owner returns the owner of m. in is the call whose exchange brought m; nil for a connection in both directions. alone says
-// that m was not an element of an array. Requests and notifications belong to nobody.
+// owner returns the owner of m. in is the call whose exchange brought m, or nil for a connection in both directions.
+// alone says that m was not an element of an array. Requests and notifications belong to nobody.
 func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
 	switch m.Kind {
 	case wire.Response:
@@ -230,7 +230,7 @@ func (c *calls) refused(in *stream, alone bool) owner {
 	return owner{}
 }
 
-// find returns the call with that id; nil: there is none.
+// find returns the call with that id, or nil if there is none.
 func (c *calls) find(id wire.ID) *stream {
 	if len(id) == 0 {
 		return nil

@@ -71,8 +71,7 @@ type Options struct {
 	// with an error: it is an event that watches, Incoming and, under its own name, the handler
 	// see.
 	Client bool
-	// Name is what messages to the user call the peer if there are several; "": it is the only
-	// one.
+	// Name is what messages to the user call the peer if there are several; "" means it is the only one.
 	Name string
 	// Tap sees every message. May be nil.
 	Tap wire.Tap

@@ -33,7 +33,7 @@ type callPipeline struct {
 	ends  []int   // of the messages in out
 	ids   []int64 // theirs
 	now   nowFlusher
-	runs  runSender // nil: messages are sent one by one
+	runs  runSender // nil means messages are sent one by one
 }
 
 // A pipelineSlot is a place in the ring; call is nil if it is free.
@@ -232,7 +232,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	}
 }
 
-// promote gives the call in a slot a stream, which it returns; nil for no slot.
+// promote gives the call in a slot a stream, which it returns, or nil for no slot.
 func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
@@ -266,7 +266,7 @@ func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	return was
 }
 
-// slot returns the slot of the call with that id; nil: there is none.
+// slot returns the slot of the call with that id, or nil if there is none.
 func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 	if l == nil || l.open == 0 {
 		return nil

@@ -18,18 +18,18 @@ type stream struct {
 	box mailbox.Box // messages for the consumer
 
 	op        dialect.Op
-	id        string        // of the request; "": none
-	token     string        // of the stream that the answer opened; "": none
+	id        string        // of the request, or ""
+	token     string        // of the stream that the answer opened, or ""
 	named     bool          // token counts
 	follows   bool          // it is a watch of the stream token, and sent nothing
 	oneAnswer bool          // its first response is its only answer (Encode said Final)
 	waiting   bool          // for its first response
 	streamed  bool          // an item has come
-	batch     *rawBatch     // the batch that it was sent in; nil: it was sent by itself
-	late      chan struct{} // closed when the response comes that Cancel waits for; nil: it does not
-	exchange  *exchange     // in which it was sent; nil: the connection carries messages in both directions
+	batch     *rawBatch     // the batch that it was sent in; nil means it was sent by itself
+	late      chan struct{} // closed when the response comes that Cancel waits for; nil means it does not
+	exchange  *exchange     // in which it was sent; nil means the connection carries messages in both directions
 
-	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil: it has that
+	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil means it has that
 
 	overfull bool // it queues more than it should
 	stuck    bool // the reader has waited in vain for its consumer, which has taken nothing since
@@ -38,7 +38,7 @@ type stream struct {
 
 // An exchange is what belongs to the exchange of a call, on a wire.Exchanger.
 type exchange struct {
-	stop      context.CancelFunc // ends it; nil: it carries no call
+	stop      context.CancelFunc // ends it; nil means it carries no call
 	answers   bool               // it sends a response, and is not a call
 	early     early.Items        // as calls.early, of this exchange
 	optional  bool               // it may end without an answer

@@ -154,7 +154,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
-// onlyWaiting returns the only call that waits for a response; nil: there is none, or several.
+// onlyWaiting returns the only call that waits for a response, or nil if there is none, or several.
 func (c *calls) onlyWaiting() *stream {
 	c.promoteAllLocked()
 	if c.waiting != 1 {
@@ -168,7 +168,7 @@ func (c *calls) onlyWaiting() *stream {
 	return nil
 }
 
-// spelled returns the id of the call that waits for a response with the same number as id; "": there is none.
+// spelled returns the id of the call that waits for a response with the same number as id, or "" if there is none.
 func (c *calls) spelled(id wire.ID) string {
 	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
 	if err != nil {

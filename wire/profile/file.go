@@ -21,15 +21,15 @@ import (
 type file struct {
 	path     string
 	profiles map[string]any
-	defaults any            // [default]; nil: none
-	stray    string         // an unknown top-level key; "": none
+	defaults any            // [default], or nil
+	stray    string         // an unknown top-level key, or ""
 	lines    map[string]int // by path, such as "profile.NAME.KEY"
 }
 
 // PathVariable is the environment variable that names another file than config.toml.
 const PathVariable = "RPCX_CONFIG"
 
-// filePath returns the path of the file, which need not exist; "" if there is no directory for it.
+// filePath returns the path of the file, which need not exist, or "" if there is no directory for it.
 func filePath() string {
 	if path := os.Getenv(PathVariable); path != "" {
 		return path
@@ -51,7 +51,7 @@ func open() (*file, error) {
 	return load(path, b)
 }
 
-// contents returns the content of the file; nil if there is none.
+// contents returns the content of the file, or nil if there is none.
 func contents(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -116,7 +116,7 @@ func (f *file) parse(b []byte) error {
 	return nil
 }
 
-// table returns the table of a profile; nil if there is no profile with that name.
+// table returns the table of a profile, or nil if there is no profile with that name.
 func (f *file) table(name string) (map[string]any, error) {
 	val, ok := f.profiles[name]
 	switch {
@@ -168,7 +168,7 @@ func (f *file) where(key ...string) string {
 	return f.path + ": " + path
 }
 
-// line returns the line of a key, or of the first one below it; 0 if it is unknown.
+// line returns the line of a key, or of the first one below it, or 0 if it is unknown.
 func (f *file) line(path string) int {
 	line := f.lines[path]
 	for key, n := range f.lines {

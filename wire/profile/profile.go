@@ -46,8 +46,8 @@ func (p *Profile) Secrets() []string {
 // Keys returns the keys of profiles, including endpoint, sorted.
 func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
 
-// Find returns the profile with that name; nil if there is no file or no such profile. Errors are usage Faults that name the
-// file and, if known, line and key.
+// Find returns the profile with that name, or nil if there is no file or no such profile. Errors are usage Faults that
+// name the file and, if known, line and key.
 func Find(name string) (*Profile, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -56,7 +56,7 @@ func Find(name string) (*Profile, error) {
 	return f.profile(name)
 }
 
-// profile returns the profile with that name; nil if there is none.
+// profile returns the profile with that name, or nil if there is none.
 func (f *file) profile(name string) (*Profile, error) {
 	table, err := f.table(name)
 	if table == nil || err != nil {
@@ -144,7 +144,7 @@ func Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(f.profiles)), nil
 }
 
-// Setting returns the setting for a key; nil if the profile does not have it.
+// Setting returns the setting for a key, or nil if the profile does not have it.
 func (p *Profile) Setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {

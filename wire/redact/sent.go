@@ -23,7 +23,7 @@ const (
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
-	mask atomic.Pointer[strings.Replacer] // nil: there are none
+	mask atomic.Pointer[strings.Replacer] // nil means there are none
 }
 
 // Sent has Known mask the values from here on, wherever a peer may repeat them.

@@ -110,7 +110,7 @@ func (c *Cursor) NextKey() (key []byte, ok bool) {
 	return key, true
 }
 
-// Value checks, passes and returns the value at which NextKey stopped; nil if it is broken (see Err).
+// Value checks, passes and returns the value at which NextKey stopped, or nil if it is broken (see Err).
 func (c *Cursor) Value() []byte {
 	start := c.i
 	end, bad := value(c.b, start, c.depth)
@@ -138,7 +138,7 @@ func (c *Cursor) Array() (in Cursor, ok bool) {
 	return ReadArrayAt(c.b, c.i, c.depth), true
 }
 
-// Peek returns the first byte of the value at which NextKey stopped; 0 if there is none.
+// Peek returns the first byte of the value at which NextKey stopped, or 0 if there is none.
 func (c *Cursor) Peek() byte {
 	if c.i >= len(c.b) {
 		return 0
@@ -176,5 +176,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err returns what is wrong, as an *Error; nil if the bytes read are valid.
+// Err returns what is wrong, as an *Error, or nil if the bytes read are valid.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

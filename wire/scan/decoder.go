@@ -16,7 +16,7 @@ type Decoder struct {
 type state uint8
 
 const (
-	wantValue state = iota // 0: no state of a number
+	wantValue state = iota // 0 means no state of a number
 	wantElement
 	wantFirstElement
 	wantFirstKey
@@ -238,7 +238,7 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
-// numbers has, for each state inside a number, the next state for each class of byte; 0: none.
+// numbers has, for each state inside a number, the next state for each class of byte; 0 means none.
 var numbers = [...]struct {
 	zero, digit, point, e, sign state
 	open                        bool // the number may not end here

@@ -34,7 +34,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// List returns the elements of array; nil if there are none.
+// List returns the elements of array, or nil if there are none.
 func List(array []byte) (list []json.RawMessage) {
 	for val := range Elements(array) {
 		list = append(list, val)
@@ -42,7 +42,7 @@ func List(array []byte) (list []json.RawMessage) {
 	return list
 }
 
-// Count returns the number of members of an object or elements of an array; 0 for other values.
+// Count returns the number of members of an object or elements of an array, or 0 for other values.
 func Count(val []byte) (n int) {
 	for range Members(val) {
 		n++
@@ -53,7 +53,7 @@ func Count(val []byte) (n int) {
 	return n
 }
 
-// First returns the first element of array; nil if it has none.
+// First returns the first element of array, or nil if it has none.
 func First(array []byte) []byte {
 	for val := range Elements(array) {
 		return val
@@ -61,7 +61,7 @@ func First(array []byte) []byte {
 	return nil
 }
 
-// Only returns the element of an array with one element; nil for other values.
+// Only returns the element of an array with one element, or nil for other values.
 func Only(array []byte) []byte {
 	if Count(array) != 1 {
 		return nil

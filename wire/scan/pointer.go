@@ -60,7 +60,7 @@ func Lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
-// At returns the part of the JSON val at a JSON pointer; nil if there is none.
+// At returns the part of the JSON val at a JSON pointer, or nil if there is none.
 func At(val []byte, pointer string) []byte {
 	switch {
 	case pointer == "":

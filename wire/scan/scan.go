@@ -123,8 +123,8 @@ func Valid(b []byte, depth int) error {
 	return bad.at(i)
 }
 
-// Type returns the type of a value by its first byte: 'o' object, 'a' array, 's' string, 'n' number, 't' true, 'f' false,
-// '0' null; 0 for anything else.
+// Type returns the type of a value by its first byte: 'o' object, 'a' array, 's' string, 'n' number, 't' true, 'f'
+// false, '0' null, or 0 for anything else.
 func Type(val []byte) byte {
 	if len(val) == 0 {
 		return 0

@@ -36,9 +36,9 @@ type evaluation struct {
 	ctx      context.Context
 	left     int // steps
 	depth    int
-	open     string              // the first unknown part, as text; "": none
+	open     string              // the first unknown part, as text, or ""
 	circular bool                // a schema was asked for while it was evaluated at the same value
-	scope    *scope              // nil: no dynamic references
+	scope    *scope              // nil means no dynamic references
 	verdicts map[question]answer // about the targets of references
 }
 

@@ -14,7 +14,7 @@ type failure struct {
 	rule   string   // the keyword; "" if the failures below are all that is wrong
 	names  []string // the members that it is about
 	at     [2]int   // the elements or alternatives that it is about, or their number
-	want   []any    // allowed values, of several schemas; nil: those of schema
+	want   []any    // allowed values, of several schemas; nil means those of schema
 	causes
 }
 
@@ -119,8 +119,8 @@ func (f *failure) usefulBranch() *failure {
 	return best
 }
 
-// anyConstant returns one failure for a member that has none of the constants that
-// distinguish the alternatives; nil if they are not distinguished that way.
+// anyConstant returns one failure for a member that has none of the constants that distinguish the alternatives, or nil
+// if they are not distinguished that way.
 func (f *failure) anyConstant() *failure {
 	one := &failure{schema: f.schema, rule: "enum"}
 	for _, c := range f.all {
@@ -133,8 +133,7 @@ func (f *failure) anyConstant() *failure {
 	return one
 }
 
-// constantBelow returns the failure of a const or enum exactly one level below
-// depth; nil if there is none.
+// constantBelow returns the failure of a const or enum exactly one level below depth, or nil if there is none.
 func (f *failure) constantBelow(depth int) *failure {
 	if f.rule == "const" || f.rule == "enum" {
 		if f.depth() == depth+1 {

@@ -39,7 +39,7 @@ type FileOptions struct {
 type Copy struct {
 	Address string // of the document; if Name is "", what the addresses of documents begin with
 	Folder  fs.FS
-	Name    string // the file; "": the file that the rest of the address names
+	Name    string // the file; "" means the file that the rest of the address names
 }
 
 // Drafts are the names that FileOptions.Draft may have.
@@ -139,7 +139,7 @@ const folderBase = "rpcx:///folder/"
 // files loads documents from the directory of a schema.
 type files struct {
 	folder fs.FS
-	id     string // what stands before a file's path in the $ids of the directory; "": not known
+	id     string // what stands before a file's path in the $ids of the directory; "" means not known
 	copies []Copy
 	read   map[string]any // the documents so far, by address
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// whole applies the keywords that look at a value as a whole. It returns the
-// first that is broken; "" if none is.
+// whole applies the keywords that look at a value as a whole. It returns the first that is broken, or "" if none is.
 func (f *collected) whole() string {
 	s := f.s
 	switch {

@@ -34,7 +34,7 @@ type Mismatch struct {
 // A Branch is one alternative of a oneOf or anyOf.
 type Branch struct {
 	Number     int        `json:"number"`         // its place in the schema, from 1
-	Name       string     `json:"name,omitempty"` // the last part of its $ref; "": it has none
+	Name       string     `json:"name,omitempty"` // the last part of its $ref; "" means it has none
 	Mismatches []Mismatch `json:"findings"`
 }
 

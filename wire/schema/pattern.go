@@ -14,7 +14,7 @@ import (
 // bounded time. If neither supports a pattern, its match is unknown.
 type pattern struct {
 	*regexp.Regexp                 // nil: Go cannot express it
-	ecma           *regexp2.Regexp // nil: it is not needed, or cannot express it either
+	ecma           *regexp2.Regexp // nil means it is not needed, or cannot express it either
 	text           string
 	size           int
 }

@@ -114,8 +114,8 @@ func (s *Schema) Check(ctx context.Context, v json.RawMessage) error {
 	return nil
 }
 
-// All returns all mismatches of v, in the order of their places; none if v fits. Too many steps are a mismatch, too. open is
-// what could not be evaluated, where v may therefore not fit; "": nothing. The error is the context's.
+// All returns all mismatches of v, in the order of their places; none if v fits. Too many steps are a mismatch, too.
+// open is what could not be evaluated, where v may therefore not fit; "" means nothing. The error is the context's.
 func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, open string, err error) {
 	root, err := read(v)
 	var m *Mismatch

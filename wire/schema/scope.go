@@ -123,7 +123,7 @@ func hasID(v any) bool {
 	return id != ""
 }
 
-// compiled returns the compiled schema at a place; nil if there is none.
+// compiled returns the compiled schema at a place, or nil if there is none.
 func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
 	c, err := s.compiler.Compile(address + strings.TrimPrefix(location(pointer), base))
 	if err != nil {

@@ -21,7 +21,7 @@ type value struct {
 	index   int    // its index in an array
 	members []value
 	read    bool  // members are read
-	in      *room // where members are kept; nil: each object has its own
+	in      *room // where members are kept; nil means each object has its own
 }
 
 // A room keeps the members of many objects, one check after another.
@@ -132,7 +132,7 @@ func sortByName(all []value) {
 	}
 }
 
-// member returns the member of that name; nil if there is none.
+// member returns the member of that name, or nil if there is none.
 func (v *value) member(name string) *value {
 	low, high := 0, len(v.open())
 	for low < high {

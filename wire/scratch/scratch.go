@@ -17,7 +17,7 @@ const (
 // A Dir is a temporary directory of this process.
 type Dir struct {
 	Path  string
-	owner *os.File // nil: the file system has no locks
+	owner *os.File // nil means the file system has no locks
 }
 
 // Make makes a private directory in the system's temporary directory, whose name begins with "rpcx-" and kind. It removes

@@ -25,10 +25,10 @@ type method struct {
 	pointer string // of the entry in the catalog
 
 	mu      sync.Mutex
-	schemas map[string]*schema.Schema // by their place below pointer; nil: not usable
+	schemas map[string]*schema.Schema // by their place below pointer; nil means not usable
 }
 
-// method returns the catalog's entry for name; nil if there is none.
+// method returns the catalog's entry for name, or nil if there is none.
 func (b *backend) method(name string) *method {
 	if b.o.Catalog == nil {
 		return nil

@@ -68,7 +68,7 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	return result, nil
 }
 
-// declared returns what the peer declared of method; nil for nothing.
+// declared returns what the peer declared of method, or nil for nothing.
 func (c *checkedCaller) declared(name string) *method {
 	cat := c.told(name)
 	if cat == nil {

@@ -33,7 +33,7 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 	return c, true
 }
 
-// DemoDialect returns the dialect that an embedded demo names; "" if it names none.
+// DemoDialect returns the dialect that an embedded demo names, or "" if it names none.
 func DemoDialect(name string) (dialect string, ok bool) {
 	if !slices.Contains(DemoNames(), name) {
 		return "", false

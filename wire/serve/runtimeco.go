@@ -34,7 +34,7 @@ type coRuntime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	process *hook.LineProcess // nil: none was started
+	process *hook.LineProcess // nil means none was started
 	last    int64             // id
 	pending map[int64]*coEval
 	knows   map[string]bool // the sessions known to the co-process
@@ -42,7 +42,7 @@ type coRuntime struct {
 	lines   int64             // that have come of any co-process
 	obey    time.Duration     // see cancelTime
 	stall   time.Duration     // see stallTime
-	watched *hook.LineProcess // the co-process that is watched for a stall; nil: none is
+	watched *hook.LineProcess // the co-process that is watched for a stall, or nil is
 }
 
 // coEval is an eval that the co-process has not answered.

@@ -61,7 +61,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 	value, err := jq.Bounded(ctx, prog, maxEval, json.RawMessage("null"), func(ctx context.Context, in json.RawMessage) (last json.RawMessage, err error) {
 		err = prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
-			last = out // nil: the program had no output
+			last = out // nil means the program had no output
 			return true, nil
 		})
 		return last, err

@@ -19,15 +19,15 @@ import (
 
 // Options are the parts that a backend answers with.
 type Options struct {
-	Catalog *catalog.Catalog // nil: nothing is described or checked
-	Hooks   *hook.Table      // nil: nothing is answered
+	Catalog *catalog.Catalog // nil means nothing is described or checked
+	Hooks   *hook.Table      // nil means nothing is answered
 	// Allow and Deny are patterns of method names, in which "*" stands for any characters. Deny wins; if Allow is set,
 	// everything else is denied.
 	Allow, Deny []string
 	// Name returns the name by which hooks and the policy call a method of the
 	// catalog; requests come with that name, too. nil: the same.
 	Name    func(method string) string
-	Runtime dialect.Runtime     // evaluates code; nil: nothing does
+	Runtime dialect.Runtime     // evaluates code; nil means nothing does
 	Hosting dialect.HostOptions // how a host with a clock and files of its own runs
 	Check   bool                // params and results are checked against the catalog's schemas
 	Tell    bool                // the peer may ask for the catalog
@@ -116,8 +116,8 @@ func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) 
 // A responder answers on one connection.
 type responder struct {
 	b      *backend
-	bound  *hook.ConnectionHooks // nil: there are no hooks
-	client string                // what it is called in warnings; "": it is the only one
+	bound  *hook.ConnectionHooks // nil means there are no hooks
+	client string                // what it is called in warnings; "" means it is the only one
 }
 
 // Kind returns how name is answered. A denied method has a kind, and is refused rather than unknown. A method that Allow

@@ -37,8 +37,7 @@ type Conversation interface {
 	Event(m *wire.Message, ev *wire.Event) error
 	// Raw returns the traffic as whole messages. It is a usage Fault unless Options.Raw is set.
 	Raw() (relay.RawPipe, error)
-	// HookFailure returns the first failure of a hook of this process (exit status 8); nil if there
-	// was none.
+	// HookFailure returns the first failure of a hook of this process (exit status 8), or nil if there was none.
 	HookFailure() error
 	// Done is closed when the conversation has ended.
 	Done() <-chan struct{}
@@ -58,10 +57,10 @@ type Options struct {
 	Catalog   *catalog.Catalog    // the schemas of hooks' params and results; a server offers it to clients
 	Offers    *catalog.Catalog    // describes a client's hooks: sent if the dialect's handshake declares hooks, and checked
 	Info      catalog.Info        // the local name, for handshakes
-	Settings  json.RawMessage     // an object of what the user sets in the handshake; nil: nothing
-	Resume    string              // the session to resume; "": begin a new one
+	Settings  json.RawMessage     // an object of what the user sets in the handshake; nil means nothing
+	Resume    string              // the session to resume; "" means begin a new one
 	Hosting   dialect.HostOptions // as a server, where the dialect has a clock and files of its own
-	Runtime   string              // what evaluates code as a server: jq, co:COMMAND; "": nothing does
+	Runtime   string              // what evaluates code as a server: jq, co:COMMAND; "" means nothing does
 	Allow     []string            // a server's policy, patterns of methods
 	Deny      []string
 	Raw       bool            // Raw will be called: it answers what no hook answers
@@ -70,8 +69,8 @@ type Options struct {
 	Cache     cache.Use // how the discovery cache is used
 	Tap       wire.Tap
 	Messages  wire.Record                 // sees every message of a conversation, as Tap does; may be nil
-	Wrap      func(c wire.Conn) wire.Conn // wraps each connection; nil: connections are used as they are
-	Record    *recorder.Recorder          // records each connection; nil: nothing is recorded
+	Wrap      func(c wire.Conn) wire.Conn // wraps each connection; nil means connections are used as they are
+	Record    *recorder.Recorder          // records each connection; nil means nothing is recorded
 	Note      func(peer.Note)             // reports for the user; may be nil
 	Drain     time.Duration               // see peer.Options
 	Inflight  int                         // as a server, the most requests of a connection: peer.Options.MaxInbound
@@ -82,10 +81,11 @@ type Options struct {
 	Reached *relay.Client   // the connection that Reach made to the process that holds the conversation; nil: Open makes one
 	Shared  *Shared         // set if several processes use the conversation; else nil
 	First   *dialect.Op     // the first operation that will be opened: if nothing is sent for it, as for a watch, it is opened before anything is read, and sees the first messages. nil: unknown
-	// Bridge wraps the hooks of a server in a backend that forwards what they do not answer to another peer; nil: none.
+	// Bridge wraps the hooks of a server in a backend that forwards what they do not answer to another peer, or nil if
+	// there is none.
 	Bridge    func(hooks dialect.Backend) dialect.Backend
-	Await     *Await     // how to await a peer that connects; nil: without announcing the address
-	Reconnect *Reconnect // nil: a connection that is lost is the end
+	Await     *Await     // how to await a peer that connects; nil means without announcing the address
+	Reconnect *Reconnect // nil means a connection that is lost is the end
 	// Own is HandshakeOptions.Own, of the first connection.
 	Own func(ctx context.Context) string
 }

@@ -18,12 +18,12 @@ type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
-	hub       *rawHub  // of raw traffic; nil: unused
+	hub       *rawHub  // of raw traffic; nil means unused
 	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
 	session   string    // the session id from the peer, for the next handshake
-	redialer  *redialer // nil: a connection that is lost is not made again
+	redialer  *redialer // nil means a connection that is lost is not made again
 	awaiting  awaiting  // for a peer that connects
 	once      sync.Once // closes
 

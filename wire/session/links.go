@@ -68,7 +68,7 @@ func (c *links) unregister(s *resubscription) {
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream that has to be reopened on l; nil if there is none. The caller holds the lock.
+// notReopened returns the next stream that has to be reopened on l, or nil if there is none. The caller holds the lock.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {

@@ -112,8 +112,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	return s, nil
 }
 
-// Endpoint returns the endpoint with which a client connects, with the dialect and the framing; ""
-// for stdio.
+// Endpoint returns the endpoint with which a client connects, with the dialect and the framing, or "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {

@@ -26,7 +26,7 @@ type rawPipe struct {
 	openRequests map[string]bool // the ids of unanswered requests that Recv has returned or will return
 	ended        bool            // nothing more comes
 	draining     bool            // the user sends no more
-	err          error           // why the pipe itself ended; nil: with the conversation
+	err          error           // why the pipe itself ended; nil means with the conversation
 	lostAnswers  []error         // why answers that are owed will not come, one of each kind
 	pending      sync.WaitGroup
 }

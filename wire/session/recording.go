@@ -16,10 +16,10 @@ import (
 
 // A recording records one connection; the zero value records nothing.
 type recording struct {
-	to    *recorder.Conn // nil: it is not
+	to    *recorder.Conn // nil means it is not
 	lasts bool           // it has no end
 	brief bool           // a POST to a listener, whose end is not recorded
-	post  *postRecording // the POST; nil: not a POST, or not recorded
+	post  *postRecording // the POST; nil means not a POST, or not recorded
 }
 
 // record begins to record a connection. open describes how it is made; server reports the local role.
@@ -49,7 +49,7 @@ func (r recording) tap(next wire.Tap) wire.Tap {
 	return both(r.to.Message, next)
 }
 
-// messages returns the wire.Record that records a peer's messages; nil if nothing is recorded.
+// messages returns the wire.Record that records a peer's messages, or nil if nothing is recorded.
 func (r recording) messages() wire.Record {
 	switch {
 	case r.to == nil:

@@ -26,10 +26,10 @@ type responder struct {
 	server   dialect.Server
 	upstream func(c dialect.Caller) relay.Backend // the backend that hooks on the connection of c can call
 	funcs    *relay.Functions
-	runtime  dialect.Runtime // nil: none
+	runtime  dialect.Runtime // nil means none
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*relay.Socket // nil: closed
+	sockets map[dialect.Caller]*relay.Socket // nil means closed
 	opening map[dialect.Caller]func()        // the functions that run --on-open, by connections that are not open yet: see Opened
 	failed  error
 }
@@ -115,7 +115,7 @@ func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	return out
 }
 
-// newRuntime returns the runtime that evaluates code; nil if there is none.
+// newRuntime returns the runtime that evaluates code, or nil if there is none.
 func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	if o.Runtime == "" {
 		return nil, nil

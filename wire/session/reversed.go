@@ -15,7 +15,7 @@ import (
 
 // An Await describes how to await a peer that connects (accept+).
 type Await struct {
-	// For is how long the first connection is awaited; 0: as long as connecting may take.
+	// For is how long the first connection is awaited; 0 means as long as connecting may take.
 	For time.Duration
 	// Bound is called once with the endpoint to which the peer has to connect, as soon as it can.
 	// stop is called at the end of the conversation and may be nil; giveUp ends the wait with an
@@ -172,7 +172,7 @@ func (d *dialledListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint is "": other clients cannot connect.
+// Endpoint is "" means other clients cannot connect.
 func (d *dialledListener) Endpoint() string { return "" }
 
 // Close ends the listener, and the connection if it was not accepted.

@@ -39,7 +39,7 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	return s, err
 }
 
-// Endpoint returns where it listens, as a client writes it; "" for stdio.
+// Endpoint returns where it listens, as a client writes it, or "" for stdio.
 func (s *TapeServer) Endpoint() string {
 	return (&Server{endpoint: s.endpoint, listener: s.listener}).Endpoint()
 }

@@ -22,7 +22,7 @@ type Wiretap struct {
 	listen, to endpoint.Endpoint
 	options    Options
 	listener   transport.Listener
-	framing    wire.Framing // of both sides, if both are byte streams; nil: whole messages are passed on
+	framing    wire.Framing // of both sides, if both are byte streams; nil means whole messages are passed on
 	dialling   transport.Config
 
 	awaiting awaiting        // for a peer that connects
@@ -76,7 +76,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	return t, nil
 }
 
-// Endpoint returns where it listens, as a client writes it; "" for stdio.
+// Endpoint returns where it listens, as a client writes it, or "" for stdio.
 func (t *Wiretap) Endpoint() string {
 	s := Server{endpoint: t.listen, listener: t.listener}
 	return s.Endpoint()

@@ -23,10 +23,10 @@ const Redacted = redact.Mark
 
 // A Header is the first line of a tape.
 type Header struct {
-	Endpoint string    // the peer, redacted; "": not said
-	Dialect  string    // "": jsonrpc
+	Endpoint string    // the peer, redacted; "" means not said
+	Dialect  string    // "" means jsonrpc
 	Started  time.Time // when Line.Time was 0; the zero time: not said
-	Program  string    // the version of rpcx that recorded it; "": not said
+	Program  string    // the version of rpcx that recorded it; "" means not said
 }
 
 // A Kind is the kind of a line of a tape.
@@ -49,10 +49,10 @@ func (k Kind) String() string { return kindNames[k] }
 // A Line is one line of a tape after its header. Its Kind decides which members
 // apply.
 type Line struct {
-	Number int            // its number in the file; the header is line 1. 0: not from a file
+	Number int            // its number in the file; the header is line 1. 0 means not from a file
 	Kind   Kind           // which of the members below apply
 	Time   time.Duration  // since Header.Started; a line without a time has that of the line before
-	Conn   int            // the connection that it belongs to; 0: the only one
+	Conn   int            // the connection that it belongs to; 0 means the only one
 	Dir    wire.Direction // of a Message; of a Closing, of who ended the connection. Send is the client's side
 
 	// Msg or Bytes is a message as it crossed the wire: Msg if it was JSON, else Bytes. If both are nil, Match describes the
@@ -61,11 +61,11 @@ type Line struct {
 	Bytes []byte
 
 	// What people add to a message, or write in its place.
-	Match string    // a jq program that must be true for the message at this place; "": none
+	Match string    // a jq program that must be true for the message at this place, or ""
 	Bind  []Binding // names for values of the message at this place, for later lines; sorted by name
 	Vars  bool      // "${name}" inside the strings of Msg stands for a bound value
-	Name  string    // the name by which an answer refers to this request (Re); "": none
-	Re    string    // the Name of the request that this answers; "": the message's id says it
+	Name  string    // the name by which an answer refers to this request (Re), or ""
+	Re    string    // the Name of the request that this answers; "" means the message's id says it
 
 	Open  *Open  // of an Opening
 	Close *Close // of a Closing
@@ -79,7 +79,7 @@ type Binding struct {
 	Value string // the jq program whose first output is the value
 }
 
-// Payload returns the message as it crossed the wire, Msg or Bytes; nil if there is only Match.
+// Payload returns the message as it crossed the wire, Msg or Bytes, or nil if there is only Match.
 func (l *Line) Payload() []byte {
 	if l.Msg != nil {
 		return l.Msg
@@ -97,10 +97,10 @@ type Open struct {
 
 // A Close says how a connection ended.
 type Close struct {
-	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0: none
-	Reason string      `json:"reason,omitempty"` // the reason given; "": none
+	Code   int         `json:"code,omitempty"`   // the WebSocket close code; 0 means none
+	Reason string      `json:"reason,omitempty"` // the reason given, or ""
 	Clean  bool        `json:"clean,omitempty"`  // it ended as the transport wants it, not by an error
-	Error  string      `json:"error,omitempty"`  // what went wrong; "": nothing
+	Error  string      `json:"error,omitempty"`  // what went wrong; "" means nothing
 	Child  *wire.Child `json:"child,omitempty"`  // if the peer was a child process, how it ended
 }
 
@@ -113,7 +113,7 @@ type HTTP struct {
 	URL      string      `json:"url"`                // values of the query redacted
 	Proto    string      `json:"proto,omitempty"`    // such as "HTTP/1.1"
 	Request  [][2]string `json:"request,omitempty"`  // header lines: name and value, secrets redacted
-	Status   int         `json:"status,omitempty"`   // 0: no response came
+	Status   int         `json:"status,omitempty"`   // 0 means no response came
 	Response [][2]string `json:"response,omitempty"` // header lines
 	Remote   string      `json:"remote,omitempty"`   // the address of the other side
 	Error    string      `json:"error,omitempty"`    // why no response came
@@ -129,7 +129,7 @@ const (
 // Times are the parts of an HTTP exchange, in seconds.
 type Times struct {
 	Start   float64 `json:"start"`             // when it began, since Header.Started
-	Connect float64 `json:"connect,omitempty"` // to connect, without TLS; 0: a connection was reused
+	Connect float64 `json:"connect,omitempty"` // to connect, without TLS; 0 means a connection was reused
 	TLS     float64 `json:"tls,omitempty"`     // for the TLS handshake
 	Wait    float64 `json:"wait,omitempty"`    // from the end of the request to the head of the response
 }

@@ -22,9 +22,9 @@ type Options struct {
 	// Failed is called once, with the reason, when the tape cannot be written
 	// any more; recording then stops. It must not block. May be nil.
 	Failed func(err error)
-	// Now returns the current time; nil: time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now     func() time.Time
-	Follows *Tape // the Writer writes more lines of this tape, and no header; nil: a new tape
+	Follows *Tape // the Writer writes more lines of this tape, and no header; nil means a new tape
 }
 
 // A Tape is one that has been written.
@@ -114,7 +114,7 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages of connection conn (0: the only one) that arrived together. It keeps none of them.
+// Record records messages of connection conn (0 means the only one) that arrived together. It keeps none of them.
 func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
 }
@@ -273,8 +273,7 @@ func (t *Writer) flush() {
 	}
 }
 
-// Close writes what waits and returns why the tape is incomplete; nil if it is
-// complete. It does not close the file.
+// Close writes what waits and returns why the tape is incomplete, or nil if it is complete. It does not close the file.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -146,7 +146,7 @@ type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)
 }
 
-// Start opens an operation that must open. params are JSON; "": none.
+// Start opens an operation that must open. params are JSON, or "" if there is none.
 func Start(t *testing.T, c Opener, kind dialect.OpKind, method, params string) dialect.Stream {
 	t.Helper()
 	st, err := c.Open(t.Context(), operation(kind, method, params))

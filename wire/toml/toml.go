@@ -12,7 +12,7 @@ import (
 
 // An Error describes what is wrong with a TOML text.
 type Error struct {
-	Line int // 0: not known
+	Line int // 0 means not known
 	Text string
 }
 
@@ -37,7 +37,7 @@ func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 // Encode returns v as TOML.
 func Encode(v any) ([]byte, error) { return lib.Marshal(v) }
 
-// read returns the library's error as an *Error; nil for nil.
+// read returns the library's error as an *Error, or nil for nil.
 func read(err error) error {
 	if err == nil {
 		return nil

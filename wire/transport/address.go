@@ -15,7 +15,7 @@ import (
 // An Address is a parsed transport and target.
 type Address struct {
 	Scheme  string        // "ws", "http+unix", "exec", …
-	User    *url.Userinfo // of ws, wss, http, https; nil: none
+	User    *url.Userinfo // of ws, wss, http, https, or nil
 	Host    string        // as written: host or host:port of ws, wss, http, https; host:port of tcp, tls
 	Path    string        // the socket's path of unix, ws+unix, http+unix
 	URLPath string        // path and query of ws and http, beginning with "/"

@@ -51,9 +51,9 @@ type Config struct {
 
 // Exchanges are a dialect's settings for exchanges over HTTP (http, ws).
 type Exchanges struct {
-	Sessions *wire.HTTPSessions // how exchanges form sessions; nil: they do not
+	Sessions *wire.HTTPSessions // how exchanges form sessions; nil means they do not
 	Name     wire.HTTPName      // how a server identifies its client
-	Gets     wire.HTTPGets      // a listener's response to GET; nil: none
+	Gets     wire.HTTPGets      // a listener's response to GET, or nil
 }
 
 // HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each may be nil.
@@ -65,16 +65,16 @@ type HTTPObserver struct {
 // Listening are the settings of listeners.
 type Listening struct {
 	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; empty: none
-	Token       string                                                    // the bearer token that clients must send (http, ws); "": none
+	Token       string                                                    // the bearer token that clients must send (http, ws), or ""
 	Public      bool                                                      // a listener beyond loopback needs neither token nor client certificates
 	MaxClients  int                                                       // simultaneous connections of a listener; 0 means 1,000
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests except upgrades that pass the guard (http); nil: each POST is a connection
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests except upgrades that pass the guard (http); nil means each POST is a connection
 	NoPosts     bool                                                      // accept only WebSockets (http, ws), because the dialect needs both directions
 }
 
 // A Route is the network route to an address of ws, wss, http, https, tcp or tls.
 type Route struct {
-	Proxy   *url.URL          // nil: the proxy of the environment, if any
+	Proxy   *url.URL          // nil means the proxy of the environment, if any
 	Direct  bool              // ignore the proxy of the environment
 	Resolve map[string]string // host:port to the address to connect to instead, without a port
 }

@@ -12,13 +12,13 @@ import (
 // request for an event stream. The bodies must not be read here.
 type Exchange struct {
 	Request  *http.Request
-	Response *http.Response // nil: none
+	Response *http.Response // nil means none
 	Err      error          // why there is no response
 	Start    time.Time      // when it began
-	Connect  time.Duration  // to connect, without TLS; 0: a connection was used again
+	Connect  time.Duration  // to connect, without TLS; 0 means a connection was used again
 	TLS      time.Duration  // of the TLS handshake
 	Wait     time.Duration  // from the sent request to the head of the response
-	Remote   string         // the address of the peer; "": unknown
+	Remote   string         // the address of the peer; "" means unknown
 }
 
 // RedactURL returns u without userinfo and values of its query.

@@ -38,7 +38,7 @@ func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 // longestRetryAfter bounds the pause that a server can request.
 const longestRetryAfter = 24 * time.Hour
 
-// retryAfter returns the pause that the server requests, in seconds; 0 if it requests none.
+// retryAfter returns the pause that the server requests, in seconds, or 0 if it requests none.
 func retryAfter(resp *http.Response) int {
 	given := strings.TrimSpace(resp.Header.Get("Retry-After"))
 	after, err := time.ParseDuration(given + "s")

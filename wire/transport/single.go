@@ -30,7 +30,7 @@ func (l *single) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns "": other clients cannot connect.
+// Endpoint returns "", because other clients cannot connect.
 func (l *single) Endpoint() string { return "" }
 
 // Close closes the listener, and the connection if it was not accepted.

@@ -24,7 +24,7 @@ const PieceShown = 2 << 10
 // A Watch receives the steps of connections, from any goroutine. It must not keep its arguments. nil: no watching.
 type Watch struct {
 	Fact  func(wire.Fact)
-	Piece func(wire.Piece) // nil: bytes are not watched
+	Piece func(wire.Piece) // nil means bytes are not watched
 }
 
 // Tell reports a fact.
@@ -41,7 +41,7 @@ func (w *Watch) Tellf(step, format string, args ...any) {
 	}
 }
 
-// Pieces returns a function that shows the bytes of one stream, in both directions; nil: not watched.
+// Pieces returns a function that shows the bytes of one stream, in both directions; nil means not watched.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil

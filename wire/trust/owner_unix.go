@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns why a file must not be obeyed ("": no reason), and what to do about it.
+// objection returns why a file must not be obeyed ("" means no reason), and what to do about it.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:

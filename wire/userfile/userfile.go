@@ -48,7 +48,7 @@ func Open(name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
-// Kept returns what Read has kept of a stream; nil: nothing.
+// Kept returns what Read has kept of a stream; nil means nothing.
 func Kept(name string) []byte {
 	kept.Lock()
 	defer kept.Unlock()

@@ -60,7 +60,7 @@ type planted struct {
 type defect struct {
 	kind, words string
 	rules       []string
-	line        int // 0: a program
+	line        int // 0 means a program
 	after       bool
 	program     string
 }

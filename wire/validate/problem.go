@@ -25,21 +25,21 @@ func (p Place) IsZero() bool { return p == Nowhere }
 // JSON it is what is printed on stdout.
 type Problem struct {
 	Source   string          `json:"source"`             // the file or the peer
-	Line     int             `json:"line,omitempty"`     // of the file; 0: none
-	Dir      string          `json:"dir,omitempty"`      // send or recv if it is about a message of a conversation; "": it is not, or that is not known
+	Line     int             `json:"line,omitempty"`     // of the file; 0 means none
+	Dir      string          `json:"dir,omitempty"`      // send or recv if it is about a message of a conversation; "" means it is not, or that is not known
 	Number   int             `json:"number,omitempty"`   // the number of that message in its conversation, from 1
 	Rule     string          `json:"rule"`               // what is violated: a keyword of JSON Schema, a rule of a dialect; or the kind of a difference
 	Level    Level           `json:"level,omitempty"`    // of the rule; of a difference its class
 	Section  string          `json:"section,omitempty"`  // where the rule is written: a place in a schema, a section of the dialect's page
-	Method   string          `json:"method,omitempty"`   // "": none, or several
+	Method   string          `json:"method,omitempty"`   // "" means none, or several
 	Pointer  Place           `json:"pointer,omitzero"`   // the place in the value, the message or the catalog
 	In       string          `json:"in,omitempty"`       // "old" if Pointer is one into the older catalog
 	Message  string          `json:"message"`            // what is wrong, and what was expected
 	Expected string          `json:"expected,omitempty"` // what was expected, if Message does not say it
-	Sent     string          `json:"sent,omitempty"`     // the message to which the peer answered; "": none
-	Got      string          `json:"got,omitempty"`      // what came; "": nothing came, or Message says it
+	Sent     string          `json:"sent,omitempty"`     // the message to which the peer answered, or ""
+	Got      string          `json:"got,omitempty"`      // what came; "" means nothing came, or Message says it
 	Branches []schema.Branch `json:"branches,omitempty"`
-	From     string          `json:"-"` // who broke the rule: "client" or "server"; "": not known
+	From     string          `json:"-"` // who broke the rule: "client" or "server"; "" means not known
 	Warning  bool            `json:"-"` // it does not make the check fail
 }
 

@@ -24,7 +24,7 @@ func Cache() string {
 	return folder("XDG_CACHE_HOME", ".cache")
 }
 
-// StateFile returns the path of a file in State; "" if there is no such directory.
+// StateFile returns the path of a file in State, or "" if there is no such directory.
 func StateFile(name string) string {
 	dir := State()
 	if dir == "" {

@@ -61,7 +61,7 @@ func (s *Schedule[J]) Queue(jobs []J) {
 	}
 }
 
-// Free returns a job whose response has been printed; false if there is none.
+// Free returns a job whose response has been printed, or false if there is none.
 func (s *Schedule[J]) Free() (j J, ok bool) {
 	n := len(s.free)
 	if n == 0 {
@@ -79,7 +79,7 @@ func (s *Schedule[J]) most() int {
 	return s.atOnce + 1
 }
 
-// Start returns the next job, which starts now; false if none may start.
+// Start returns the next job, which starts now, or false if none may start.
 func (s *Schedule[J]) Start() (j J, ok bool) {
 	if s.queued.len() == 0 || s.underWay >= s.atOnce || s.held >= s.most() || s.stopped {
 		return j, false

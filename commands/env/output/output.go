@@ -47,7 +47,7 @@ func (s *Streams) Write(b []byte) (int, error) {
 // a write is left to its goroutine, and Write returns.
 type boundedWriter struct {
 	f    *os.File
-	over chan struct{} // closed when writes must not wait any longer; nil: they always may
+	over chan struct{} // closed when writes must not wait any longer; nil means they always may
 	once sync.Once
 	why  error // set before over is closed: what ended the waiting
 }

@@ -33,7 +33,7 @@ type result struct {
 type figure struct {
 	Who  string `json:"who"`
 	Took spread `json:"took"`
-	Peak int64  `json:"peak"` // memory in bytes; 0: not known
+	Peak int64  `json:"peak"` // memory in bytes; 0 means not known
 }
 
 // A spread is a median, and the middle half.

@@ -11,7 +11,7 @@ type row struct {
 	what string
 	unit unit
 	goal goal
-	most float64 // the goal in the unit, where it is no ratio; 0: none
+	most float64 // the goal in the unit, where it is no ratio; 0 means none
 	n    size    // how much is done in one run
 	runs size
 	// clients are those who do it, rpcx first. What they need is made in l.
@@ -61,7 +61,7 @@ type unit struct {
 	cpu bool   // the time of the processor, user and system, of the whole process; else what passes
 	per bool   // divided by n, in µs; else of a run, in ms
 
-	late float64 // how late that part of the lines comes, at most, in µs; 0: what the run takes
+	late float64 // how late that part of the lines comes, at most, in µs; 0 means what the run takes
 }
 
 var (

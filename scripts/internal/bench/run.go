@@ -14,12 +14,12 @@ import (
 // job is one run of a program; its output goes to the null device, or to whoever reads it.
 type job struct {
 	args  []string
-	stdin string   // a file; "": none
+	stdin string   // a file, or ""
 	read  bool     // its output is read
 	times bool     // its output is read, and tells when the server wrote it
-	calls int      // in place of stdin: as many requests, one after the other, each answered before the next; 0: none
+	calls int      // in place of stdin: as many requests, one after the other, each answered before the next; 0 means none
 	env   []string // variables beside our own
-	fresh string   // a file that it makes, and that is taken away before: to free a long one takes time; "": none
+	fresh string   // a file that it makes, and that is taken away before: to free a long one takes time, or ""
 }
 
 // sample is what a run took.

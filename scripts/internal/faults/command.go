@@ -8,7 +8,7 @@ package main
 type command struct {
 	name  string
 	peer  *dialogue
-	calls int        // requests that the peer answers before the last; 0: one
+	calls int        // requests that the peer answers before the last; 0 means one
 	says  int        // messages of the peer (of serve's client) in a conversation without a fault
 	posts int        // requests that each has an HTTP response
 	steps [][]string // command lines, run one after the other

@@ -74,8 +74,7 @@ func (h *held) beyond(usual *held) string {
 	return text
 }
 
-// holds ends a process after it has been still for so long, and returns what it
-// held; nil if it had ended by itself.
+// holds ends a process after it has been still for so long, and returns what it held, or nil if it had ended by itself.
 func (s *server) holds(v *verdict, still time.Duration) *held {
 	s.self().quiet(still, still+2*time.Second)
 	h := &held{files: s.self().descriptors()}

@@ -44,8 +44,8 @@ type fault struct {
 	loose  bool // stdout may have more or less than without it
 	strike func(p *peer, l *link, u unit) error
 	dial   func(p *peer, raw net.Conn) // with atDial
-	came   func(p *peer, raw net.Conn) // likewise, as a client; nil: a client cannot
-	only   func(t *transport) string   // why it cannot be there; "": it can
+	came   func(p *peer, raw net.Conn) // likewise, as a client; nil means a client cannot
+	only   func(t *transport) string   // why it cannot be there; "" means it can
 }
 
 // strikes says whether a fault is for unit number k.

@@ -51,7 +51,7 @@ type peer struct {
 	masks bool // it is a client: its frames are masked
 	done  chan struct{}
 	note  func(phase) // is told where the fault has struck
-	said  string      // the file for what has passed before; "": nobody asks
+	said  string      // the file for what has passed before; "" means nobody asks
 
 	talk   sync.Mutex // of the dialogue
 	mu     sync.Mutex

@@ -24,7 +24,7 @@ var background = regexp.MustCompile(` &(\w+&)?$`)
 type example struct {
 	title string
 	text  string
-	topic string // the script is NAME-readme.txtar: of the topic NAME; "": of none
+	topic string // the script is NAME-readme.txtar: of the topic NAME; "" means of none
 }
 
 // readExamples reads all examples in a folder of scripts, in the order of the

@@ -23,7 +23,7 @@ func (s *soak) pace(n int) pace { return pace{s.begun, s.lasts, n} }
 // step bounds the time without a rest: all that is due in it is done at once.
 const step = 50 * time.Millisecond
 
-// ahead returns the rest before thing number i; 0: it is due.
+// ahead returns the rest before thing number i, or 0 if it is due.
 func (p pace) ahead(i int) time.Duration {
 	due := p.begun.Add(time.Duration(float64(p.lasts) * float64(i) / float64(p.of)))
 	if rest := time.Until(due); rest > step {

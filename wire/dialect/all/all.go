@@ -55,7 +55,7 @@ func Pages() *page.Library { return pages() }
 // Default returns the name of the dialect of an endpoint that names none.
 func Default() string { return Specs()[0].Name }
 
-// Find returns the dialect with a name or the path of a dialect file; false if there is no valid one.
+// Find returns the dialect with a name or the path of a dialect file, or false if there is no valid one.
 func Find(name string) (dialect.Spec, bool) {
 	s, ok, _ := find(name)
 	return s, ok

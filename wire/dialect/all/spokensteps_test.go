@@ -22,7 +22,7 @@ type opened struct {
 	st    dialect.Stream
 	said  string // in place of a stream: its outcome
 	err   error
-	next  chan string // what await has begun to read; nil: nothing
+	next  chan string // what await has begun to read; nil means nothing
 }
 
 var kinds = map[string]dialect.OpKind{

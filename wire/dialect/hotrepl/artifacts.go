@@ -18,10 +18,10 @@ import (
 // artifacts makes a directory for each command, in which its hook writes files for the client: below the user's directory,
 // or below a temporary one that is removed when the host ends.
 type artifacts struct {
-	dir string // the user's directory; "": none, a temporary one is made when first needed
+	dir string // the user's directory, or "", a temporary one is made when first needed
 
 	mu   sync.Mutex
-	ours *scratch.Dir // the temporary directory; nil: not made yet
+	ours *scratch.Dir // the temporary directory; nil means not made yet
 }
 
 // unsafeChars matches what is removed from a client's id before it becomes part

@@ -56,8 +56,8 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	return m
 }
 
-// checkMembers returns an invalidRequest error that names the first member that
-// is missing or of the wrong type; nil if there is none.
+// checkMembers returns an invalidRequest error that names the first member that is missing or of the wrong type, or nil
+// if there is none.
 func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return refusal(kindInvalid, codeInvalidRequest, "The id is not a string.")

@@ -187,7 +187,8 @@ var answers = map[string]string{
 	typeJournalResult: "entries", typeStatusResult: "progress",
 }
 
-// value returns the value in an eval_result or subscribe_result; nil if it has none. Some hosts omit the member for null.
+// value returns the value in an eval_result or subscribe_result, or nil if it has none. Some hosts omit the member for
+// null.
 func value(raw []byte) []byte {
 	if string(scan.Get(raw, "hasValue")) == "false" {
 		return nil

@@ -35,7 +35,7 @@ const (
 type envelope struct {
 	kind, code, message string
 	retryable           bool
-	details             json.RawMessage // nil: none
+	details             json.RawMessage // nil means none
 }
 
 // json returns the envelope as an object.

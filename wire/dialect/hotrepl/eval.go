@@ -32,9 +32,8 @@ func (p *printout) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// evaluate runs code for a client, for at most ms milliseconds (0: the host's
-// defaultEvalTimeoutMs). What the code prints goes to out, which may be nil. A
-// failure is an envelope; code that has no value, such as a statement, gives
+// evaluate runs code for a client, for at most ms milliseconds (0 means the host's defaultEvalTimeoutMs). What the code
+// prints goes to out, which may be nil. A failure is an envelope; code that has no value, such as a statement, gives
 // nil.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {

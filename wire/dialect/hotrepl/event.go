@@ -95,8 +95,7 @@ func progressEvent(ev *wire.Event, progress []byte) {
 	}
 }
 
-// fractionIn returns how far an object of progress says that a job is; nil if it
-// does not say.
+// fractionIn returns how far an object of progress says that a job is, or nil if it does not say.
 func fractionIn(progress []byte) json.RawMessage {
 	for _, key := range []string{"fraction", "progress", "percent", "percentage"} {
 		if f := scan.Get(progress, key); scan.Type(f) == 'n' {
@@ -134,8 +133,8 @@ func fraction(val []byte, whole float64) json.RawMessage {
 	return strconv.AppendFloat(nil, min(n/whole, 1), 'g', 4, 64)
 }
 
-// beside returns the members of a message that no field of the event holds, as
-// an object; nil if there are none. placed names further ones to leave out.
+// beside returns the members of a message that no field of the event holds, as an object, or nil if there are none.
+// placed names further ones to leave out.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var o scan.Object
 	for key, val := range scan.Members(raw) {

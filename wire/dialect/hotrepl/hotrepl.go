@@ -40,11 +40,11 @@ type codec struct {
 	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
 	sent   map[string]string  // the types of unanswered messages, by id
 	host   bool               // the local side is the host: the handshake was sent
-	max    int                // the greatest message that the host accepts; 0: unknown
+	max    int                // the greatest message that the host accepts; 0 means unknown
 	out    [3]wire.Message
 
 	mu      sync.Mutex // for all below, which flows use too
-	hello   *hello     // nil: none yet
+	hello   *hello     // nil means none yet
 	catalog *catalog.Catalog
 	methods map[string]*catalog.Catalog // of one command each
 	running map[string]bool             // jobs that were accepted and have not ended, by id
@@ -242,9 +242,8 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 // messages of its own.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
-// number returns the whole part of a number; 0 if val is not a number, or negative, and
-// at most math.MaxInt32. JSON may write a whole number with a fraction or an
-// exponent.
+// number returns the whole part of a number, or 0 if val is not a number, or negative, and at most math.MaxInt32. JSON
+// may write a whole number with a fraction or an exponent.
 func number(val []byte) int {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {

@@ -58,7 +58,7 @@ type following struct {
 	codec  *codec
 	caller dialect.Caller
 	op     dialect.Op
-	job    json.RawMessage // the job's id; nil: not known yet
+	job    json.RawMessage // the job's id; nil means not known yet
 	bare   bool            // the output alone is wanted, not a report
 }
 

@@ -17,9 +17,9 @@ import (
 type job struct {
 	*running
 	name     string
-	progress json.RawMessage // the latest; nil: none
+	progress json.RawMessage // the latest, or nil
 	// these are set when it is over:
-	state  string // "": it runs
+	state  string // "" means it runs
 	output json.RawMessage
 	files  json.RawMessage
 	failed *envelope

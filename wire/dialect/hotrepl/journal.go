@@ -32,7 +32,7 @@ type entry struct {
 	begun  time.Time
 	took   time.Duration
 	ok     bool
-	kind   string // of the error; "": none
+	kind   string // of the error, or ""
 }
 
 // add records e, which ends now.
@@ -53,8 +53,7 @@ func (j *journal) add(kind string, e entry) {
 	j.entries[kind] = list
 }
 
-// newest returns the entries member of a journal_query_result: the last n of a
-// kind ("": of both), newest first.
+// newest returns the entries member of a journal_query_result: the last n of a kind ("" means of both), newest first.
 func (j *journal) newest(kind string, n int) []byte {
 	type kept struct {
 		entry

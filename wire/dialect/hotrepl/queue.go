@@ -118,7 +118,7 @@ func (q *queue) next() (t task, ok bool) {
 	return t, true
 }
 
-// nextEval returns the oldest eval, which now runs; nil if none waits.
+// nextEval returns the oldest eval, which now runs, or nil if none waits.
 func (q *queue) nextEval() *running {
 	q.mu.Lock()
 	defer q.mu.Unlock()

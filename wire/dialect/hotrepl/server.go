@@ -22,7 +22,7 @@ const evictTimeout = 2 * time.Second
 // frame clock, as a game does.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil: nothing is evaluated
+	runtime dialect.Runtime // nil means nothing is evaluated
 	cfg     config
 	journal journal
 	files   artifacts
@@ -36,7 +36,7 @@ type server struct {
 
 	mu     sync.Mutex // for all below
 	closed bool
-	client *handler // nil: none is connected
+	client *handler // nil means none is connected
 	jobs   map[string]*job
 }
 

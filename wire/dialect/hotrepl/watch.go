@@ -23,7 +23,7 @@ type watch struct {
 	cancel context.CancelFunc
 	code   string
 	every  int
-	limit  int // of values; 0: none
+	limit  int // of values; 0 means none
 	ms     int
 	change bool // only values that are not the last one
 

@@ -72,10 +72,9 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.found.current.catalog(c.found.note, names...), nil
 }
 
-// Typing returns a catalog in which the module of method (which may also be a
-// module's name alone) has its schema; nil if the service does not describe
-// itself. A second question about one call means that the schema did not fit,
-// so the service is then asked anew.
+// Typing returns a catalog in which the module of method (which may also be a module's name alone) has its schema, or
+// nil if the service does not describe itself. A second question about one call means that the schema did not fit, so
+// the service is then asked anew.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()

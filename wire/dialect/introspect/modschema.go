@@ -13,7 +13,7 @@ import (
 type schemaReader struct {
 	module *listedModule
 	list   []json.RawMessage          // the variants, in their order
-	names  []string                   // the method that each names; "" if none
+	names  []string                   // the method that each names; "" if there is none
 	by     map[string]json.RawMessage // the variants by the method that they name
 	defs   map[string]json.RawMessage
 }
@@ -97,8 +97,8 @@ func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 // in circles.
 const maxExamined = 100
 
-// nameOf returns the method that a variant names with a const or an enum of one
-// value, in its own properties or in those of its allOf parts; "" if none.
+// nameOf returns the method that a variant names with a const or an enum of one value, in its own properties or in
+// those of its allOf parts, or "" if there is none.
 func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 	if *looks--; *looks < 0 {
 		return ""
@@ -159,8 +159,8 @@ func (s *schemaReader) check(note func(string)) {
 	}
 }
 
-// variant returns the schema of the i-th method: the variant that names it, else
-// the one at the same index if that names no method; nil if neither.
+// variant returns the schema of the i-th method: the variant that names it, else the one at the same index if that
+// names no method, or nil if neither.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v

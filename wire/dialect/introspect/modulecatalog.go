@@ -201,8 +201,8 @@ func before(array, element []byte) []byte {
 	return a.End()
 }
 
-// definitions returns the catalog's $defs that schemas refer to, directly or
-// through other definitions, as one object; nil if there are none.
+// definitions returns the catalog's $defs that schemas refer to, directly or through other definitions, as one object,
+// or nil if there are none.
 func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	used := map[string]json.RawMessage{}
 	for todo := []string{string(schemas)}; len(todo) > 0; todo = todo[1:] {

@@ -2,8 +2,8 @@ package jsonrpc
 
 import "rpcx/wire/scan"
 
-// fields are the members of a message that matter, as they stand; nil: absent. Of
-// several of one name the last counts.
+// fields are the members of a message that matter, as they stand; nil means absent. Of several of one name the last
+// counts.
 type fields struct {
 	version, id, method, params, result, err, text []byte
 	// Of params, where it is an object.

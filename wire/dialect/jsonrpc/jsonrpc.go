@@ -35,9 +35,8 @@ const lspCancel = "$/cancelRequest"
 // Options choose what a codec writes. The zero value is version 2.
 type Options struct {
 	Version Version
-	// CancelMethod is the notification that cancels a request of ours, with
-	// {"id":…} as params: "$/cancelRequest" in LSP. "": there is none, and a
-	// cancelled call is only forgotten.
+	// CancelMethod is the notification that cancels a request of ours, with {"id":…} as params: "$/cancelRequest" in
+	// LSP. "" means there is none, and a cancelled call is only forgotten.
 	CancelMethod string
 	// MaxDepth is the greatest nesting that is read. 0 means
 	// wire.DefaultMaxDepth.

@@ -79,9 +79,8 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error,
-// the end of a stream, the params of anything else. What is no message at all
-// is shown whole. extra are the members beside; nil: none.
+// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error, the end of a stream, the params
+// of anything else. What is no message at all is shown whole. extra are the members beside, or nil if there is none.
 func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: extra}
 	switch {

@@ -53,7 +53,7 @@ type handler struct {
 // subscription is a stream that we write.
 type subscription struct {
 	method string
-	item   string // the method of its items; "": the same
+	item   string // the method of its items; "" means the same
 	id     wire.ID
 	cancel context.CancelFunc
 	ended  bool // by NAME_unsubscribe: nothing more is sent

@@ -150,7 +150,7 @@ func (f *client) Accompany(op *dialect.Op) codec.Companion {
 type call struct {
 	f      *client
 	task   bool  // it is to become a task of the peer's
-	within *task // the local task whose hook makes it; nil: none
+	within *task // the local task whose hook makes it, or nil
 }
 
 // Begins returns the task that an answer names.

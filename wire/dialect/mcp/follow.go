@@ -169,7 +169,7 @@ func (t *following) unwrap(m *wire.Message) error {
 
 // A resultStream yields the reports about a task until its result has come, and then that.
 type resultStream struct {
-	reports dialect.Stream     // nil: there are no further ones
+	reports dialect.Stream     // nil means there are no further ones
 	stop    context.CancelFunc // ends the call for the result
 	came    context.Context    // ends when m and err are set
 	m       wire.Message

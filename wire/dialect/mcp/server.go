@@ -19,7 +19,7 @@ import (
 // requested, as long as the connection lasts or the ttl of the peer.
 type tasks struct {
 	conn   server.Conn
-	client *client // the other part of the connection; nil: the caller does not show it
+	client *client // the other part of the connection; nil means the caller does not show it
 
 	mu   sync.Mutex
 	list []*task // the oldest first; that which ended first is forgotten first. Running ones are bounded as requests in flight

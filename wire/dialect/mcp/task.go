@@ -24,7 +24,7 @@ type task struct {
 	request wire.ID
 	id      string
 	begun   time.Time
-	ttl     time.Duration // how long it is kept from its beginning; 0: without a limit
+	ttl     time.Duration // how long it is kept from its beginning; 0 means without a limit
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when it is over
 

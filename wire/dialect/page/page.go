@@ -28,7 +28,7 @@ var embedded embed.FS
 // A Flow is what pages name in flow: the part of a protocol that is written in Go.
 type Flow struct {
 	Page         string // the protocol's own page, which rpcx brings along under the name of the flow
-	Rules        string // what rpcx validate compares conversations with; "": what the page says
+	Rules        string // what rpcx validate compares conversations with; "" means what the page says
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
 	Server       func(c server.Conn) server.Flow
@@ -104,7 +104,7 @@ func (l *Library) Exists(name string) bool {
 	return err == nil
 }
 
-// Source returns the text of the dialect file with that name or path; nil if there is none.
+// Source returns the text of the dialect file with that name or path, or nil if there is none.
 func (l *Library) Source(name string) []byte {
 	if b, ok := l.brought(name); ok {
 		return b
@@ -140,8 +140,7 @@ func (l *Library) Find(name string) (spec dialect.Spec, ok bool, err error) {
 // IsPath reports whether the name of a dialect is the path of a dialect file.
 func IsPath(name string) bool { return strings.HasSuffix(name, ".toml") }
 
-// userFile returns the path of a dialect file that rpcx does not bring along; "" if
-// there is none.
+// userFile returns the path of a dialect file that rpcx does not bring along, or "" if there is none.
 func userFile(name string) string {
 	if IsPath(name) {
 		return name

@@ -22,12 +22,12 @@ const (
 // A Stream is the answer to an operation on long work: what was Put into it, until End. The
 // functions run in Next and Cancel, and call Put and End; they may change the fields.
 type Stream struct {
-	Reports dialect.Stream                                  // reports that the peer sends without a request; nil: none
+	Reports dialect.Stream                                  // reports that the peer sends without a request, or nil
 	Heard   func(ctx context.Context, m wire.Message) error // handles a report
-	Ask     func(ctx context.Context) error                 // requests the status; nil: there are only Reports
+	Ask     func(ctx context.Context) error                 // requests the status; nil means there are only Reports
 	Now     bool                                            // the first question is asked without a pause
-	Every   time.Duration                                   // the pause before each question; 0: it grows
-	GiveUp  func(ctx context.Context) error                 // ends work that is not over when the stream is cancelled; nil: it goes on
+	Every   time.Duration                                   // the pause before each question; 0 means it grows
+	GiveUp  func(ctx context.Context) error                 // ends work that is not over when the stream is cancelled; nil means it goes on
 
 	pause time.Duration // before the last question
 	ready []wire.Message

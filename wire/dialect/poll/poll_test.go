@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// reports is a stream of messages that arrive one by one, and then ends with err; nil: it stays open.
+// reports is a stream of messages that arrive one by one, and then ends with err; nil means it stays open.
 type reports struct {
 	msgs      []wire.Message
 	err       error

@@ -115,7 +115,7 @@ func slashed(segments []string, verb string) string {
 	return strings.Join(append([]string{names[0], "", names[1]}, segments[1:]...), "/") + ":" + verb
 }
 
-// firstDotted returns the first name of a that holds a dot; "" if none does.
+// firstDotted returns the first name of a that holds a dot, or "" if none does.
 func firstDotted(a Address) string {
 	for _, name := range []string{a.Resource, a.Subresource, a.Verb} {
 		if strings.Contains(name, ".") {

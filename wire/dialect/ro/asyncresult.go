@@ -15,8 +15,8 @@ import (
 // results says how a method's async results are addressed. A catalog gives it as
 // the method's hints.results; all members are optional.
 type results struct {
-	Resource string `json:"resource"`   // of the results; "": the request's
-	Target   string `json:"target"`     // "same": the request's; "new": one made up by us; "": the request's if it has one, else new
+	Resource string `json:"resource"`   // of the results; "" means the request's
+	Target   string `json:"target"`     // "same": the request's; "new": one made up by us; "" means the request's if it has one, else new
 	ID       *bool  `json:"request_id"` // whether results carry request_id (the default)
 }
 
@@ -51,7 +51,7 @@ type asyncResult struct {
 	extra  json.RawMessage // the members of each message beside its result
 	stream wire.ID
 	job    bool            // the method is a job, whose last data is its result
-	held   json.RawMessage // a job's latest data, which may be its result; nil: none yet
+	held   json.RawMessage // a job's latest data, which may be its result, or nil yet
 	ended  bool            // the return was sent
 }
 

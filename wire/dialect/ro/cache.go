@@ -30,8 +30,8 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 // longest bounds for how long an answer is kept, whatever the peer says.
 const longest = 365 * 24 * time.Hour
 
-// MaxAge returns for how long the response raw may be kept, from its
-// cache.max-age in seconds ("Caching" of the page); 0 if it does not say.
+// MaxAge returns for how long the response raw may be kept, from its cache.max-age in seconds ("Caching" of the page),
+// or 0 if it does not say.
 func MaxAge(raw []byte) time.Duration {
 	val := scan.Get(scan.Get(raw, "cache"), "max-age")
 	seconds, err := strconv.ParseFloat(string(val), 64)

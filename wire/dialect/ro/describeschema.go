@@ -52,7 +52,7 @@ func schemaOf(val []byte) json.RawMessage {
 	return object(&props, nil)
 }
 
-// typeNamed returns the schema for the name of a type; nil for an unknown name.
+// typeNamed returns the schema for the name of a type, or nil for an unknown name.
 func typeNamed(val []byte) json.RawMessage {
 	text, _ := scan.Text(val)
 	switch text {
@@ -68,8 +68,7 @@ func typeNamed(val []byte) json.RawMessage {
 	return nil
 }
 
-// fromList returns the schema for parameters that are listed in an array; nil if
-// an element has no name.
+// fromList returns the schema for parameters that are listed in an array, or nil if an element has no name.
 func fromList(val []byte) json.RawMessage {
 	var props scan.Object
 	var required scan.Array

@@ -26,7 +26,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// result returns the event of an async result, or of an answer that is one; false for another message.
+// result returns the event of an async result, or of an answer that is one, or false for another message.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
 	goesOn := announces(s)

@@ -158,7 +158,7 @@ type waiter struct {
 
 	// guarded by jobs.mu:
 	queue []wire.Message
-	lost  error // why nothing follows queue; nil: something may
+	lost  error // why nothing follows queue; nil means something may
 }
 
 // lose ends the stream with err, after what is queued.

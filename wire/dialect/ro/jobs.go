@@ -73,8 +73,8 @@ func (j *jobs) of(id string) *job {
 	return nil
 }
 
-// add stores a job. If there are too many, one that has ended goes first. It
-// returns the request id of the one that went; "" if none.
+// add stores a job. If there are too many, one that has ended goes first. It returns the request id of the one that
+// went, or "" if there is none.
 func (j *jobs) add(fresh *job) (dropped string) {
 	if len(j.list) >= maxJobs {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
@@ -85,8 +85,7 @@ func (j *jobs) add(fresh *job) (dropped string) {
 	return dropped
 }
 
-// markRead records that a goroutine reads the job's call, and returns a copy of the
-// job; false if there is none.
+// markRead records that a goroutine reads the job's call, and returns a copy of the job, or false if there is none.
 func (j *jobs) markRead(id string) (job, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -69,7 +69,7 @@ func isPromise(body []byte) bool {
 // announces reports whether a status says that results follow.
 func announces(status string) bool { return status == "accepted" || status == "pending" }
 
-// status returns the "status" of a result object; "" if there is none.
+// status returns the "status" of a result object, or "" if there is none.
 func status(body []byte) string {
 	if scan.Type(body) != 'o' {
 		return ""

@@ -43,7 +43,7 @@ type call struct {
 	method   string
 	deferred bool     // it was answered that results come later
 	left     bool     // its results are not read any more
-	own      string   // the place that its request addressed; "": none
+	own      string   // the place that its request addressed, or ""
 	named    []string // its keys in codec.places
 }
 
@@ -183,8 +183,8 @@ func Resolve(method string, g Given) (Address, error) {
 	return Address{Method: a.Method}, nil
 }
 
-// refusal returns the usage Fault for an address that rpcx must not send, from the method that the user typed; nil if it
-// may.
+// refusal returns the usage Fault for an address that rpcx must not send, from the method that the user typed, or nil
+// if it may.
 func (a Address) refusal(method string) error {
 	switch rule := a.broken(); {
 	case rule != "":

@@ -24,7 +24,7 @@ type fields struct {
 	result, err, requestID                              []byte
 }
 
-// member returns the field for a member of that name; nil if it has no meaning.
+// member returns the field for a member of that name, or nil if it has no meaning.
 func (f *fields) member(name []byte) *[]byte {
 	switch string(name) {
 	case "method":
@@ -81,9 +81,8 @@ func (f *fields) structured() bool {
 	return false
 }
 
-// address returns what the request addresses, and the first rule of the page that
-// it breaks ("Key rules at a glance"); "" if it keeps all. A request without
-// structured fields is plain JSON-RPC, addressed by its method alone.
+// address returns what the request addresses, and the first rule of the page that it breaks ("Key rules at a glance"),
+// or "" if it keeps all. A request without structured fields is plain JSON-RPC, addressed by its method alone.
 func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
@@ -128,7 +127,7 @@ func (f *fields) addressed(method string, note bool) (Address, error) {
 	return a, nil
 }
 
-// broken returns the first rule of the page that a breaks; "" if it keeps all.
+// broken returns the first rule of the page that a breaks, or "" if it keeps all.
 func (a Address) broken() string {
 	switch {
 	case a.Subresource != "" && a.Resource == "":

@@ -19,13 +19,13 @@ const defsPrefix = "#/$defs/"
 type defsImport struct {
 	r      *reader
 	name   string            // the schema's name in the catalog, used when a $ref leads to its root
-	id     string            // its $id; "": it has none
+	id     string            // its $id; "" means it has none
 	scopes []json.RawMessage // the $defs objects that are searched, in this order
 
 	order  []string                   // names of the definitions, in the order in which they were found
 	defs   map[string]json.RawMessage // the definitions, by the binding's names
 	names  map[string]string          // the binding's name → the catalog's name
-	root   string                     // the catalog's name of the schema itself; "": no $ref leads to its root
+	root   string                     // the catalog's name of the schema itself; "" means no $ref leads to its root
 	selves bool                       // a definition refers to the root of the schema
 	anchor bool                       // a $ref names an $anchor, which only works with $id and $defs left in place
 }

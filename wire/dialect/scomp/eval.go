@@ -82,7 +82,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns what makes a function value of a local binding; nil if the connection's codec cannot be reached.
+// function returns what makes a function value of a local binding, or nil if the connection's codec cannot be reached.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {
@@ -96,7 +96,7 @@ func (h *handler) function() func(name string) json.RawMessage {
 	}
 }
 
-// codec returns the connection's codec; nil if the caller does not show it.
+// codec returns the connection's codec, or nil if the caller does not show it.
 func (h *handler) codec() *codec {
 	c, _ := h.caller.Connection().Codec.(*codec)
 	return c

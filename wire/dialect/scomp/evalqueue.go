@@ -12,7 +12,7 @@ import (
 type evalQueue struct {
 	mu     sync.Mutex
 	ids    []string
-	change chan struct{} // closed when an eval has left; nil: no waiter
+	change chan struct{} // closed when an eval has left; nil means no waiter
 }
 
 func (q *evalQueue) enter(id string) {

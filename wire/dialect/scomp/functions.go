@@ -20,7 +20,7 @@ func mayHoldFunction(val []byte) bool {
 // An openValue is an object or array whose end has not been reached.
 type openValue struct {
 	start int
-	id    string // the id, if it is a function value told by its key; "": not so far
+	id    string // the id, if it is a function value told by its key; "" means not so far
 	ref   string // the id, if it is one told by its type
 	typed bool   // it has "type": "function"
 	inner int    // how many function values had been found when it began
@@ -89,7 +89,7 @@ func (o *openValue) note(key, val []byte, at int) {
 	}
 }
 
-// functionID returns the id of a function value; "" if obj is not a function value.
+// functionID returns the id of a function value, or "" if obj is not a function value.
 func functionID(obj []byte) string {
 	if id := refID(firstOf(obj, functionSpellings)); id != "" {
 		return id

@@ -18,7 +18,7 @@ import (
 // flows read it while the peer decodes.
 type greeting struct {
 	mu   sync.Mutex
-	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil: none yet
+	said json.RawMessage  // the result of the local handshake, or the params of the peer's, or nil yet
 	who  string           // the member of its metadata that identifies it: "server" or "client"
 	cat  *catalog.Catalog // of said; made when it is first needed
 }
@@ -138,8 +138,8 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 	return cat.Clone(), nil
 }
 
-// Declared returns the catalog that describes method: a binding's as the
-// handshake declared it, a function's as its value did; nil if nothing is known.
+// Declared returns the catalog that describes method: a binding's as the handshake declared it, a function's as its
+// value did, or nil if nothing is known.
 func (c *codec) Declared(method string) *catalog.Catalog {
 	if id, ok := cutRef(method); ok {
 		fn := c.refs.described(id)

@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// firstOf returns the value of the first of words that is a member of obj; nil
-// if none is.
+// firstOf returns the value of the first of words that is a member of obj, or nil if none is.
 func firstOf(obj []byte, words []string) json.RawMessage {
 	for _, word := range words {
 		if val := scan.Get(obj, word); val != nil {

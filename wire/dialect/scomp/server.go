@@ -16,7 +16,7 @@ import (
 // bindings by hooks, evals by a runtime, whose state is kept per session.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil: there is none
+	runtime dialect.Runtime // nil means there is none
 	keep    time.Duration
 
 	mu       sync.Mutex

@@ -193,8 +193,8 @@ func plainArguments(params []byte) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// latest returns the id of the user's latest pending call, which the peer is
-// most likely working on; nil if there is none.
+// latest returns the id of the user's latest pending call, which the peer is most likely working on, or nil if there is
+// none.
 func (c *codec) latest() wire.ID {
 	var id wire.ID
 	last := int64(0)

@@ -86,7 +86,7 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 	return o.End(), nil
 }
 
-// below returns the JSON pointer of a part; "" if no function was given, because it is not needed then.
+// below returns the JSON pointer of a part, or "" if no function was given, because it is not needed then.
 func (e encoder) below(pointer string, i int, key []byte) string {
 	if e.function == nil {
 		return ""
@@ -100,8 +100,7 @@ func doubt(key, what string) error {
 	return f
 }
 
-// soleKey returns the only key of an object and its value; "" if it has no keys
-// or several.
+// soleKey returns the only key of an object and its value, or "" if it has no keys or several.
 func soleKey(obj []byte) (string, []byte) {
 	for key, v := range scan.Members(obj) {
 		if len(key) == 0 || key[0] != '$' || scan.Count(obj) != 1 {

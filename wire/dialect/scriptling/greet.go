@@ -34,7 +34,7 @@ type greeting struct {
 	mu    sync.Mutex
 	hosts bool            // the local side sent a handshake, so it is the host and shuts the plugin down
 	open  bool            // environment.open succeeded
-	said  json.RawMessage // the result of the handshake; nil: none yet
+	said  json.RawMessage // the result of the handshake, or nil yet
 	name  string          // library.name
 }
 

@@ -23,7 +23,7 @@ type object struct {
 	running int           // calls that have begun
 	waiting int           // callbacks that those calls wait for
 	gone    bool          // destroyed: calls that still wait for their turn are refused
-	change  chan struct{} // closed when running or waiting changes; nil: no waiter
+	change  chan struct{} // closed when running or waiting changes; nil means no waiter
 }
 
 // vars returns the environment variables of the object's hooks.

@@ -134,8 +134,7 @@ func objects(array []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// without returns obj without these members and without empty strings; nil if
-// nothing is left.
+// without returns obj without these members and without empty strings, or nil if nothing is left.
 func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil

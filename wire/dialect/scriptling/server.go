@@ -25,7 +25,7 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir // contains the objects' directories; nil: not made yet
+	dir     *scratch.Dir // contains the objects' directories; nil means not made yet
 }
 
 // NewServer returns a server for b. A function is answered by the hook of its name, a class Config by the hooks

@@ -81,7 +81,7 @@ func plain(b, val []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported transport value type %q", clip(kind))
 }
 
-// valueType returns the type of a transport Value; "" for null and for one that has none.
+// valueType returns the type of a transport Value, or "" for null and for one that has none.
 func valueType(val []byte) (string, error) {
 	switch scan.Type(val) {
 	case '0':

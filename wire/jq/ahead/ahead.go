@@ -38,7 +38,7 @@ type Block struct {
 	changed sync.Cond // the reader or a worker may go on
 	next    int       // the inputs before it are the reader's
 	begun   int       // those from it on are the workers'
-	reading int       // the workers' input that the reader is at; -1: none
+	reading int       // the workers' input that the reader is at; -1 means none
 	kept    int       // bytes in outs of results
 	results []result
 }
@@ -92,7 +92,7 @@ func (b *Block) work() {
 	}
 }
 
-// take takes the last input that is still free; -1: none.
+// take takes the last input that is still free; -1 means none.
 func (b *Block) take() (i int, in []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

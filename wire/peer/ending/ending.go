@@ -108,7 +108,7 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err; when describes what was in progress, "": nothing.
+// Fault returns the Fault for a connection that ended with err; when describes what was in progress, "" means nothing.
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {

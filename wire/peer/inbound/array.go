@@ -22,7 +22,7 @@ func (a *Array) owe() (index int) {
 	return len(a.replies) - 1
 }
 
-// Put stores the first response to r, which arrived in a; nil: it gets none.
+// Put stores the first response to r, which arrived in a; nil means it gets none.
 func (a *Array) Put(r *Request, msg []byte) {
 	a.replies[r.index] = msg
 	a.bytes += len(msg)

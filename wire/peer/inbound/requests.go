@@ -21,7 +21,7 @@ type Request struct {
 	dialect.Inbound
 	Ctx    context.Context // of its handler
 	Cancel context.CancelFunc
-	Array  *Array // the array in which it arrived; nil: none
+	Array  *Array // the array in which it arrived, or nil
 
 	Closed    bool // its handler has returned: nothing more may be emitted
 	Cancelled bool // by the peer
@@ -33,7 +33,7 @@ type Request struct {
 	goes  bool // it has been answered, and more answers follow
 }
 
-// New returns a Request for m, which arrived in a; nil: in no array. It counts in no Requests.
+// New returns a Request for m, which arrived in a; nil means in no array. It counts in no Requests.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()

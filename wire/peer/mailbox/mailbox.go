@@ -28,7 +28,7 @@ type Box struct {
 	held    bool          // the consumer is woken by Release
 	dropped atomic.Bool
 	lost    int64  // messages that were dropped without telling the consumer yet
-	err     error  // of End; nil: it has not ended
+	err     error  // of End; nil means it has not ended
 	current *chunk // the consumer's
 	pos     int    // of the next message in current
 }
@@ -99,8 +99,7 @@ func (b *Box) Ready() bool { return b.first != nil && (b.err != nil || b.due()) 
 
 func (b *Box) due() bool { return !b.held || b.Full() }
 
-// Next returns the next message of the current run; nil if there is none. The message is valid until the
-// next Take.
+// Next returns the next message of the current run, or nil if there is none. The message is valid until the next Take.
 func (b *Box) Next() *wire.Message {
 	if !b.Peek() || b.dropped.Load() {
 		return nil

@@ -21,10 +21,10 @@ type responder struct {
 	client            *client
 	up                *upstream
 	own               bool   // up is not shared with other clients
-	connecting        func() // cancels connect; nil: it does not run
+	connecting        func() // cancels connect; nil means it does not run
 }
 
-// offer returns the peer's method of that name; nil if it has none.
+// offer returns the peer's method of that name, or nil if it has none.
 func (r *responder) offer(name string) *offer {
 	if o := r.bridge.offers[name]; o != nil || !r.bridge.open {
 		return o
@@ -39,7 +39,7 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
-// Kind returns how name is answered; false if it is not.
+// Kind returns how name is answered, or false if it is not.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if kind, ok := r.Responder.Kind(name); ok {
 		return kind, true

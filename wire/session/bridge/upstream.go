@@ -215,8 +215,8 @@ func (u *upstream) isTold(c *client, method string) bool {
 	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
 }
 
-// asked returns the client that gets a request of the peer: the only client, or the only one with
-// calls in flight; nil if several are possible.
+// asked returns the client that gets a request of the peer: the only client, or the only one with calls in flight, or
+// nil if several are possible.
 func (u *upstream) asked() *client {
 	u.mu.Lock()
 	defer u.mu.Unlock()

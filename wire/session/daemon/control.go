@@ -192,7 +192,7 @@ func Killed() []string {
 	return nil
 }
 
-// statusAt returns the status of the session at path; nil if it has ended meanwhile.
+// statusAt returns the status of the session at path, or nil if it has ended meanwhile.
 func statusAt(ctx context.Context, path string) (Status, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()

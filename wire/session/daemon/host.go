@@ -28,11 +28,11 @@ import (
 type HostOptions struct {
 	Name               string
 	Version            string          // of this program: commands of another refuse the session
-	IdleExit           time.Duration   // it ends when no command was attached for so long; 0: never
+	IdleExit           time.Duration   // it ends when no command was attached for so long; 0 means never
 	Subscribe          []dialect.Op    // what is subscribed to for the ring
-	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0: for ever
-	InboxTimeout       time.Duration   // how long a parked call waits; 0: for as long as the peer does
-	InboxDefault       json.RawMessage // what it is answered then; nil: an error
+	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0 means for ever
+	InboxTimeout       time.Duration   // how long a parked call waits; 0 means for as long as the peer does
+	InboxDefault       json.RawMessage // what it is answered then; nil means an error
 	Fingerprint        string          // tells whether a session is the same: its endpoint, dialect and hooks
 	Answers            cache.Source    // whose answers commands get, for those who keep them
 	Log                func() []string // the latest log lines, for its status; may be nil
@@ -50,11 +50,11 @@ type host struct {
 	inbox   *inbox.Inbox
 	traffic traffic
 	started time.Time
-	lastErr atomic.Pointer[string] // the last failure, for its status; nil: none
+	lastErr atomic.Pointer[string] // the last failure, for its status, or nil
 
 	life  context.Context            // ends with the caller's, and when the session is closed (errClosed)
 	end   context.CancelCauseFunc    // ends life
-	ended atomic.Pointer[wire.Fault] // what those hear who still wait for something; nil: it has not ended
+	ended atomic.Pointer[wire.Fault] // what those hear who still wait for something; nil means it has not ended
 
 	live          chan struct{} // closed when the opening is over, also when it failed
 	failed        error         // why it never came to life; read after live

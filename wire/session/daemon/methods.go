@@ -41,8 +41,7 @@ func (h *host) Answers(string) wire.ID { return nil }
 // ClientGone gives back the calls that a process has claimed and not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
 
-// EndReason returns what those hear who still wait for something when the session
-// ends; nil: it does not.
+// EndReason returns what those hear who still wait for something when the session ends; nil means it does not.
 func (h *host) EndReason() error {
 	if why := h.ended.Load(); why != nil {
 		return why

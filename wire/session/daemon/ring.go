@@ -27,7 +27,7 @@ type ring struct {
 	kept  []kept
 	first int64 // the number of kept[0]
 	bytes int
-	more  chan struct{} // closed when there is a new message; nil: no waiter
+	more  chan struct{} // closed when there is a new message; nil means no waiter
 	ended error         // why nothing comes any more
 }
 

@@ -30,7 +30,7 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns why the peer has gone; nil: it has not, as far as is known.
+// farEnded returns why the peer has gone, or nil if it has not, as far as is known.
 func (h *host) farEnded() error {
 	select {
 	case <-h.conv.Done():

@@ -58,7 +58,7 @@ func (l PeerBackend) Describe(ctx context.Context) (*catalog.Catalog, error) {
 	return catalog.Received(describe(ctx, l.Caller))
 }
 
-// Typing returns the catalog that types the params of method; nil if the dialect has none.
+// Typing returns the catalog that types the params of method, or nil if the dialect has none.
 func (l PeerBackend) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
 	typing := l.Codec.Abilities().Typing
 	if typing == nil {

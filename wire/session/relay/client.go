@@ -18,13 +18,13 @@ import (
 // socket.
 type Client struct {
 	p     *peer.Peer
-	pid   int // of that process; 0: not known
+	pid   int // of that process; 0 means not known
 	hook  string
 	hello Hello
 	tap   wire.Tap // sees the peer's messages for this process; may be nil
 
 	mu        sync.Mutex
-	functions FunctionAnswerer // nil: there are none
+	functions FunctionAnswerer // nil means there are none
 	working   bool             // hooks of the other process are at work
 	work      func(change int) // called with +1 when such hooks begin and -1 when they end; may be nil
 }
@@ -56,7 +56,7 @@ func (r *Client) Leave() {
 // Hello returns the description that the process has sent.
 func (r *Client) Hello() Hello { return r.hello }
 
-// PID returns the id of the process; 0: not known.
+// PID returns the id of the process; 0 means not known.
 func (r *Client) PID() int { return r.pid }
 
 // Done is closed when the connection to the process has ended.
@@ -78,7 +78,7 @@ func (r *Client) Answers() cache.Source {
 // A FunctionAnswerer answers the functions of this process.
 type FunctionAnswerer interface {
 	Accept(c dialect.Caller) dialect.Handler
-	Failure() error // the first failure of a hook; nil: there was none
+	Failure() error // the first failure of a hook; nil means there was none
 	Close() error
 }
 
@@ -89,7 +89,7 @@ func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.functions = a
 }
 
-// answerer returns what answers the functions of this process; nil if there are none.
+// answerer returns what answers the functions of this process, or nil if there are none.
 func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 type remoteStream struct {
 	dialect.Stream
 	r     *Client
-	token wire.ID // assigned by the socket; nil: not known yet
+	token wire.ID // assigned by the socket; nil means not known yet
 	over  bool
 }
 

@@ -65,7 +65,8 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process that answers what no hook does: the only one with an open call; nil if there is none or several.
+// asked returns the process that answers what no hook does: the only one with an open call, or nil if there is none or
+// several.
 func (f *Functions) asked() dialect.Caller {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,7 +130,7 @@ func (r functionResponder) Kind(method string) (catalog.Kind, bool) {
 	return kind, ok
 }
 
-// fallback returns the process that answers a method without a hook; nil if there is none.
+// fallback returns the process that answers a method without a hook, or nil if there is none.
 func (r functionResponder) fallback(method string) dialect.Caller {
 	if r.Denied(method) {
 		return nil

@@ -21,7 +21,7 @@ type Process struct {
 	client   dialect.Caller // the way to that process
 	attached atomic.Bool    // it has asked for more than the status
 	worked   chan struct{}  // gets a value when hooks begin or end to work
-	id       atomic.Int64   // of the client; 0: not needed yet
+	id       atomic.Int64   // of the client; 0 means not needed yet
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]openStream // by the stream's token
@@ -30,8 +30,8 @@ type Process struct {
 // An openStream is one that a process has opened.
 type openStream struct {
 	cancel context.CancelFunc
-	stream dialect.Stream // nil: it carries raw traffic
-	pipe   SharedPipe     // the raw traffic; nil: it carries none
+	stream dialect.Stream // nil means it carries raw traffic
+	pipe   SharedPipe     // the raw traffic; nil means it carries none
 }
 
 func (h *Process) Attach() { h.attached.Store(true) }

@@ -58,12 +58,11 @@ type ServerOptions struct {
 type Owner interface {
 	// SuspendHook frees the slot of a hook while the hook waits for an answer over the socket.
 	SuspendHook(hook string) (resume func())
-	// Answers returns the id of the request that a hook answers; nil: none.
+	// Answers returns the id of the request that a hook answers, or nil if there is none.
 	Answers(hook string) wire.ID
 	// ClientGone says that a process has disconnected.
 	ClientGone(client *Process)
-	// EndReason returns the error for streams that are cancelled because the owner has ended; nil
-	// if it has not.
+	// EndReason returns the error for streams that are cancelled because the owner has ended, or nil if it has not.
 	EndReason() error
 	// StreamFailed is called when a stream failed although its owner has not ended.
 	StreamFailed(err error)

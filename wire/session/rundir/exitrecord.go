@@ -92,7 +92,7 @@ func Killed(dir string) (lines []string) {
 // age returns how long ago a session ended.
 func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(time.Second) }
 
-// exitAt returns how the last session at socket ended; nil: nothing is known.
+// exitAt returns how the last session at socket ended; nil means nothing is known.
 func exitAt(socket string) *exitRecord {
 	file := xdg.StateFile("ended")
 	if file == "" {
@@ -105,7 +105,7 @@ func exitAt(socket string) *exitRecord {
 	return nil
 }
 
-// ExitFault returns how the session name ended; nil if that is unknown.
+// ExitFault returns how the session name ended, or nil if that is unknown.
 func ExitFault(name string, cause error) *wire.Fault {
 	dir, err := runtimePlace()
 	if err != nil {

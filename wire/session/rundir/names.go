@@ -52,8 +52,8 @@ func socketOf(dir, name string) string {
 	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
-// Find returns the path of the socket of the session name; "" if there is none. It rejects a directory of sockets that
-// others can enter.
+// Find returns the path of the socket of the session name, or "" if there is none. It rejects a directory of sockets
+// that others can enter.
 func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -125,7 +125,7 @@ const AnswerTimeout = 30 * time.Second
 // stoppedTimeout bounds the wait for an answer of a process that is stopped (SIGSTOP).
 const stoppedTimeout = 2 * time.Second
 
-// AnswerContext returns a context that ends when the process pid (0: not known) has taken too long for an answer.
+// AnswerContext returns a context that ends when the process pid (0 means not known) has taken too long for an answer.
 func AnswerContext(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	look := time.AfterFunc(stoppedTimeout, func() {

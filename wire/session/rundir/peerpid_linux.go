@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// PeerPID returns the process that listens at the other end of nc; 0: not known.
+// PeerPID returns the process that listens at the other end of nc; 0 means not known.
 func PeerPID(nc net.Conn) (pid int) {
 	c, ok := nc.(syscall.Conn)
 	if !ok {

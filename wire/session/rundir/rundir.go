@@ -59,7 +59,7 @@ func runtimePlace() (string, error) {
 	return "", wire.Usagef("the path of a socket can have at most %d bytes: %s is too long", maxSocketPath, places[0])
 }
 
-// Existing returns the directory for sockets; "" if there is none.
+// Existing returns the directory for sockets, or "" if there is none.
 func Existing() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // parts. Its slices are parts of the message.
 type Parsed struct {
 	Kind   wire.Kind // Request, Notification, Response, or Invalid: not a message of this dialect
-	ID     wire.ID   // nil: none
+	ID     wire.ID   // nil means none
 	Method string    // ""; of a response in a dialect whose responses have none
 	Error  []byte    // of a Response that is an error; else nil
 }
@@ -50,14 +50,14 @@ func Parse(s *dialect.Shape, msg []byte, client bool) (p Parsed) {
 	return p
 }
 
-// classifying are the members that classify a message; nil: it has none.
+// classifying are the members that classify a message; nil means it has none.
 type classifying struct {
 	method, version, err []byte
 	id                   wire.ID
 	result               bool // it has one
 }
 
-// readMembers reads the members of an object; false: msg is not an object.
+// readMembers reads the members of an object, or false if msg is not an object.
 func readMembers(s *dialect.Shape, msg []byte) (c classifying, ok bool) {
 	m := scan.ReadObject(msg, wire.DefaultMaxDepth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
@@ -111,7 +111,7 @@ func (c classifying) typedKind(s *dialect.Shape, method string, named, client bo
 	return wire.Response
 }
 
-// IDOf returns the id of a message; nil if it has none.
+// IDOf returns the id of a message, or nil if it has none.
 func IDOf(s *dialect.Shape, msg []byte) wire.ID {
 	if s.Own != nil {
 		return s.Own.Read(msg).ID
@@ -127,8 +127,7 @@ func SetID(s *dialect.Shape, msg []byte, id wire.ID) []byte {
 	return scan.Splice(msg, s.ID, id)
 }
 
-// IDs returns the difference between the ids of two messages; nil if there is none, or if
-// one of them has no id.
+// IDs returns the difference between the ids of two messages, or nil if there is none, or if one of them has no id.
 func IDs(s *dialect.Shape, want, got []byte) []Difference {
 	mine, theirs := IDOf(s, want), IDOf(s, got)
 	if mine == nil || theirs == nil {

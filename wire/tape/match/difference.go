@@ -10,14 +10,14 @@ import (
 // A Difference is one place in which a conversation differs from the tape.
 type Difference struct {
 	Kind    DifferenceKind
-	Line    int             // of the tape; for Extra and Unknown the nearest line, or the one before; 0: none
-	Method  string          // of the message, or of the request that it answers; "": none
+	Line    int             // of the tape; for Extra and Unknown the nearest line, or the one before; 0 means none
+	Method  string          // of the message, or of the request that it answers, or ""
 	Pointer string          // a JSON pointer into the message; "" is the whole message
-	Want    json.RawMessage // the recorded value; nil: none
-	Got     json.RawMessage // the received value; nil: none
-	Text    string          // further explanation; "": none
+	Want    json.RawMessage // the recorded value, or nil
+	Got     json.RawMessage // the received value, or nil
+	Text    string          // further explanation, or ""
 
-	Moved *Moved // nil: its parent has the other parts at the same places
+	Moved *Moved // nil means its parent has the other parts at the same places
 }
 
 // A Moved says of a value what has become of the object or array around it.

@@ -37,7 +37,8 @@ var steps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\[([0-9]+|"(?:[^"\\]|\\.)*")\])`)
 })
 
-// PointerOf returns the JSON pointer to the value that a jq program selects; false: it is not a path such as .a[0]["b c"].
+// PointerOf returns the JSON pointer to the value that a jq program selects, or false if it is not a path such as
+// .a[0]["b c"].
 func PointerOf(program string) (string, bool) {
 	var path []string
 	for rest := strings.TrimSpace(program); rest != ""; {
@@ -54,7 +55,7 @@ func PointerOf(program string) (string, bool) {
 	return pointer(path), path != nil
 }
 
-// element returns the element of an array at index i; nil if there is none.
+// element returns the element of an array at index i, or nil if there is none.
 func element(array []byte, i int) []byte {
 	for part := range scan.Elements(array) {
 		if i == 0 {

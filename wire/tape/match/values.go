@@ -35,8 +35,7 @@ func (v *Values) opens(path []string, want []byte) bool {
 	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
 
-// StreamOf returns the stream that an item belongs to, as JSON; nil if msg is
-// not an item.
+// StreamOf returns the stream that an item belongs to, as JSON, or nil if msg is not an item.
 func (r *Rules) StreamOf(msg []byte) []byte {
 	id, _ := r.StreamAt(msg)
 	return id
@@ -59,8 +58,8 @@ func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 	return nil, ""
 }
 
-// EndsStream returns the stream, of those in v, that the request msg asks to
-// end, as JSON; nil if it is not such a request.
+// EndsStream returns the stream, of those in v, that the request msg asks to end, as JSON, or nil if it is not such a
+// request.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
 	params := scan.Get(msg, "params")
 	ends := func(val []byte, name string) bool {

@@ -51,7 +51,7 @@ type checking struct {
 	pairing
 	e     *engine
 	o     Options
-	ended error // why the connection ended; nil: it has not
+	ended error // why the connection ended; nil means it has not
 }
 
 // choose returns the entry for a message of the server. A request without an

@@ -11,14 +11,14 @@ type arrival struct {
 	conn  *conn
 	joins bool // the connection becomes part of the conversation; else a message came
 	msg   []byte
-	to    wire.ID // the request that got an HTTP error with this message as its text; nil: none did
+	to    wire.ID // the request that got an HTTP error with this message as its text, or nil did
 	err   error   // the connection is over, or the POST failed
 }
 
 // A conn is one live connection.
 type conn struct {
 	wire.Conn
-	exchanger      wire.Exchanger // nil: none
+	exchanger      wire.Exchanger // nil means none
 	singleExchange bool
 	owed           int  // how many requests have no answer yet
 	spoke          bool // a message came

@@ -36,9 +36,9 @@ func trackOf(t *transcript.Transcript, n int) *transcript.Track {
 type differ struct {
 	b     *transcript.Track
 	sides [2]*pairing // of what each side sent, by its direction
-	pairs ints        // by entry of b, its counterpart in a plus one; 0: none
-	back  ints        // by entry of a, its counterpart in b plus one; 0: none
-	given ints        // as pairs, what is known beforehand; nil: nothing
+	pairs ints        // by entry of b, its counterpart in a plus one; 0 means none
+	back  ints        // by entry of a, its counterpart in b plus one; 0 means none
+	given ints        // as pairs, what is known beforehand; nil means nothing
 }
 
 func diffTracks(a, b *transcript.Track, o Options) ([]*Found, error) {
@@ -81,8 +81,7 @@ func (d *differ) run() error {
 	return nil
 }
 
-// requests returns the requests that are paired though they differ in their method; nil if
-// there are none.
+// requests returns the requests that are paired though they differ in their method, or nil if there are none.
 func (d *differ) requests() (given ints) {
 	for _, k := range d.sides {
 		given = k.given(given)
@@ -90,8 +89,8 @@ func (d *differ) requests() (given ints) {
 	return given
 }
 
-// answerID returns the id that the answer at entry i of a should have in b: that of
-// the request there; nil: the one that it has.
+// answerID returns the id that the answer at entry i of a should have in b: that of the request there, or nil if the
+// one that it has.
 func (d *differ) answerID(i int32) wire.ID {
 	k := d.sides[0].p
 	if own := k.track.Entry(i).Own; own != transcript.None {

@@ -36,7 +36,7 @@ type engine struct {
 	posted  chan error // a POST has ended that is awaited before anything else may be sent
 	posting int        // those POSTs
 	ignored int        // of those, the ones that took too long
-	batch   *batch     // the batch of the message that is being handled; nil: none
+	batch   *batch     // the batch of the message that is being handled, or nil
 	policy  policy
 	lively  time.Time // when a message last came (to play the client: one that the tape has) or was sent
 	failure error     // what ended the conversation, unless that was regular
@@ -50,8 +50,8 @@ type policy interface {
 	// answered handles the live response to entry i, a local request, and returns the response's entry, or None
 	// without one.
 	answered(p *play, i int32, msg []byte) int32
-	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next call (0:
-	// none is needed); over ends the conversation.
+	// idle is called when nothing can be sent and nothing has arrived for a while. again is the time until the next
+	// call (0 means none is needed); over ends the conversation.
 	idle(since time.Duration) (again time.Duration, over bool)
 	// lost is called when a connection has ended; over ends the conversation.
 	lost(c *conn, err error) (over bool)
@@ -156,8 +156,8 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	return false
 }
 
-// proceed sends one message, if one can be sent now. wait is the time for which
-// nothing has to be done unless something comes; 0: there is more to send.
+// proceed sends one message, if one can be sent now. wait is the time for which nothing has to be done unless something
+// comes; 0 means there is more to send.
 func (e *engine) proceed() (wait time.Duration, over bool) {
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lively); left > 0 {

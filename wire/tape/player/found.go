@@ -31,7 +31,7 @@ func (f *Found) size() int {
 	return n
 }
 
-// wanted returns entry i as messages are compared with it; nil if it has no message.
+// wanted returns entry i as messages are compared with it, or nil if it has no message.
 func (p *play) wanted(i int32) []byte {
 	want, err := p.track.Message(int(i))
 	if err != nil || want == nil {
@@ -43,8 +43,8 @@ func (p *play) wanted(i int32) []byte {
 	return want
 }
 
-// differences returns how msg differs from entry i, which may be a condition that people wrote;
-// false: it cannot be compared with that.
+// differences returns how msg differs from entry i, which may be a condition that people wrote; false means it cannot
+// be compared with that.
 func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bool) {
 	line := p.track.HandwrittenLine(int(i))
 	if line != nil {

@@ -23,7 +23,7 @@ type index struct {
 
 	side  wire.Direction // the local side
 	once  sync.Once
-	loose atomic.Pointer[loose] // nil: not needed yet
+	loose atomic.Pointer[loose] // nil means not needed yet
 }
 
 // A loose index finds the entries that are equal to a message but for times and the like.

@@ -15,7 +15,7 @@ import (
 // Options say how a tape is played. The zero value is usable.
 type Options struct {
 	Strict bool    // a request must be the next one on the tape
-	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0: no waiting
+	Speed  float64 // 1 keeps the recorded pace, 2 is twice as fast; 0 means no waiting
 	// Set has values for the redacted members of local lines, by the member's name, and for $name in a tape's programs.
 	Set map[string]json.RawMessage
 	// AnswerTimeout bounds how long Client waits for a message that the tape has; 0: 10
@@ -29,5 +29,5 @@ type Options struct {
 	Found func(match.Difference)
 	Tap   wire.Tap // sees each live message; may be nil
 
-	ctx context.Context // ends the tape's programs, too; nil: nothing does
+	ctx context.Context // ends the tape's programs, too; nil means nothing does
 }

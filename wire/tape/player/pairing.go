@@ -19,9 +19,9 @@ type pairing struct {
 	stand   map[int32]int32    // local requests that stand for another one: see trade
 	extras  []*Found           // from settle on in the order of the tape
 	size    int                // of found and extras, in bytes
-	unsure  *unsure            // the last answer that differed; nil: none did
+	unsure  *unsure            // the last answer that differed, or nil did
 	settled bool
-	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil: the recorded one
+	idOf    func(i int32) wire.ID // the id that the answer at entry i should have; nil means the recorded one
 	known   bool                  // both conversations are complete from the start
 	from    int32                 // of a tape that is compared, the entry of the message that is handled
 	last    int32                 // the entry of the last message that had one

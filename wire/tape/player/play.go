@@ -43,7 +43,7 @@ type play struct {
 type request struct {
 	id    wire.ID
 	conn  *conn
-	batch *batch // its batch; nil: none
+	batch *batch // its batch, or nil
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
@@ -167,8 +167,7 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	return best, differences
 }
 
-// nearestMethod returns the method on the tape that is most similar to method;
-// "" if none is.
+// nearestMethod returns the method on the tape that is most similar to method, or "" if none is.
 func (p *play) nearestMethod(method string) string {
 	var names []string
 	for _, name := range p.index.methods {
@@ -199,7 +198,8 @@ func (p *play) accept(i int32, msg []byte) {
 	}
 }
 
-// outgoing returns the message of entry i in the form for this conversation. live is the request that it answers; nil: none.
+// outgoing returns the message of entry i in the form for this conversation. live is the request that it answers, or
+// nil if there is none.
 func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 	msg, err := p.track.Message(int(i))
 	if err != nil || scan.Valid(msg, wire.DefaultMaxDepth) != nil {

@@ -49,8 +49,8 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 // maxRenamed is how many of the next entries are compared with a message of no known method.
 const maxRenamed = 32
 
-// renamed returns the difference from the first of the next entries that differs from msg in one member, usually the method;
-// nil if there is none.
+// renamed returns the difference from the first of the next entries that differs from msg in one member, usually the
+// method, or nil if there is none.
 func (p *play) renamed(msg []byte) *match.Difference {
 	first := p.furthest + 1
 	for i := first; i < min(first+maxRenamed, int32(p.track.Len())); i++ {
@@ -112,8 +112,8 @@ func (s *serving) stray(c *conn, parsed match.Parsed, msg []byte, f match.Differ
 	s.refuse(c, parsed, msg, f)
 }
 
-// strayed returns the difference from the expected response that differs from msg in one member, usually the id; nil if
-// there is none.
+// strayed returns the difference from the expected response that differs from msg in one member, usually the id, or nil
+// if there is none.
 func (s *serving) strayed(msg []byte) *match.Difference {
 	for _, p := range s.e.plays {
 		if p == nil {

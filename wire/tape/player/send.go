@@ -18,8 +18,8 @@ type batch struct {
 	replies [][]byte
 }
 
-// sendNext sends the next line of the first cursor whose time has come. wait is
-// the time until there is one; 0: none waits for its time.
+// sendNext sends the next line of the first cursor whose time has come. wait is the time until there is one; 0 means
+// none waits for its time.
 func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	var best *cursor
 	for n := 0; n < len(e.cursors); n++ {
@@ -49,7 +49,7 @@ func (e *engine) sendNext() (sent bool, wait time.Duration) {
 	return true, 0
 }
 
-// skip moves k to the next line that can be sent; false: its block is over.
+// skip moves k to the next line that can be sent; false means its block is over.
 func (e *engine) skip(k *cursor) bool {
 	for ; int(k.next) < k.p.track.Len(); k.next++ {
 		i := k.next

@@ -74,7 +74,7 @@ type change struct {
 	*Found
 	at    uint64
 	conn  int
-	entry *transcript.Entry // which it is about; nil: none
+	entry *transcript.Entry // which it is about, or nil
 }
 
 // The places of changes: twice a line's number is before it, one more is at the line or behind it.

@@ -19,7 +19,7 @@ import (
 
 // Options are the settings of a recording.
 type Options struct {
-	File   string      // the tape's file; "": none
+	File   string      // the tape's file, or ""
 	Exists Existing    // what to do if it exists
 	Also   io.Writer   // gets the lines of the tape, too, whole lines with each write; may be nil
 	Split  bool        // each connection gets a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
@@ -172,11 +172,11 @@ func (r *Recorder) Close() error {
 
 // A Conn records one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	w      *tape.Writer // nil: nothing is recorded
+	w      *tape.Writer // nil means nothing is recorded
 	number int
 	server bool
 	once   sync.Once
-	Show   wire.Tap // also gets each recorded message; nil: none
+	Show   wire.Tap // also gets each recorded message, or nil
 }
 
 // Message records a message; it is a wire.Tap.

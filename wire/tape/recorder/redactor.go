@@ -32,7 +32,7 @@ type redactor struct {
 type known struct {
 	name   string
 	secret bool
-	next   *known // nil: none yet
+	next   *known // nil means none yet
 }
 
 func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {

@@ -53,7 +53,7 @@ func (t *Track) add(e Entry) {
 	own.latest = i
 }
 
-// Refused returns the HTTP status with which the server refused the request at entry i; 0: it did not.
+// Refused returns the HTTP status with which the server refused the request at entry i; 0 means it did not.
 func (t *Track) Refused(i int32) int { return t.refused[i] }
 
 // Opener returns the response that opened the stream to which the server's entry i belongs; None if it belongs to none, the

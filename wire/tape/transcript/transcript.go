@@ -25,7 +25,7 @@ type Transcript struct {
 	Name   string // of the file, for messages to the user
 	Header tape.Header
 	Tracks []*Track // one for each connection, in the order in which they appear
-	Cut    int      // the number of an incomplete last line; 0: none
+	Cut    int      // the number of an incomplete last line; 0 means none
 	Rules  *match.Rules
 
 	source  io.ReaderAt
@@ -40,8 +40,8 @@ const None = -1
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
-	Open   *tape.Open  // nil: not on the tape
-	Close  *tape.Close // how the connection ended; nil: not on the tape
+	Open   *tape.Open  // nil means not on the tape
+	Close  *tape.Close // how the connection ended; nil means not on the tape
 	Closer wire.Direction
 
 	of          *Transcript
@@ -180,8 +180,7 @@ func (t *Transcript) Close() error {
 	return t.close()
 }
 
-// Method returns the method of entry i, or of the request that it answers; ""
-// if there is none.
+// Method returns the method of entry i, or of the request that it answers, or "" if there is none.
 func (t *Track) Method(i int) string {
 	e := t.Entry(int32(i))
 	if e.Kind == wire.Response && e.Own != None {
@@ -190,7 +189,7 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number that stands for a method in entries; false if no message has it.
+// Number returns the number that stands for a method in entries, or false if no message has it.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok
@@ -212,8 +211,7 @@ func (t *Track) Names() iter.Seq[string] {
 	}
 }
 
-// Message returns the message of entry i, JSON or not; nil if the line has
-// none.
+// Message returns the message of entry i, JSON or not, or nil if the line has none.
 func (t *Track) Message(i int) ([]byte, error) {
 	line, err := t.Line(i)
 	if err != nil {
@@ -249,8 +247,7 @@ func (t *Track) changed(e *Entry, err error) error {
 	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it was changed while it was read: %w", err))
 }
 
-// Gap returns how much later than the entry before it entry i was recorded; 0
-// if that is not known.
+// Gap returns how much later than the entry before it entry i was recorded, or 0 if that is not known.
 func (t *Track) Gap(i int) time.Duration {
 	if i < 1 {
 		return 0

@@ -43,8 +43,7 @@ func (c *byteConn) CloseSend() error {
 	return c.rwc.Close()
 }
 
-// PeerClosed returns a channel that is closed when the peer stops reading; nil if
-// the stream cannot tell.
+// PeerClosed returns a channel that is closed when the peer stops reading, or nil if the stream cannot tell.
 func (c *byteConn) PeerClosed() <-chan struct{} {
 	if g, ok := c.rwc.(wire.PeerWatcher); ok {
 		return g.PeerClosed()
@@ -88,7 +87,7 @@ type stream struct {
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
-	read, wrote func(d wire.Direction, b []byte) // get the bytes of the two sides; nil: not wanted
+	read, wrote func(d wire.Direction, b []byte) // get the bytes of the two sides; nil means not wanted
 }
 
 func (s *stream) Read(b []byte) (int, error) {

@@ -24,9 +24,9 @@ type Posts struct {
 	mu   sync.Mutex
 	wait map[string]*post // by the id of a request without an answer
 	last *post            // gets what belongs to no request
-	open map[string]*post // by the stream that a response may have opened; nil: its client has disconnected
+	open map[string]*post // by the stream that a response may have opened; nil means its client has disconnected
 	left []*post          // ended with pending responses or items, the oldest first; at most maxLeft
-	gone error            // how the server ended; nil: not yet
+	gone error            // how the server ended; nil means not yet
 }
 
 // post is one POST that waits for its answers.
@@ -37,7 +37,7 @@ type post struct {
 	owed   int      // answers that have not come
 	over   bool
 	done   chan struct{} // closed when all answers have come
-	stream string        // the stream that its answer may have opened, as JSON; "": none
+	stream string        // the stream that its answer may have opened, as JSON, or ""
 	begun  bool          // an item of the stream has come
 	ended  bool          // and its last
 }
@@ -57,8 +57,8 @@ func NewPosts(server wire.Conn, shape dialect.Shape, rec *recorder.Conn, warn fu
 	return p
 }
 
-// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages, in both directions; nil:
-// they are recorded as messages outside of POSTs. The error is the server's.
+// Pass forwards one POST, and closes it when it is answered or ctx ends. record gets its messages, in both directions;
+// nil means they are recorded as messages outside of POSTs. The error is the server's.
 func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) error {
 	defer client.Close()
 	msg, err := client.Recv()

@@ -18,7 +18,7 @@ func processGroup(attr *syscall.SysProcAttr) {
 // before it is in the job are not in it.
 type group struct {
 	child *os.Process
-	job   *job // nil: the system refused one; only the child is ended then
+	job   *job // nil means the system refused one; only the child is ended then
 }
 
 type job struct{ handle windows.Handle }
@@ -80,5 +80,5 @@ func (g group) lives() bool {
 	return err == nil && a.active > 0
 }
 
-// signalName returns "": signals do not end processes on this system.
+// signalName returns "", because signals do not end processes on this system.
 func signalName(s syscall.Signal) string { return s.String() }

@@ -15,8 +15,8 @@ import (
 // event, several data lines are joined by LF, comments and unknown fields are skipped, and an event without data does not
 // count.
 type eventStream struct {
-	at     *Position // nil: not recorded
-	id     *string   // id of the current event; nil: none
+	at     *Position // nil means not recorded
+	id     *string   // id of the current event, or nil
 	kind   string    // its kind
 	in     *bufio.Reader
 	max    int
@@ -28,8 +28,8 @@ type eventStream struct {
 
 // A Position is the place in an event stream from which it can be resumed.
 type Position struct {
-	ID    string        // id of the last complete event; "": none
-	Event string        // kind of the last event; "": none
+	ID    string        // id of the last complete event, or ""
+	Event string        // kind of the last event, or ""
 	Retry time.Duration // the server's pause before resuming, if any
 }
 

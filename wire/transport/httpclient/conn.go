@@ -26,7 +26,7 @@ type httpConn struct {
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil: not one
+	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil means not one
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -179,8 +179,8 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	return err
 }
 
-// request returns a request with the headers that all requests have, including the session's. session is the session's name;
-// nil: none.
+// request returns a request with the headers that all requests have, including the session's. session is the session's
+// name, or nil if there is none.
 func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
 	// A copy, because the transport may still read it after the response.
 	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))

@@ -109,7 +109,7 @@ func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Redirected returns the Fault for a redirect that is not followed, with its address; nil for other responses.
+// Redirected returns the Fault for a redirect that is not followed, with its address, or nil for other responses.
 func (d *Dialer) Redirected(resp *http.Response) error {
 	if resp.StatusCode/100 != 3 || resp.Header.Get("Location") == "" {
 		return nil

@@ -169,7 +169,7 @@ func (p *passing) pass() {
 	p.last = p.last[:0]
 }
 
-// cut returns why a response ended early; nil if the client ended it.
+// cut returns why a response ended early, or nil if the client ended it.
 func (r *Relay) cut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return nil

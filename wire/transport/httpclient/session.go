@@ -19,7 +19,7 @@ type httpSession struct {
 	headers http.Header
 	resumes bool               // resume an event stream that ends before its response
 	ends    bool               // send DELETE at the end of the session
-	stop    context.CancelFunc // ends the standing event stream; nil: none yet
+	stop    context.CancelFunc // ends the standing event stream, or nil yet
 }
 
 const (
@@ -48,7 +48,7 @@ func (h *httpConn) EndByDelete() {
 	h.flow.ends = true
 }
 
-// setSession adds the session's headers to a request. It returns the session's name; nil if there is none.
+// setSession adds the session's headers to a request. It returns the session's name, or nil if there is none.
 func (h *httpConn) setSession(head http.Header) *string {
 	id := h.session.Load()
 	if id != nil {

@@ -24,7 +24,7 @@ type clients struct {
 
 	mu     sync.Mutex
 	known  map[net.Conn]*clientState
-	timer  *time.Timer // nil: no clients
+	timer  *time.Timer // nil means no clients
 	closed bool
 }
 

@@ -91,9 +91,9 @@ func hostname(hostport string) string {
 
 // A refusal is how a request is answered that is not taken.
 type refusal struct {
-	status       int // 0: it is taken
+	status       int // 0 means it is taken
 	why          string
-	header, says string // an extra header; "": none
+	header, says string // an extra header, or ""
 }
 
 // allow rejects a request that does not pass the guard, and reports whether it passes.

@@ -16,10 +16,10 @@ import (
 // A handler takes the requests of a listener.
 type handler struct {
 	guard
-	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; false: it will not be called any more
+	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; false means it will not be called any more
 	patience time.Duration                         // see body
-	sessions *sessions                             // nil: there are none
-	name     string                                // given to clients, which send it back; "": none
+	sessions *sessions                             // nil means there are none
+	name     string                                // given to clients, which send it back, or ""
 }
 
 func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) *handler {

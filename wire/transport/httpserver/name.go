@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// newName returns a name for the clients of a listener; "" if the dialect uses none.
+// newName returns a name for the clients of a listener, or "" if the dialect uses none.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 {
 		return ""

@@ -38,7 +38,7 @@ type postConn struct {
 	hold   func(bytes int)
 
 	mu       sync.Mutex
-	first    []byte // the first message, not sent yet; nil: none
+	first    []byte // the first message, not sent yet, or nil
 	held     int    // its bytes, until they are written
 	out      []byte
 	timer    *time.Timer
@@ -75,7 +75,7 @@ func (p *postConn) SingleExchange() {}
 // SingleResponse reports whether the peer takes one message and no event stream.
 func (p *postConn) SingleResponse() bool { return !p.stream }
 
-// Remote returns the address of the peer; "" if it has none.
+// Remote returns the address of the peer, or "" if it has none.
 func (p *postConn) Remote() string { return p.from }
 
 // PeerClosed returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
@@ -97,7 +97,7 @@ func (p *postConn) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// over says why nothing can be sent any more; nil: it can.
+// over says why nothing can be sent any more; nil means it can.
 func (p *postConn) over() error {
 	switch {
 	case p.closed:

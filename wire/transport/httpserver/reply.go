@@ -31,7 +31,7 @@ func (a *reply) patience(n int) {
 	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }
 
-// whole answers with one message; nil: with the status none.
+// whole answers with one message; nil means with the status none.
 func (a *reply) whole(msg []byte, none int) {
 	status, head := none, a.w.Header()
 	if msg != nil {

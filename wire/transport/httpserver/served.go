@@ -16,8 +16,8 @@ type servedExchange struct {
 	watch *transport.Watch
 
 	mu   sync.Mutex
-	head *http.Response           // nil: it has not gone yet
-	tell func(transport.Exchange) // nil: not wanted, or called already
+	head *http.Response           // nil means it has not gone yet
+	tell func(transport.Exchange) // nil means not wanted, or called already
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {

@@ -48,7 +48,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	a.answer()
 }
 
-// behind returns the stream of an event, and its number; nil if it is not kept. The caller holds the lock.
+// behind returns the stream of an event, and its number, or nil if it is not kept. The caller holds the lock.
 func (c *sessionConn) behind(id string) (*eventLog, int) {
 	stream, number, _ := strings.Cut(id, "-")
 	n, err := strconv.Atoi(stream)

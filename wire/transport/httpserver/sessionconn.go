@@ -60,7 +60,7 @@ func (c *sessionConn) OnHold(hold func(bytes int)) {
 	c.hold = hold
 }
 
-// Remote returns the address of the peer; "" if it has none.
+// Remote returns the address of the peer, or "" if it has none.
 func (c *sessionConn) Remote() string { return c.from }
 
 // OnExchange has tell called with each exchange when the head of its response has been sent.
@@ -154,8 +154,8 @@ func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	return standing
 }
 
-// owing returns the stream whose client waits for the response to a request; nil if there is none. The caller holds the
-// lock.
+// owing returns the stream whose client waits for the response to a request, or nil if there is none. The caller holds
+// the lock.
 func (c *sessionConn) owing(request string) *eventLog {
 	for _, s := range c.streams {
 		if s.owes[request] {

@@ -162,7 +162,7 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	}
 }
 
-// firstEvent returns the first line of data of an event stream; "" where it ends before.
+// firstEvent returns the first line of data of an event stream, or "" if it ends before.
 func firstEvent(of *http.Response) string {
 	lines := bufio.NewScanner(of.Body)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {

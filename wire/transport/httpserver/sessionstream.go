@@ -19,7 +19,7 @@ const (
 
 // An eventLog is one stream to the client of a session: its kept messages, and its reader. The session's lock guards it.
 type eventLog struct {
-	number  int             // 0: the standing stream
+	number  int             // 0 means the standing stream
 	carries bool            // the client reads events there, and not one answer alone
 	owes    map[string]bool // requests whose answers are still to come
 
@@ -28,7 +28,7 @@ type eventLog struct {
 	sent   int // that of the last that was written
 	unsent int // bytes behind that
 
-	reader *answerer     // nil: no reader
+	reader *answerer     // nil means no reader
 	change chan struct{} // closed at the next change of any of these
 }
 

@@ -179,7 +179,7 @@ func TestListenFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
 		on    string
 		c     transport.Config
-		kind  wire.FaultKind // "": it works
+		kind  wire.FaultKind // "" means it works
 		words []string
 	}{
 		"everyone can come":   {"ws://0.0.0.0:0/", transport.Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},

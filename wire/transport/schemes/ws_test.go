@@ -35,7 +35,7 @@ func TestWSHandWritten(t *testing.T) {
 		sent   string
 		want   []string
 		end    func(*testing.T, error)
-		heard  string // "": not compared
+		heard  string // "" means not compared
 	}{
 		"messages and a goodbye": {
 			heard: "\x88" + closing(1000, "done"),

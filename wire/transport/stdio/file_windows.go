@@ -32,7 +32,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	s.reading.Do(func() {
 		go func() {
 			_, err := io.Copy(s.into, s.f)
-			_ = s.into.CloseWithError(err) // nil: io.EOF
+			_ = s.into.CloseWithError(err) // nil means io.EOF
 		}()
 	})
 	return s.in.Read(b)

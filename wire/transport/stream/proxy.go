@@ -52,9 +52,9 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	return tunnel(ctx, c, d, p, to)
 }
 
-// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u; nil: the request uses its own
-// connection, possibly through a proxy. HTTP proxies forward unencrypted requests, but no upgrades, which many do not
-// support: upgrades use CONNECT, as in RFC 6455.
+// Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u, or nil if the request uses its
+// own connection, possibly through a proxy. HTTP proxies forward unencrypted requests, but no upgrades, which many do
+// not support: upgrades use CONNECT, as in RFC 6455.
 func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, error) {
 	if a.Scheme != "http" {
 		return nil, nil

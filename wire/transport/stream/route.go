@@ -70,9 +70,9 @@ func resolved(r transport.Route, hostPort string) string {
 	return hostPort
 }
 
-// proxyFor returns the proxy for a host:port and scheme; nil: none. The environment variables are curl's: http_proxy for
-// http and ws, https_proxy for https and wss, all_proxy for others and if those are unset, and no_proxy, each in lower case
-// or (except http_proxy in a CGI program) upper case.
+// proxyFor returns the proxy for a host:port and scheme, or nil if there is none. The environment variables are curl's:
+// http_proxy for http and ws, https_proxy for https and wss, all_proxy for others and if those are unset, and no_proxy,
+// each in lower case or (except http_proxy in a CGI program) upper case.
 func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 	if r.Proxy != nil || r.Direct {
 		return r.Proxy, nil

@@ -111,7 +111,7 @@ type netStream struct {
 	insist bool   // a TLS alert about the client certificate may arrive instead of the first bytes
 	closed atomic.Bool
 	deaf   atomic.Bool // after CloseRead
-	left   func()      // frees the client's place; nil: none
+	left   func()      // frees the client's place, or nil
 }
 
 func New(conn net.Conn) *netStream {
@@ -159,7 +159,7 @@ func (s *netStream) CloseWrite() error {
 	return nil
 }
 
-// Remote returns the address of the peer; "" if it has none.
+// Remote returns the address of the peer, or "" if it has none.
 func (s *netStream) Remote() string { return s.Conn.RemoteAddr().String() }
 
 // CloseRead makes Read return io.EOF after the bytes that have arrived.
@@ -203,7 +203,7 @@ func FarEnd(conn net.Conn) (silent, gone bool) {
 	return silent, gone
 }
 
-// rawOf returns the system's connection below all layers; nil if there is none.
+// rawOf returns the system's connection below all layers, or nil if there is none.
 func rawOf(conn net.Conn) syscall.RawConn {
 	sc, ok := transport.Layer[syscall.Conn](conn)
 	if !ok {

@@ -28,7 +28,7 @@ var (
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // the library reads from it; nil: from net, on a listener
+	frames *frameReader // the library reads from it; nil means from net, on a listener
 	c      transport.Config
 
 	buf []byte // used only by Recv; its length is that of the last message
@@ -180,5 +180,5 @@ func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	w.ws.Ping(ctx)
 }
 
-// Remote returns the address of the peer; "" if it has none.
+// Remote returns the address of the peer, or "" if it has none.
 func (w *Conn) Remote() string { return w.net.RemoteAddr().String() }

@@ -15,7 +15,7 @@ const wsBuffer = 64 << 10
 // wait, queues writes until flush, and can be closed while the library waits for the peer.
 type wsNet struct {
 	net.Conn
-	left func() // frees the client's place; nil: none
+	left func() // frees the client's place, or nil
 
 	// The library serialises reads with a lock.
 	ahead bool          // read more than requested
@@ -81,7 +81,7 @@ func (w waiter) Read(p []byte) (int, error) {
 	return got, err
 }
 
-// failed returns the first error of the connection since start; nil: none.
+// failed returns the first error of the connection since start, or nil if there is none.
 func (n *wsNet) failed() error {
 	if err := n.broken.Load(); err != nil {
 		return *err

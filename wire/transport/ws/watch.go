@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// watchFrames returns functions that show the frames of one WebSocket, by direction; nil, nil: not watched.
+// watchFrames returns functions that show the frames of one WebSocket, by direction; nil, nil means not watched.
 func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs

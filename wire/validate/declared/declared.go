@@ -51,7 +51,7 @@ type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
 	methods [][]byte                  // the methods in it
-	schemas map[string]*schema.Schema // by pointer; nil: it does not compile
+	schemas map[string]*schema.Schema // by pointer; nil means it does not compile
 	found   []validate.Problem
 }
 

@@ -28,7 +28,7 @@ type Conn struct {
 	probing bool
 	queue   []heard
 	held    int   // the bytes in queue
-	err     error // why the connection ended; nil: it has not
+	err     error // why the connection ended; nil means it has not
 }
 
 // heard is a message that came, or the error with which an exchange failed.

@@ -50,11 +50,10 @@ type Probe struct {
 	Own  bool `toml:"own"`
 	Bare bool `toml:"bare"`
 
-	Intrusive string `toml:"intrusive"` // how it may disturb others on the peer, as a clause; "": not at all
-	// For names the things for each of which the probe is made: "try", the
-	// methods that may be called with any params; "discovery", the method that
-	// describes the peer; "module", the modules of the peer. "": it is made
-	// once. See Target.
+	Intrusive string `toml:"intrusive"` // how it may disturb others on the peer, as a clause; "" means not at all
+	// For names the things for each of which the probe is made: "try", the methods that may be called with any params;
+	// "discovery", the method that describes the peer; "module", the modules of the peer. "" means it is made once. See
+	// Target.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
 	Page  string `toml:"-"` // the document that Section is of
@@ -66,11 +65,11 @@ type Probe struct {
 // otherwise.
 type Step struct {
 	On     int               `toml:"on"`     // 1: on a second connection, which is opened beside the first
-	When   string            `toml:"when"`   // jq: the step is made only if this is true; "": always
-	Send   string            `toml:"send"`   // "": nothing
-	Fill   string            `toml:"fill"`   // jq: ${fill} is that many times an x, at most 64 Mi; "": there is no ${fill}
-	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer; "": none is awaited
-	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "": any answer will do
+	When   string            `toml:"when"`   // jq: the step is made only if this is true; "" means always
+	Send   string            `toml:"send"`   // "" means nothing
+	Fill   string            `toml:"fill"`   // jq: ${fill} is that many times an x, at most 64 Mi; "" means there is no ${fill}
+	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer, or "" is awaited
+	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "" means any answer will do
 	Never  string            `toml:"never"`  // jq: must not be true for any message before the answer
 	Needed bool              `toml:"needed"` // without the answer nothing can be said: the probe is left out
 	Ends   bool              `toml:"ends"`   // the peer may end the connection instead of answering
@@ -82,7 +81,7 @@ type Set struct {
 	Page      string   `toml:"page"`
 	Base      string   `toml:"base"`
 	Except    []string `toml:"except"`
-	Discovery string   `toml:"discovery"` // the method that describes a peer; "": that of the base, or none
+	Discovery string   `toml:"discovery"` // the method that describes a peer; "" means that of the base, or none
 	Probes    []Probe  `toml:"probe"`
 }
 

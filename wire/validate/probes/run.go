@@ -30,11 +30,11 @@ type Target struct {
 
 // A Result is the outcome of a probe.
 type Result struct {
-	Broken   string // what is wrong with the answer; "": nothing
+	Broken   string // what is wrong with the answer; "" means nothing
 	Sent     []byte // the message that was sent before that
-	Got      []byte // the answer; nil: none came
-	Error    error  // why the probe could not be made; nil: it was
-	Skipped  string // why its outcome says nothing; "": it does
+	Got      []byte // the answer, or nil came
+	Error    error  // why the probe could not be made; nil means it was
+	Skipped  string // why its outcome says nothing; "" means it does
 	Duration time.Duration
 }
 
@@ -173,8 +173,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 	return r.holds(ctx, s, msg)
 }
 
-// await returns the message that a step waits for; nil where the connection has
-// ended, and may.
+// await returns the message that a step waits for, or nil if the connection has ended, and may.
 func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	await, err := compile(s.Await, r.vars)
 	if err != nil {
@@ -226,8 +225,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	return nil
 }
 
-// nothing returns the error for an answer that did not come; nil if the step
-// allows that.
+// nothing returns the error for an answer that did not come, or nil if the step allows that.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""

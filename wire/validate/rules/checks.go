@@ -26,7 +26,7 @@ type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []va
 
 // schemas caches compiled schemas.
 type schemas struct {
-	dialect  json.RawMessage // an object of schemas, by method; nil: none
+	dialect  json.RawMessage // an object of schemas, by method, or nil
 	compiled *fifo[*compiled]
 }
 
@@ -54,7 +54,7 @@ func (s *schemas) of(text json.RawMessage) *compiled {
 	return c
 }
 
-// named returns the dialect's schema of that name; nil if there is none.
+// named returns the dialect's schema of that name, or nil if there is none.
 func (s *schemas) named(name string) *compiled {
 	if c := s.compiled.get("/" + name); c != nil {
 		return c

@@ -53,7 +53,7 @@ type call struct {
 	method  string
 	id      any
 	elem    any
-	params  any // nil: none, huge, or answered
+	params  any // nil means none, huge, or answered
 	size    int // the bytes of the request if its params are kept
 	answers int
 	same    int // how many earlier requests of the same id wait
@@ -86,9 +86,8 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	open.put(id, c)
 }
 
-// answer returns the request that a response of id, sent by from, answers; nil
-// if there is none. In dialects whose messages have a type a request may have
-// several answers.
+// answer returns the request that a response of id, sent by from, answers, or nil if there is none. In dialects whose
+// messages have a type a request may have several answers.
 func (k *connection) answer(from, id string, typed bool) *call {
 	asker := client
 	if from == client {
@@ -180,7 +179,7 @@ func (f *fifo[V]) drop(key string) {
 	}
 }
 
-// take removes key and returns its value; false if there is none.
+// take removes key and returns its value, or false if there is none.
 func (f *fifo[V]) take(key string) (v V, ok bool) {
 	e := f.values[key]
 	if e == nil {

@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/validate"
 )
 
-// problem returns the problem for an output of r's program; nil if it is about a
-// secret that the tape does not hold.
+// problem returns the problem for an output of r's program, or nil if it is about a secret that the tape does not hold.
 func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence}
 	m, ok := out.(map[string]any)

@@ -47,7 +47,7 @@ func (k *connection) memory(key string) *fifo[any] {
 // A part is one program of a set, with the messages that it sees.
 type part struct {
 	when *When
-	rule *Rule // nil: the program is a Keep's
+	rule *Rule // nil means the program is a Keep's
 	jq   string
 }
 
@@ -56,7 +56,7 @@ type part struct {
 // when it first occurs.
 type programs struct {
 	defs     string
-	about    string // "": the set has none
+	about    string // "" means the set has none
 	parts    []part
 	compiled map[string]*jq.Program // by the name that compile is called with
 	key      []byte
@@ -93,7 +93,7 @@ func (v *view) isOf(sorts []string) bool {
 type output struct {
 	part   *part
 	val    any
-	failed string // "": it did not
+	failed string // "" means it did not
 }
 
 // run runs all parts that see v, and returns what they yield.

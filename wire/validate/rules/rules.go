@@ -94,7 +94,7 @@ type Rule struct {
 	Sentence string         `toml:"sentence" json:"sentence"`
 	When
 	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds what breaks the rule
-	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "": all of it are problems
+	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "" means all of it are problems
 	Page  string `toml:"-" json:"page"`                // the document that Section is of
 }
 
@@ -111,11 +111,11 @@ type Set struct {
 	Base    string   `toml:"base"`
 	Except  []string `toml:"except"`
 	Defs    string   `toml:"defs"`
-	About   string   `toml:"about"` // "": that of the base, if it has one
+	About   string   `toml:"about"` // "" means that of the base, if it has one
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
-	// Schemas is a JSON object with the schema of each message of the dialect,
-	// by its method, for the check "message"; "": the dialect has none.
+	// Schemas is a JSON object with the schema of each message of the dialect, by its method, for the check "message";
+	// "" means the dialect has none.
 	Schemas string `toml:"-"`
 }
 

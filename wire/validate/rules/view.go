@@ -143,7 +143,7 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 // are.
 type parsed struct {
 	kind   string
-	id     string // JSON; "": none
+	id     string // JSON, or ""
 	method string
 }
 

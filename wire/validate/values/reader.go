@@ -16,7 +16,7 @@ import (
 type value struct {
 	line   int    // where it begins
 	text   []byte // valid until the next one is read
-	broken string // why it is not JSON; "": it is
+	broken string // why it is not JSON; "" means it is
 }
 
 // A reader finds the values in a file: one on each line, one over many lines,

@@ -189,7 +189,7 @@ func union(a, b map[string]any) []string {
 	return slices.Compact(names)
 }
 
-// brief returns a value in words; "" if there is none.
+// brief returns a value in words, or "" if there is none.
 func brief(v any) string {
 	if v == nil {
 		return "nothing"

@@ -13,7 +13,7 @@ import (
 type limit struct {
 	stem      string // its kinds are STEM-widened and STEM-narrowed
 	keyword   string
-	exclusive string // the keyword for a bound that the value must not reach; "": there is none
+	exclusive string // the keyword for a bound that the value must not reach; "" means there is none
 	lower     bool
 }
 

@@ -31,8 +31,7 @@ func (c *comparison) positions(before, now *catalog.Catalog) {
 	c.method = ""
 }
 
-// positional returns the names of the parameters that may be given by position, in
-// order; "" for one without a name.
+// positional returns the names of the parameters that may be given by position, in order, or "" for one without a name.
 func positional(params []byte) (names []string) {
 	items := scan.Get(params, "prefixItems")
 	if scan.Type(items) != 'a' {

@@ -180,7 +180,7 @@ func (w *wire) flush() error {
 	return err
 }
 
-// frame takes one frame out of what has come; false: it is not there as a whole.
+// frame takes one frame out of what has come; false means it is not there as a whole.
 func (w *wire) frame() bool {
 	b := w.in[w.from:w.to]
 	if len(b) < 2 {

@@ -67,11 +67,11 @@ type message struct {
 
 // An answer is what a request is answered with.
 type answer struct {
-	response []byte // nil: none
+	response []byte // nil means none
 	items    int    // how many follow it
 	item     []byte // each of them
 	apart    bool   // each in a write of its own
-	burst    int    // as many at a time, and as many milliseconds apart; 0: as fast as they go
+	burst    int    // as many at a time, and as many milliseconds apart; 0 means as fast as they go
 }
 
 func answerTo(raw []byte) (a answer, err error) {

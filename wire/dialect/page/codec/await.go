@@ -19,7 +19,7 @@ import (
 // the handshake that wait for one.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	came     chan struct{} // receives a value when a message is added; nil: nobody waits
+	came     chan struct{} // receives a value when a message is added; nil means nobody waits
 }
 
 // The limits of the messages that are kept, since the peer decides how many it sends.

@@ -24,18 +24,18 @@ type Codec struct {
 	calls         map[string]*call // our calls that are not over, by id; a stream's until it ends
 	streams       []*call          // the calls that are streams
 	tokens        int64
-	flow          Flow // nil: the dialect file names none
+	flow          Flow // nil means the dialect file names none
 	greeted       bool // as a client: the greeting is over, so that a goodbye is sent at the end
 	entrance      *entrance
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
 	preparing sync.Mutex                      // held while steps of the greeting are taken before an operation
-	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil: it was not asked
+	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil means it was not asked
 
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn
-	heard    *awaitedMessages  // nil: the greeting is over
+	heard    *awaitedMessages  // nil means the greeting is over
 	pendings map[*pending]bool // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
 	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation
 }
@@ -50,15 +50,15 @@ type call struct {
 	id     wire.ID
 	method string // as the user named it
 	params json.RawMessage
-	token  json.RawMessage // nil: none was sent
+	token  json.RawMessage // nil means none was sent
 	unwrap unwrapping      // how its answer is unwrapped
-	rule   *load.Subscribe // the rule for its stream; nil: it opens none
+	rule   *load.Subscribe // the rule for its stream; nil means it opens none
 	stream wire.ID
 	result json.RawMessage // the answer that opened the stream
-	extra  json.RawMessage // the members beside that it was sent with; nil: none
+	extra  json.RawMessage // the members beside that it was sent with, or nil
 	begun  bool            // an item with its id has come
 
-	companion Companion // nil: none
+	companion Companion // nil means none
 }
 
 // newCodec returns the codec for one connection.

@@ -191,8 +191,8 @@ func (c *Codec) during(m *wire.Message) error {
 	return nil
 }
 
-// belongs returns the call that a notification is about: the one for which the rule's condition
-// holds, or without a condition the only running one; nil if there is none.
+// belongs returns the call that a notification is about: the one for which the rule's condition holds, or without a
+// condition the only running one, or nil if there is none.
 func (c *Codec) belongs(rule *load.Item, m *wire.Message) (*call, error) {
 	var only *call
 	for _, s := range c.calls {

@@ -77,9 +77,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 type found struct {
 	methods []json.RawMessage
 	at      map[string]int  // the index of each method by its name
-	info    json.RawMessage // who the peer is, an object; nil: no part says so
-	defs    json.RawMessage // schemas that the methods refer to, an object; nil: none
-	partial string          // why the peer may have more methods; "": all are listed
+	info    json.RawMessage // who the peer is, an object; nil means no part says so
+	defs    json.RawMessage // schemas that the methods refer to, an object, or nil
+	partial string          // why the peer may have more methods; "" means all are listed
 }
 
 // part asks for one list, page by page, and adds its methods. Several of
@@ -253,8 +253,8 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Body, err
 }
 
-// Typing returns the catalog by which the params of a method are typed; nil if
-// the dialect file does not ask for that, or if calls of the method are not wrapped.
+// Typing returns the catalog by which the params of a method are typed, or nil if the dialect file does not ask for
+// that, or if calls of the method are not wrapped.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil

@@ -24,7 +24,7 @@ type Dialect struct {
 	Page *load.Page
 
 	native  Native
-	plan    *envelope.Plan         // nil: the messages are those of the base
+	plan    *envelope.Plan         // nil means the messages are those of the base
 	target  func() (string, error) // the place of the id in a cancel: see cancelTarget
 	streams []string               // the methods of [subscribe.METHOD], the exact ones first
 	tracks  bool                   // notifications may belong to a call
@@ -66,7 +66,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	return d, nil
 }
 
-// Plan returns the form of the dialect file's messages; nil if it is that of the base.
+// Plan returns the form of the dialect file's messages, or nil if it is that of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
 // messages returns the codec of the messages, without the flows of the dialect file.
@@ -81,23 +81,22 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns why the id of the request cannot be found in a cancel; nil if it can, or if
-// there are no cancels.
+// CancelFails returns why the id of the request cannot be found in a cancel, or nil if it can, or if there are no
+// cancels.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err
 }
 
-// Beside returns the members of a message that the dialect file names as extra, an object; nil if
-// there are none.
+// Beside returns the members of a message that the dialect file names as extra, an object, or nil if there are none.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
-// Extra returns the further members of a message that came, as an object: those that the dialect file names
-// as extra, and those that its rules find; nil if there are none.
+// Extra returns the further members of a message that came, as an object: those that the dialect file names as extra,
+// and those that its rules find, or nil if there are none.
 func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
 
-// Subscription returns the rule for the stream of a method, and the method or
-// pattern under which the dialect file has it; nil if the method opens no stream.
+// Subscription returns the rule for the stream of a method, and the method or pattern under which the dialect file has
+// it, or nil if the method opens no stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
 	for _, name := range d.streams {
 		if dialect.Matches(name, method) {

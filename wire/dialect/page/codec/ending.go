@@ -109,9 +109,8 @@ func (c *Codec) cancelled(m *wire.Message) {
 	c.dropped[string(target)] = true
 }
 
-// cancelTarget returns where the params of a cancel hold the id of the request: the name of a member of an
-// object, or the index of an element of an array; "": nowhere. It finds it by making a cancel with a
-// made-up id.
+// cancelTarget returns where the params of a cancel hold the id of the request: the name of a member of an object, or
+// the index of an element of an array; "" means nowhere. It finds it by making a cancel with a made-up id.
 func cancelTarget(c *load.Cancel) (string, error) {
 	if c == nil || c.Params == nil {
 		return "", nil

@@ -15,7 +15,7 @@ type entrance struct {
 	mu      sync.Mutex
 	open    bool
 	pending int           // first calls without an outcome
-	change  chan struct{} // closed when one has its outcome; nil: no message waits
+	change  chan struct{} // closed when one has its outcome; nil means no message waits
 }
 
 // try notes a first call, whose outcome settle will tell.
@@ -74,7 +74,7 @@ func (c *Codec) early(m *wire.Message) {
 	}
 }
 
-// tooEarly returns the error for a message before the first call; nil if the method may be called at any time.
+// tooEarly returns the error for a message before the first call, or nil if the method may be called at any time.
 func (c *Codec) tooEarly(method string) *wire.Error {
 	rule := &c.d.Page.Serve
 	text := rule.First + " must be called before " + method

@@ -22,10 +22,10 @@ type Native struct {
 type Flow interface {
 	// Mark changes an operation that is no call before its message is written.
 	Mark(op *dialect.Op)
-	// Accompany changes a call before its message is written. It returns what accompanies the call
-	// until it is over; nil: nothing.
+	// Accompany changes a call before its message is written. It returns what accompanies the call until it is over;
+	// nil means nothing.
 	Accompany(op *dialect.Op) Companion
-	// About returns the name of the work that a notification is about; nil: there is none.
+	// About returns the name of the work that a notification is about, or nil if there is none.
 	About(m *wire.Message) json.RawMessage
 	// Job and RunningJobs are those of dialect.Abilities.
 	Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error)
@@ -43,10 +43,10 @@ type Companion interface {
 	Over()
 }
 
-// Flow returns the connection's flow; nil if the dialect file names none.
+// Flow returns the connection's flow, or nil if the dialect file names none.
 func (c *Codec) Flow() Flow { return c.flow }
 
-// begins notes the work that an answer has begun; false: the answer is the result.
+// begins notes the work that an answer has begun; false means the answer is the result.
 func (c *Codec) begins(m *wire.Message, s *call) bool {
 	if s.companion == nil {
 		return false
@@ -81,8 +81,8 @@ func (c *Codec) GreetedByUser() bool { return c.own.step.Load() != nil }
 // IsPlain reports whether calls of a method are sent unchanged, not wrapped.
 func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }
 
-// Described returns a method as the peer describes it, which is asked if it has not been; nil if it
-// does not know it.
+// Described returns a method as the peer describes it, which is asked if it has not been, or nil if it does not know
+// it.
 func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method string) (*catalog.Method, error) {
 	cat := c.described.Load()
 	if cat.Method(method) == nil {

@@ -133,8 +133,7 @@ func (c *Codec) due(step *load.Step) (bool, error) {
 	return c.holds(step.When)
 }
 
-// take sends the message of a step. It returns the stream of the answer; nil if
-// none is expected.
+// take sends the message of a step. It returns the stream of the answer, or nil if none is expected.
 func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
 	if step.Await != nil {
 		msg, err := c.await(ctx, caller, step)
@@ -149,8 +148,8 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 	return c.say(ctx, caller, step.Call, step.Notify, step.Params)
 }
 
-// say makes the call of a step, or sends its notification. It returns the stream of the answer; nil
-// if there is none.
+// say makes the call of a step, or sends its notification. It returns the stream of the answer, or nil if there is
+// none.
 func (c *Codec) say(ctx context.Context, caller dialect.Caller, call, notify string, prog load.Prog) (dialect.Stream, error) {
 	params, err := prog.First(c.kept(), c.Scope().Value)
 	if err != nil {

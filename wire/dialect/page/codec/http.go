@@ -35,8 +35,8 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 	}
 }
 
-// Resolve returns what finds the WebSocket of an HTTP server, as a dialect file says; nil where the
-// dialect file has no such way.
+// Resolve returns what finds the WebSocket of an HTTP server, as a dialect file says, or nil if the dialect file has no
+// such way.
 func Resolve(p *load.Page) func(get func(path string) ([]byte, error)) (string, error) {
 	rule := p.HTTP.Resolve
 	if rule == nil {

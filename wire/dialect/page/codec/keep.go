@@ -31,7 +31,7 @@ func (c *Codec) keepServing(m *wire.Message) {
 	}
 }
 
-// KeptOf returns, as a server, what the dialect file keeps of a message of the client, an object; nil if it keeps
+// KeptOf returns, as a server, what the dialect file keeps of a message of the client, an object, or nil if it keeps
 // nothing of such a one.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
 	rules := c.d.Page.Serve.Keep[m.Method]

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 )
 
-// Of returns the dialect file's codec behind c; nil if c does not speak a dialect file.
+// Of returns the dialect file's codec behind c, or nil if c does not speak a dialect file.
 func Of(c dialect.Codec) *Codec {
 	p, _ := c.(*Codec)
 	return p

@@ -10,7 +10,7 @@ import (
 
 // manualStep is what the user says himself of the greeting.
 type manualStep struct {
-	step atomic.Pointer[load.Step] // of the greeting, whose call is the user's; nil: none
+	step atomic.Pointer[load.Step] // of the greeting, whose call is the user's, or nil
 	id   wire.ID                   // of that call, until it is answered
 }
 

@@ -13,7 +13,7 @@ import (
 type pending struct {
 	msg    *wire.Message
 	cancel context.CancelFunc
-	answer json.RawMessage // of the dialect file, as the call was given up; nil: it was not
+	answer json.RawMessage // of the dialect file, as the call was given up; nil means it was not
 }
 
 // Answer answers m, a request of the peer, by answer. If a call of ours to which m belongs is given up

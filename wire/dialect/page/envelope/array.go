@@ -9,7 +9,7 @@ import (
 // maxIndex bounds the places in arrays that a dialect file may name.
 const maxIndex = 255
 
-// index returns the number that a step of a path is; -1 if it is a name.
+// index returns the number that a step of a path is, or -1 if it is a name.
 func index(step string) int {
 	if step == "" || step[0] < '0' || step[0] > '9' {
 		return -1

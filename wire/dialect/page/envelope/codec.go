@@ -15,9 +15,9 @@ import (
 
 // Options are the limits of a codec. The zero value is usable.
 type Options struct {
-	MaxDepth int                  // the greatest nesting that is read; 0: wire.DefaultMaxDepth
+	MaxDepth int                  // the greatest nesting that is read; 0 means wire.DefaultMaxDepth
 	Serving  bool                 // we are the server
-	Conn     func() *program.Conn // the variables of the whole connection; nil: they have no values
+	Conn     func() *program.Conn // the variables of the whole connection; nil means they have no values
 }
 
 // codec is the state for one connection.

@@ -101,7 +101,7 @@ func (c *codec) head(key []byte) int {
 	return -1
 }
 
-// get returns the value at a place in the message; nil if there is none.
+// get returns the value at a place in the message, or nil if there is none.
 func (h *heads) get(p place) []byte {
 	if p.head < 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// any returns the index of the first of the places at which the message has something; -1 if it has
-// nothing there.
+// any returns the index of the first of the places at which the message has something, or -1 if it has nothing there.
 func (h *heads) any(places []place) int {
 	return slices.IndexFunc(places, func(p place) bool { return h.get(p) != nil })
 }
@@ -25,7 +24,7 @@ func (c *codec) canAsk(h *heads) bool {
 // name returns the path of the place as a dialect file writes it.
 func (p place) name() string { return strings.Join(p.path, ".") }
 
-// in returns the value at the place in a whole message; nil if there is none.
+// in returns the value at the place in a whole message, or nil if there is none.
 func (p place) in(raw []byte) []byte {
 	for _, step := range p.path {
 		if raw = Below(raw, step); raw == nil {

@@ -29,8 +29,7 @@ func (o *order) next() wire.ID {
 	return id
 }
 
-// oldest returns the id of the request that is answered next, and with remove takes it out;
-// nil if none is open.
+// oldest returns the id of the request that is answered next, and with remove takes it out, or nil if none is open.
 func (o *order) oldest(remove bool) wire.ID {
 	if len(o.open) == 0 {
 		return nil

@@ -47,8 +47,8 @@ type form struct {
 	none   []place    // members that none of them has
 }
 
-// A place is the path of a value, with the index of its first member in
-// Plan.heads; -1: the dialect file names none.
+// A place is the path of a value, with the index of its first member in Plan.heads; -1 means the dialect file names
+// none.
 type place struct {
 	head int
 	path []string
@@ -159,7 +159,7 @@ func (c *Plan) constants(m load.Members) (list []constant) {
 	return list
 }
 
-// none returns what is sent as params if none are given; nil: nothing.
+// none returns what is sent as params if none are given; nil means nothing.
 func (c *Plan) none() json.RawMessage {
 	switch c.names.None {
 	case "{}", "[]", "null":
@@ -168,8 +168,8 @@ func (c *Plan) none() json.RawMessage {
 	return nil
 }
 
-// Beside returns the members of a message that the dialect file names as extra, an object; nil if
-// there are none. A nil Plan finds none.
+// Beside returns the members of a message that the dialect file names as extra, an object, or nil if there are none. A
+// nil Plan finds none.
 func (c *Plan) Beside(raw []byte) json.RawMessage {
 	if c == nil || len(c.names.Extra) == 0 || scan.Type(raw) != 'o' {
 		return nil

@@ -45,7 +45,7 @@ func (c *codec) isEvent(id []byte) bool {
 	return !sameName || !c.hasID(id)
 }
 
-// requestMethod returns the method of a message, if it is a request; nil: it is not.
+// requestMethod returns the method of a message, if it is a request, or nil if it is not.
 func (c *codec) requestMethod() []byte {
 	method := c.heads.get(c.plan.request.method)
 	if method == nil && c.plan.names.Params == "prefixed" {

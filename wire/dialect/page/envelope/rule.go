@@ -78,7 +78,7 @@ func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 // scope returns the variables of the whole connection, for a program of a message.
 func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
 
-// rule returns the rule by which a message is read; nil if none of them reads it.
+// rule returns the rule by which a message is read, or nil if none of them reads it.
 func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 	for i := range c.page.Read {
 		r := &c.page.Read[i]
@@ -103,9 +103,8 @@ func (c *Plan) Ends(raw []byte, scope *program.Scope) (said, ends bool) {
 	return true, ends || err != nil
 }
 
-// Extra returns what stands beside in a message that came: the members that the dialect file names
-// as extra, and what the rule finds that reads it; nil if there is nothing. A nil Plan
-// finds nothing.
+// Extra returns what stands beside in a message that came: the members that the dialect file names as extra, and what
+// the rule finds that reads it, or nil if there is nothing. A nil Plan finds nothing.
 func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
 	beside := c.Beside(raw)
 	if c == nil || !c.extras {

@@ -18,8 +18,8 @@ type shape struct {
 	codecs sync.Pool
 }
 
-// Shape returns how tapes read the messages of c; nil where only a conversation tells what
-// belongs together, as there are no ids.
+// Shape returns how tapes read the messages of c, or nil if only a conversation tells what belongs together, as there
+// are no ids.
 func (c *Plan) Shape() dialect.OwnShape {
 	if c.names.IDs == "none" {
 		return nil

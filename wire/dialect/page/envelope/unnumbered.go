@@ -30,7 +30,7 @@ func (c *codec) unnumbered(own []byte) wire.ID {
 	return append(append(bytes.Clone(id), c.theirs.next()...), '"')
 }
 
-// ownID returns the id that the response to a request has; nil: none.
+// ownID returns the id that the response to a request has, or nil if there is none.
 func ownID(id wire.ID) []byte {
 	switch {
 	case bytes.HasPrefix(id, withoutID):

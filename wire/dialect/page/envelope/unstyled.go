@@ -30,7 +30,7 @@ func (c *codec) unstyled(params, raw []byte, consts []constant, told bool) []byt
 	return params
 }
 
-// rest returns what follows the method in an array that begins with it; nil if nothing does.
+// rest returns what follows the method in an array that begins with it, or nil if nothing does.
 func rest(list []byte) []byte {
 	if scan.Type(list) != 'a' {
 		return nil

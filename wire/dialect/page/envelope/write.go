@@ -200,7 +200,7 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 	return params, nil, nil
 }
 
-// membersOf returns the params that become members of the message itself; nil if there are none.
+// membersOf returns the params that become members of the message itself, or nil if there are none.
 func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
 	switch {
 	case !given:

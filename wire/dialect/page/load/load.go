@@ -119,7 +119,7 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	return p.checkRules(at)
 }
 
-// Limit returns how long an await takes at most; 0 if the dialect file does not say.
+// Limit returns how long an await takes at most, or 0 if the dialect file does not say.
 func (s *Step) Limit() time.Duration {
 	d, _ := time.ParseDuration(s.Within)
 	return d

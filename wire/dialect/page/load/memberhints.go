@@ -36,7 +36,7 @@ func memberHints() []memberHint {
 	}
 }
 
-// hintFor returns the hint for an unknown member at path; "" if there is none.
+// hintFor returns the hint for an unknown member at path, or "" if there is none.
 func hintFor(path []string) string {
 	for _, w := range memberHints() {
 		parts := strings.Split(w.path, ".")

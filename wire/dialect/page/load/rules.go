@@ -13,7 +13,7 @@ import (
 
 // A rule is a requirement on a table of a dialect file, beyond its members having the right types.
 type rule struct {
-	member string // below the table; "": the table itself
+	member string // below the table; "" means the table itself
 	broken bool
 	says   string
 }

@@ -57,7 +57,7 @@ func suffix(t reflect.Type) string {
 // A kind is what the value of a member must be.
 type kind struct {
 	says  string
-	below reflect.Type // the type of the members below it; nil: it has none
+	below reflect.Type // the type of the members below it; nil means it has none
 	fits  func(k toml.Key) bool
 }
 

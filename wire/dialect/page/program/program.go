@@ -77,7 +77,7 @@ type Variable struct {
 // A Program is one jq program of a dialect file. A nil Program has no output.
 type Program struct {
 	text     string
-	member   string          // of the dialect file where it stands, with the dialect file's file; "": not known
+	member   string          // of the dialect file where it stands, with the dialect file's file; "" means not known
 	constant json.RawMessage // its output, if its text is a JSON value; else nil
 	compile  func() (*jq.Program, error)
 }
@@ -122,10 +122,9 @@ func (p *Program) Check() error {
 	return err
 }
 
-// First returns the first output for the input in; nil if there is none. The
-// caller must not change it, as it may be a part of in or of a variable's
-// value. The error is a Fault of kind Helper: the program failed, or took
-// longer than Limit.
+// First returns the first output for the input in, or nil if there is none. The caller must not change it, as it may be
+// a part of in or of a variable's value. The error is a Fault of kind Helper: the program failed, or took longer than
+// Limit.
 func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, error) {
 	switch {
 	case p == nil:

@@ -26,12 +26,12 @@ type Conn struct {
 	Meta    json.RawMessage // what the user has given for the greeting
 	Version string
 	Serving bool // we are the server
-	// Offers gives, where we are the server, the catalog that is offered, as JSON, and the
-	// names of its methods; nil: it is not known yet.
+	// Offers gives, where we are the server, the catalog that is offered, as JSON, and the names of its methods; nil
+	// means it is not known yet.
 	Offers func() (doc json.RawMessage, names []string)
 }
 
-// Value returns the value of a variable; nil for null.
+// Value returns the value of a variable, or nil for null.
 func (s *Scope) Value(name string) json.RawMessage {
 	if value := values()[name]; value != nil {
 		return value(s)
@@ -48,7 +48,7 @@ var values = sync.OnceValue(func() map[string]func(*Scope) json.RawMessage {
 	return all
 })
 
-// Whole returns the values that are the same for a whole connection; nil: there is none.
+// Whole returns the values that are the same for a whole connection, or nil if there is none.
 func (s *Scope) Whole() *Conn {
 	if s.Conn == nil && s.Now != nil {
 		return s.Now()
@@ -56,7 +56,7 @@ func (s *Scope) Whole() *Conn {
 	return s.Conn
 }
 
-// ofConn returns a function with the value of a variable of the connection; nil where there is none.
+// ofConn returns a function with the value of a variable of the connection, or nil if there is none.
 func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	return func(s *Scope) json.RawMessage {
 		if c := s.Whole(); c != nil {
@@ -66,7 +66,7 @@ func ofConn(value func(*Conn) json.RawMessage) func(*Scope) json.RawMessage {
 	}
 }
 
-// text returns a string as JSON; nil if it is empty.
+// text returns a string as JSON, or nil if it is empty.
 func text(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -94,7 +94,7 @@ func (s *Scope) catalog() json.RawMessage {
 	return s.Catalog
 }
 
-// directory returns the current directory; nil if it is not known.
+// directory returns the current directory, or nil if it is not known.
 func directory(*Scope) json.RawMessage {
 	dir, _ := os.Getwd()
 	return text(dir)

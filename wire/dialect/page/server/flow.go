@@ -12,7 +12,7 @@ import (
 
 // A Conn is a connection whose requests are answered.
 type Conn struct {
-	Codec          *codec.Codec // nil: the caller does not show it
+	Codec          *codec.Codec // nil means the caller does not show it
 	Caller         dialect.Caller
 	Backend        dialect.Backend
 	Responder      dialect.Responder
@@ -22,9 +22,9 @@ type Conn struct {
 
 // A Flow is the native part of a connection that answers the peer (see codec.Native).
 type Flow interface {
-	// Begin makes work of a request that a hook is about to answer, if the peer wants that, and
-	// answers the request. carried is the call that the request carries; "": none. stop ends the
-	// hook. Without Work it is answered by the hook's result.
+	// Begin makes work of a request that a hook is about to answer, if the peer wants that, and answers the request.
+	// carried is the call that the request carries, or "" if there is none. stop ends the hook. Without Work it is
+	// answered by the hook's result.
 	Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error)
 	// Answer answers a call of the flow's own; mine is false for any other call.
 	Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error)

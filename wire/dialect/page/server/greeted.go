@@ -22,8 +22,8 @@ func (h *handler) greeted() {
 	h.Responder.Greeted(names)
 }
 
-// early returns the error for a message before the first call of the client has succeeded, or for an array of messages that
-// the client may not send; nil for any other.
+// early returns the error for a message before the first call of the client has succeeded, or for an array of messages
+// that the client may not send, or nil for any other.
 func (h *handler) early(ctx context.Context, m *wire.Message) error {
 	if m.Err != nil {
 		return m.Err

@@ -24,13 +24,13 @@ import (
 type server struct {
 	d    *codec.Dialect
 	b    dialect.Backend
-	flow func(Conn) Flow                              // nil: the dialect file names none
+	flow func(Conn) Flow                              // nil means the dialect file names none
 	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
 	warned sync.Map // the programs of the dialect file of whose failure the user was told already
 }
 
-// New returns a server of what b offers, in the dialect d, whose native part is flow; nil: it has none.
+// New returns a server of what b offers, in the dialect d, whose native part is flow, or nil if it has none.
 func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Server {
 	s := &server{d: d, b: b, flow: flow}
 	s.told = sync.OnceValues(func() (json.RawMessage, []string) {
@@ -72,7 +72,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil: the dialect file names none
+	flow Flow // nil means the dialect file names none
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool

@@ -52,7 +52,7 @@ type wrappedCall struct {
 	params json.RawMessage
 	scope  *program.Scope
 	run    *ongoing
-	work   Work // nil: it is a plain call
+	work   Work // nil means it is a plain call
 }
 
 // outcome returns the dialect file's answer for the result of a wrapped call.
@@ -97,7 +97,7 @@ func (h *handler) respond(ctx context.Context, m *wire.Message, r dialect.Reques
 	return h.respondAs(ctx, m, r, nil)
 }
 
-// respondAs is respond for a call that has become work; nil: it has not.
+// respondAs is respond for a call that has become work; nil means it has not.
 func (h *handler) respondAs(ctx context.Context, m *wire.Message, r dialect.Request, w Work) (json.RawMessage, error) {
 	var last json.RawMessage
 	var failed error
@@ -133,8 +133,8 @@ type progressSender struct {
 	h     *handler
 	ctx   context.Context
 	m     *wire.Message
-	token json.RawMessage // the client's token for the progress of the call; nil: it wants no progress
-	work  Work            // that the call has become; nil: it is a plain call
+	token json.RawMessage // the client's token for the progress of the call; nil means it wants no progress
+	work  Work            // that the call has become; nil means it is a plain call
 
 	mu    sync.Mutex
 	told  bool    // some progress was

@@ -19,18 +19,18 @@ import (
 // An inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`)
 // until another process answers them, or their time is over.
 type Inbox struct {
-	timeout       time.Duration   // 0: none
-	defaultAnswer json.RawMessage // the answer of who got none; nil: an error
+	timeout       time.Duration   // 0 means none
+	defaultAnswer json.RawMessage // the answer of who got none; nil means an error
 
 	mu       sync.Mutex
 	last     int64
 	reserved map[string]int64 // the numbers of calls that are about to be parked, by their ids
 	parked   []*parked        // the oldest first
-	more     chan struct{}    // closed when a call can be claimed; nil: nobody waits
+	more     chan struct{}    // closed when a call can be claimed; nil means nobody waits
 }
 
-// New returns an Inbox whose calls wait for at most timeout (0: for as long as the peer does).
-// Those that got no answer in time are answered with value; nil: with an error.
+// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer does). Those that got no
+// answer in time are answered with value; nil means with an error.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
