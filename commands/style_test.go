@@ -52,6 +52,7 @@ func TestStyle(t *testing.T) {
 		phrases = append(phrases, regexp.MustCompile(`(?i)\b`+strings.ReplaceAll(b.phrase, " ", `\s+`)+`\b`))
 	}
 	check := func(place, text string) {
+		text = strings.Join(strings.Fields(text), " ")
 		for _, e := range styleExceptions {
 			text = strings.ReplaceAll(text, e.text, "")
 		}
