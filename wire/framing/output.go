@@ -2,7 +2,7 @@ package framing
 
 import (
 	"io"
-	"slices"
+	"net"
 	"sync"
 
 	"rpcx/wire"
@@ -37,7 +37,7 @@ type output struct {
 // Send implements wire.Conn.
 func (o *output) Send(msg []byte) error {
 	n, err := o.add(msg)
-	if err != nil {
+	if err != nil || n == 0 {
 		return err
 	}
 	o.writing.Lock()
@@ -62,13 +62,16 @@ func (o *output) Flush() error {
 }
 
 // add appends msg to the pending bytes and returns its number. If enough is pending it writes that first, so that a slow
-// peer slows the sender.
+// peer slows the sender. It writes a large message itself, without a copy, and returns 0.
 func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.prepare != nil {
 		var err error
 		if msg, err = o.wrap.prepare(msg); err != nil {
 			return 0, err
 		}
+	}
+	if len(msg) >= bufferSize && o.seen == nil {
+		return 0, o.writeLarge(msg)
 	}
 	o.mu.Lock()
 	for o.err == nil && len(o.pending) > 0 && len(o.pending)+len(msg) >= bufferSize {
@@ -81,9 +84,6 @@ func (o *output) add(msg []byte) (uint64, error) {
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return 0, o.err
-	}
-	if len(msg) >= bufferSize {
-		o.pending = slices.Grow(o.pending, len(msg)+64)
 	}
 	if o.wrap.head != nil {
 		o.pending = o.wrap.head(o.pending, len(msg))
@@ -110,7 +110,28 @@ func (o *output) write() error {
 	if o.seen != nil {
 		o.seen(wire.Send, out)
 	}
-	if _, err = o.dst.Write(out); err == nil {
+	_, err = o.dst.Write(out)
+	return o.wrote(err)
+}
+
+// writeLarge writes what is pending and then msg.
+func (o *output) writeLarge(msg []byte) error {
+	o.writing.Lock()
+	defer o.writing.Unlock()
+	if err := o.write(); err != nil {
+		return err
+	}
+	parts := net.Buffers{nil, msg, []byte(o.wrap.tail)}
+	if o.wrap.head != nil {
+		parts[0] = o.wrap.head(nil, len(msg))
+	}
+	_, err := parts.WriteTo(o.dst)
+	return o.wrote(err)
+}
+
+// wrote keeps the error of a write, if there is one, as that of all later ones.
+func (o *output) wrote(err error) error {
+	if err == nil {
 		return nil
 	}
 	o.mu.Lock()

@@ -48,7 +48,7 @@ func (b *Budget) Hold(n int) {
 }
 
 // begun returns the bytes up to which handlers begin. The rest is for the answers of handlers that run already.
-func (b *Budget) begun() int { return b.most / 8 * 3 }
+func (b *Budget) begun() int { return b.most / 4 }
 
 // spent returns nil while handlers may begin; else a channel that is closed when they may again.
 func (b *Budget) spent() <-chan struct{} {

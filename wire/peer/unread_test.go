@@ -79,7 +79,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 
 // Responses that wait for the common bound continue each time that others release memory.
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
-	const bound = 8 << 20
+	const bound = 16 << 20
 	synctest.Test(t, func(t *testing.T) {
 		budget := peer.NewBudget(bound)
 		made := map[string]*atomic.Int64{}

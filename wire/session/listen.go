@@ -32,7 +32,6 @@ var frequentGC struct {
 	mu    sync.Mutex
 	often int // servers that want it
 	usual int // the percentage without them
-	limit int64
 }
 
 // setFrequentGC begins or ends a period with that percentage, for one server; the last that ends it
@@ -45,12 +44,8 @@ func setFrequentGC(begin bool) {
 		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
 			debug.SetGCPercent(frequentGC.usual) // somebody has said otherwise
 		}
-		if frequentGC.limit = debug.SetMemoryLimit(-1); frequentGC.limit > collectBytes {
-			debug.SetMemoryLimit(collectBytes)
-		}
 	case !begin && frequentGC.often == 1:
 		debug.SetGCPercent(frequentGC.usual)
-		debug.SetMemoryLimit(frequentGC.limit)
 	}
 	if begin {
 		frequentGC.often++
@@ -108,6 +103,9 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err != nil {
 		_ = s.side.Close()
 		return nil, err
+	}
+	if debug.SetMemoryLimit(-1) > collectBytes { // before much is held: garbage of the first answers counts, too
+		debug.SetMemoryLimit(collectBytes)
 	}
 	return s, nil
 }
