@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -40,9 +42,12 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	first, then, fails := strings.Cut(args[0], "/")
+	tried := ts.Getenv(triedFixes)
 	ts.Setenv("RPCX_ERRORS", "json")
+	ts.Setenv(triedFixes, "")
 	run(first, args[1:])
 	ts.Setenv("RPCX_ERRORS", "")
+	ts.Setenv(triedFixes, tried)
 	lines := bytes.Split(bytes.TrimSpace([]byte(ts.ReadFile("stderr"))), []byte("\n"))
 	var said struct {
 		Error struct {
@@ -60,6 +65,78 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 	run(then, said.Error.Fix)
 	if fails && strings.Contains(ts.ReadFile("stderr"), said.Error.Message) {
 		ts.Fatalf("the fix fails for the same reason: %s", said.Error.Message)
+	}
+}
+
+// triedFixes is the variable with the name of the file to which rpcx, in scripts, appends the fixes that it has run. A script
+// that unsets it says why.
+const triedFixes = "RPCX_TEST_FIXES"
+
+// A triedFix is a command that a failure proposed, and what came of it.
+type triedFix struct {
+	Words, Fix    []string
+	Message, Then string
+	Same          bool // it failed for the same reason
+}
+
+// tryFix runs the fix of o, where and when it was proposed: it succeeds, or fails for another reason. One that lasts is
+// interrupted.
+func tryFix(o Outcome) {
+	file := os.Getenv(triedFixes)
+	if file == "" || o.fault == nil || len(o.fault.Fix) == 0 || o.fault.Fix[1] == "session" { // the script needs its sessions
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "rpcx", o.fault.Fix[1:]...)
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 3*time.Second
+	cmd.Env = append(os.Environ(), triedFixes+"=", "RPCX_ERRORS=json")
+	if strings.Contains(strings.Join(o.fault.Fix, " "), " --session=") { // it is opened among other sessions
+		own, err := os.MkdirTemp("", "s")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(own)
+		cmd.Env = append(cmd.Env, "XDG_RUNTIME_DIR="+own)
+		defer func() {
+			end := exec.Command("rpcx", "session", "close", "--all")
+			end.Env = cmd.Env
+			_ = end.Run()
+		}()
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	message, _ := json.Marshal(o.fault.Error())
+	tried := triedFix{Words: os.Args, Fix: o.fault.Fix, Message: o.fault.Error(), Then: "success"}
+	if err != nil {
+		tried.Then = err.Error() + ": " + stderr.String()
+		tried.Same = ctx.Err() == nil && bytes.Contains(stderr.Bytes(), bytes.Trim(message, `"`))
+	}
+	line, _ := json.Marshal(tried)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	_, _ = f.Write(append(line, '\n'))
+}
+
+// checkFixes reads the fixes that a script has seen.
+func checkFixes(t *testing.T, file string) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for line := range bytes.Lines(b) {
+		var tried triedFix
+		if err := errors.Join(err, json.Unmarshal(line, &tried)); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %q proposes %q: %s", filepath.Base(file), tried.Words, tried.Fix, tried.Then)
+		if tried.Same {
+			t.Errorf("%s: %q proposes %q, which fails for the same reason: %s", filepath.Base(file), tried.Words, tried.Fix, tried.Message)
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ func TestMain(m *testing.M) {
 			if thenNothing(o.Status) != o.Status {
 				os.Exit(99)
 			}
+			tryFix(o)
 			o.Exit()
 		},
 		"scriptedpeer": peerProgram,
@@ -110,6 +111,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fixes := t.TempDir()
 	params := testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Cmds:                scriptCommands,
@@ -121,7 +123,10 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process lasts a second longer under -race
 			env.Setenv("HOOKS", hooks)
 			env.Setenv("SHARED", shared)
+			tried := filepath.Join(fixes, filepath.Base(env.WorkDir))
+			env.Setenv(triedFixes, tried)
 			env.Defer(func() { nothingLeft(t, env.WorkDir) })
+			env.Defer(func() { checkFixes(t, tried) })
 			return os.MkdirAll(run, 0o700)
 		},
 	}
