@@ -167,7 +167,7 @@ func TestPrompt(t *testing.T) {
 	y.types("getOrder id=o_001\r")
 	y.shows(`{"customer":"Ada Lovelace"`)
 	y.types("help\r")
-	y.shows("Ctrl-D, exit or quit leaves")
+	y.shows("Ctrl-D, exit or quit ends")
 	y.types("?\r")
 	y.shows("rpcx help prompt")
 	y.types("getOrdr\r")

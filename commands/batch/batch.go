@@ -1,4 +1,4 @@
-// Package batch is call --batch: many calls, read as lines, over one connection.
+// Package batch implements call --batch: many calls, read as lines, over one connection.
 package batch
 
 import (
@@ -21,8 +21,7 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is a conversation with the options of the user. It makes jobs of lines; flow makes
-// their calls.
+// A batch is a conversation with the options of the user. It makes a job of each line; flow makes their calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -30,9 +29,9 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines    // of stdin, if the first may be a handshake; else nil
+	lines *env.Lines    // the dialect of stdin, if the first line may be a handshake, else nil
 	jobs  int           // the limit of calls in flight
-	idle  time.Duration // of each call; 0 or less: no limit
+	idle  time.Duration // the timeout of each call; 0 or less for none
 }
 
 // Options are the flags of call --batch.

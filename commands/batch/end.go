@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// call makes the call of j without the pipeline and waits for its end. It runs in a goroutine of its own.
+// call makes the call of j without the pipeline and waits for its end. It runs in its own goroutine.
 func (f *flow) call(j *job) {
 	defer wire.Guard()
 	if !j.isRead {
@@ -56,8 +56,7 @@ func (f *flow) over(j *job, result []byte, err error) {
 	f.wakePrinter()
 }
 
-// failure sets the output of j to the error err; j has no output if the batch was
-// interrupted. The lock is held.
+// failure makes the error err the output of j. j has no output if the batch was interrupted. The lock is held.
 func (f *flow) failure(j *job, err error) {
 	if cause := wire.AsFault(context.Cause(f.ctx)); cause != nil && cause.Kind != wire.Timeout {
 		return
@@ -74,7 +73,7 @@ func (f *flow) failure(j *job, err error) {
 	j.answerWith("error", e.JSON())
 }
 
-// timeOut promotes the pipelined calls without a response within --idle, which ends them with that
+// timeOut promotes pipelined calls that got no response within --idle to calls with a stream, which end with that
 // error. The timer calls it, and it sets the timer for the next call.
 func (f *flow) timeOut() {
 	f.mu.Lock()
@@ -96,8 +95,8 @@ func (f *flow) timeOut() {
 	}
 }
 
-// stop ends the batch. Of the lines that have not started, the first gets the reason as its
-// output, if that can still be printed; the others have no output.
+// stop ends the batch. The first line that has not started gets the reason as its output, if that can still be printed.
+// The others have no output.
 func (f *flow) stop() {
 	f.mu.Lock()
 	if j, ok := f.jobs.Stop(); ok {

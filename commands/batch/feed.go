@@ -12,14 +12,14 @@ import (
 type reader struct {
 	*flow
 	read   []*job // lines that are not queued yet
-	length int    // of those, in bytes
-	spare  []*job // for further lines
+	length int    // the size of those, in bytes
+	spare  []*job // memory for more lines
 }
 
 // maxReadAtOnce is the number of lines that are queued together.
 const maxReadAtOnce = 32
 
-// feed makes a job of each line of stdin, until ctx ends, and waits until all are printed.
+// feed makes a job of each line of stdin until ctx ends, and waits until all are printed.
 func (r *reader) feed() error {
 	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
 	if r.b.lines != nil {
@@ -30,10 +30,9 @@ func (r *reader) feed() error {
 	return err
 }
 
-// feedGreeting is feed for a batch whose first lines may be the dialect's handshake: it sends
-// further lines after those.
+// feedGreeting is feed for a batch whose first lines may be the dialect's handshake. It sends other lines after those.
 func (r *reader) feedGreeting() error {
-	greets := true // all lines until now are of the handshake
+	greets := true // all lines so far belong to the handshake
 	return r.b.lines.Each(func(n int64, line []byte) error {
 		greets = greets && slices.Contains(r.b.spec.Bridge.Own, scan.String(scan.Get(line, "method")))
 		err := r.take(n, line)
@@ -65,8 +64,8 @@ func (r *reader) take(n int64, line []byte) error {
 	return nil
 }
 
-// handIn queues the read lines and gets memory for more; it waits while enough lines are
-// queued. It returns false if the batch has ended.
+// handIn queues the lines that were read, and gets memory for more. It waits while enough lines are queued. It returns
+// false if the batch has ended.
 func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,13 +87,13 @@ func (r *reader) handIn() bool {
 	return !r.jobs.Stopped()
 }
 
-// queueRead queues the read lines. The lock is held.
+// queueRead queues the lines that were read. The lock is held.
 func (r *reader) queueRead() {
 	r.jobs.Queue(r.read)
 	r.read, r.length = r.read[:0], 0
 }
 
-// startRead queues and starts jobs before a wait for stdin.
+// startRead queues and starts jobs before it waits for stdin.
 func (r *reader) startRead() {
 	r.mu.Lock()
 	r.queueRead()

@@ -15,41 +15,40 @@ import (
 
 // A flow makes the calls of a batch.
 //
-// Usually a single goroutine does everything, the one that reads the connection: before it
-// waits for input it takes the responses, prints them, and starts the next jobs (advance). If
-// printing may block, another goroutine calls advance. A job that is not a plain call, such as
-// a notification, or a line that needs the peer's catalog, has a goroutine of its own.
+// Usually one goroutine does everything, the one that reads the connection. Before it waits for input, it collects the
+// responses, prints them, and starts the next jobs (advance). If printing may block, another goroutine calls advance. A
+// job that is not a plain call, such as a notification or a line that needs the peer's catalog, has its own goroutine.
 type flow struct {
 	b        *batch
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
 	farewell context.Context         // for printing
-	pipeline dialect.CallPipeline    // nil means each call has a goroutine of its own
+	pipeline dialect.CallPipeline    // nil means each call has its own goroutine
 	answers
 	said wire.Event // the event of the current response
 
-	wake      chan struct{} // wakes the goroutine that calls advance; nil means wakePrinter calls it
+	wake      chan struct{} // wakes the goroutine that calls advance; if it is nil, wakePrinter calls advance
 	advancing sync.Mutex    // held during advance
 	broken    error         // the error of printing
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	changed sync.Cond  // signals a shorter queue, or the end of all jobs
 	jobs    *schedule.Schedule[*job]
 	all     []*job      // all jobs
-	timer   *time.Timer // of the oldest call in the pipeline; nil means no time limit
+	timer   *time.Timer // the time of the oldest call in the pipeline; nil for no time limit
 	failed  bool        // a response was an error
-	fault   error       // another failure, such as a connection that ended
+	fault   error       // another failure, such as a closed connection
 }
 
-// answers are the pipelined jobs with a response that advance has not handled yet.
+// answers are the pipelined jobs whose response advance has not handled yet.
 type answers struct {
 	mu   sync.Mutex
 	came []*job
-	took []*job // the memory of came
+	took []*job // reusable memory for came
 }
 
-// run reads lines, keeps at most --jobs calls in flight, and prints in the order of the
-// lines; with --unordered, in the order of the responses.
+// run reads lines, keeps at most --jobs calls in flight, and prints the responses in the order of the lines. With
+// --unordered, it prints them in the order of arrival.
 func (b *batch) run(ctx context.Context) (failed bool, err error) {
 	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
@@ -123,11 +122,11 @@ func (f *flow) start() {
 	}
 }
 
-// send sends j through the pipeline; false if the pipeline refuses it. The lock is held.
+// send sends j through the pipeline. It returns false if the pipeline refuses j. The lock is held.
 func (f *flow) send(j *job, now time.Time) bool {
 	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {
-		f.pipeline.Flush() // which may make room
+		f.pipeline.Flush() // this may make room
 		if !f.pipeline.Send(&j.op, j) {
 			return false
 		}
@@ -143,7 +142,7 @@ func (a *answers) answered(j *job) {
 	a.mu.Unlock()
 }
 
-// take returns the jobs that got a response since its last call.
+// take returns the jobs that got a response since the last take.
 func (a *answers) take() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -173,7 +172,7 @@ func (f *flow) wakePrinter() {
 	}
 }
 
-// advance takes the jobs that have ended, prints their output in order, and starts the next jobs.
+// advance collects the jobs that have ended, prints their output in order, and starts the next jobs.
 func (f *flow) advance() {
 	f.advancing.Lock()
 	defer f.advancing.Unlock()

@@ -10,24 +10,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is one line of stdin with its response. It is reused for another line after its
-// response was printed.
+// A job is one line of stdin with its response. After its response is printed, it is reused for another line.
 type job struct {
 	f    *flow
 	n    int64  // the number of the line
-	line []byte // in memory of its own
-	id   []byte // of the response: that of the line, else its number
+	line []byte // in its own memory
+	id   []byte // the id of the response: that of the line, else its number
 	num  [20]byte
 
 	isRead bool       // op and bad are set
 	op     dialect.Op // the operation of the line
-	bad    error      // the error of the line, like one of a peer
+	bad    error      // the error of the line, in the form of a peer's error
 
 	pipelined bool // it is in the pipeline
 	sent      time.Time
 
 	answer  []byte
-	hasOne  bool // false means the batch ended before it
+	hasOne  bool // false if the batch ended before it
 	refused bool // the response is an error of the peer
 	over    bool // it has ended
 }
@@ -43,7 +42,7 @@ func (j *job) set(n int64, line []byte) {
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
 
-// reused returns b's memory, unless that is over keptBytes.
+// reused returns b's memory, unless it exceeds keptBytes.
 func reused(b []byte) []byte {
 	if cap(b) > keptBytes {
 		return nil

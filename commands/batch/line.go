@@ -15,8 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// read parses the line of j: its operation, its id, and bad if a peer would return an error for
-// it.
+// read parses the line of j and sets its operation, its id, and bad if a peer would return an error for the line.
 func (b *batch) read(ctx context.Context, j *job) {
 	j.isRead = true
 	if j.bad = j.parse(b.spec.Params.Scalar); j.bad != nil {
@@ -29,7 +28,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 // lineMembers are the members of a line, the first of each name.
 type lineMembers struct{ id, method, params, notify []byte }
 
-// membersOf returns the members of a line; an error if it is not a JSON object.
+// membersOf returns the members of a line, or an error if the line is not a JSON object.
 func membersOf(line []byte) (m lineMembers, err error) {
 	members := scan.ReadObject(line, wire.DefaultMaxDepth)
 	for key, val, ok := members.Next(); ok; key, val, ok = members.Next() {
@@ -76,7 +75,7 @@ func (j *job) parse(scalar bool) error {
 	return nil
 }
 
-// textReusing is scan.Text that returns like, if that is the string.
+// textReusing is scan.Text, but returns like if it equals the string.
 func textReusing(val []byte, like string) (string, bool) {
 	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
 		return like, true

@@ -18,12 +18,11 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch by the given catalog, else by the peer's. It requests
-// that for the first line that needs it: per module if the dialect has modules, else per
-// method.
+// A typer checks the lines of a batch with the given catalog, or else with the peer's. It requests the peer's catalog
+// for the first line that needs it: per module if the dialect has modules, else per method.
 type typer struct {
 	spec  dialect.Spec
-	conv  session.Conversation // nil means no requests
+	conv  session.Conversation // nil for no requests
 	given *catalog.Catalog     // nil means none
 	warn  func(text string)
 
@@ -34,7 +33,7 @@ type typer struct {
 	typers map[string]params.Typer // by method
 }
 
-// newTyper returns the typer of a batch, or nil if lines are not checked. conv may be nil.
+// newTyper returns the typer of a batch, or nil if lines need no check. conv may be nil.
 func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
 	if p.NoCheck {
 		return nil
@@ -52,9 +51,8 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 // asksNothing reports whether lines need neither the peer's catalog nor a given one.
 func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
 
-// check returns the error for a line with an invalid method name or params. If params do not
-// match the peer's catalog, it requests that again, since it may come from an earlier
-// process.
+// check returns the error for a line with an invalid method name or params. If params do not match the peer's catalog,
+// it requests the catalog again, because it may be from an earlier process.
 func (t *typer) check(ctx context.Context, method string, given json.RawMessage) error {
 	if t == nil {
 		return nil
@@ -85,8 +83,7 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 // maxWarnings bounds the warnings about misspelt parameters in one batch.
 const maxWarnings = 100
 
-// fits checks params by the catalog's method, and returns the params that the catalog does not
-// describe.
+// fits checks params with the catalog's method, and returns the params that the catalog does not describe.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {

@@ -15,14 +15,14 @@ import (
 type Arguments struct {
 	Args   json.RawMessage   // an array, or nil
 	Kwargs json.RawMessage   // an object, or nil
-	Funcs  map[string]string // JSON pointer below {"args","kwargs"}, where null stands → name of the hook
+	Funcs  map[string]string // JSON pointer below {"args","kwargs"} to a null → name of the hook
 }
 
-// ParseArguments reads words as `plugin` does: KEY OP VALUE is a named argument, any other word a
-// positional one: JSON if it parses, else a string; =TEXT and :=JSON force either, @on=NAME is a
-// local function. Errors are usage Faults.
+// ParseArguments reads words as `plugin` does. KEY OP VALUE is a named argument, and any other word a positional one:
+// JSON if valid, else a string. =TEXT and :=JSON force either, and @on=NAME is a local function. Errors are usage
+// Faults.
 func ParseArguments(words []string, o Options) (Arguments, error) {
-	p := &parser{ctx: context.Background(), args: words, o: o} // no word is typed by a schema
+	p := &parser{ctx: context.Background(), args: words, o: o} // no schema applies
 	var a Arguments
 	var list []json.RawMessage
 	hooks := map[string]string{}
@@ -57,8 +57,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	return a, nil
 }
 
-// Argument reads one positional argument. hook is the NAME of @on=NAME; "" if the argument is a
-// value.
+// Argument reads one positional argument. hook is the NAME of @on=NAME, or "" if the argument is a value.
 func Argument(word string) (value json.RawMessage, hook string, err error) {
 	if !utf8.ValidString(word) {
 		return nil, "", fault("argument "+clip(word)+" is not UTF-8", word, "")

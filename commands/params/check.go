@@ -15,9 +15,9 @@ import (
 	"rpcx/wire/schema"
 )
 
-// ForMethod returns the Typer for one method of a catalog. Without a schema for it, or without a
-// catalog, the Typer accepts everything. warn, which may be nil, gets a warning for each part that
-// is left unchecked. An unusable schema is a usage Fault.
+// ForMethod returns the Typer for one method of a catalog. Without a catalog or a schema for the method, the Typer
+// accepts everything. warn, which may be nil, gets a warning for each part that is not checked. An unusable schema is a
+// usage Fault.
 func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (Typer, error) {
 	m := c.Method(method)
 	if m == nil || m.Params == nil {
@@ -43,8 +43,8 @@ func about(subject string, warn func(string)) func(string) {
 	return func(text string) { warn(subject + ": " + text) }
 }
 
-// ForResult returns the schema of the result of one method of a catalog, or nil if the catalog has none, or an unusable
-// one, which is a warning.
+// ForResult returns the schema for the result of one method of a catalog. It is nil if the catalog has none, or an
+// unusable one, which causes a warning.
 func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
 	m := c.Method(method)
 	if m == nil || m.Result == nil {
@@ -57,7 +57,7 @@ func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*sche
 	i := slices.Index(c.Names(), method)
 	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/result", schema.Options{Warn: about("result of "+method, warn)})
 	if err != nil {
-		warn("the result of " + method + " is left unchecked: " + err.Error())
+		warn("the result of " + method + " is not checked: " + err.Error())
 		return nil, nil
 	}
 	return s, nil
@@ -75,7 +75,7 @@ func FuncNames(args []string) map[string]bool {
 	return names
 }
 
-// untyped is the Typer of a method without a schema: its values are strings.
+// untyped is the Typer of a method without a schema; it treats values as strings.
 type untyped struct{}
 
 func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessage, error) {
@@ -88,10 +88,10 @@ func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
 
 func (untyped) Check(context.Context, json.RawMessage) error { return nil }
 
-// A typer checks params with a schema, positional ones by the names of their positions.
+// A typer checks params with a schema. It matches positional ones to the names of their positions.
 type typer struct {
 	*schema.Schema
-	wraps bool // params may also come wrapped, as the only element of an array
+	wraps bool // params may also be wrapped, as the only element of an array
 }
 
 func (t typer) Check(ctx context.Context, params json.RawMessage) error {
@@ -114,7 +114,7 @@ func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
 	return t.Schema.Undescribed(params)
 }
 
-// check returns a usage Fault if params do not match, with a correction if one is known.
+// check returns a usage Fault if params do not match, with a correction if it knows one.
 func (p *parser) check(r Result) error {
 	if p.o.Typer == nil || p.o.NoCheck {
 		return nil
@@ -143,9 +143,8 @@ func (p *parser) check(r Result) error {
 	return f
 }
 
-// reread reads a key=text as JSON if err shows that the schema wants no string there. Only a check of
-// the whole params shows that if another member decides which alternative of the schema applies.
-// It reports whether it changed a value.
+// reread reads key=text as JSON if err shows that the schema does not allow a string there. Only a check of all params
+// shows this if another member decides which alternative of the schema applies. It reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
 	var m *schema.Mismatch
 	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
@@ -194,10 +193,10 @@ func misfit(err error, arg string) *wire.Fault {
 	return f
 }
 
-// maxExample bounds, in bytes, the example of a missing value.
+// maxExample bounds the example of a missing value, in bytes.
 const maxExample = 1000
 
-// dotted returns the key that a user types for a property of the object at pointer, or "" if no key can name it.
+// dotted returns the key that a user would type for a property of the object at pointer, or "" if no key can name it.
 func dotted(pointer, property string) string {
 	var key strings.Builder
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -212,8 +211,7 @@ func dotted(pointer, property string) string {
 	return key.String() + property
 }
 
-// exampleWord returns one word that sets a property: key=value if the property
-// can be named so, else a JSON object.
+// exampleWord returns one word that sets a property: key=value if such a key exists, else a JSON object.
 func exampleWord(name string, value json.RawMessage, member string) string {
 	text, isText := scan.Text(value)
 	switch {
@@ -225,9 +223,8 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 	return wire.Quote(name + ":=" + string(value))
 }
 
-// repair applies the corrections of the schema's mismatches to params until they match; nil if they
-// never do. The result becomes one bare argument of a fix, since a peer's strings must not become
-// key=value.
+// repair applies the schema's corrections to params until they match. It returns nil if they never do. The result
+// becomes one bare argument of a fix, because strings of a peer must not become key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	if params == nil {
 		params = json.RawMessage("{}")
@@ -253,14 +250,14 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype replaces a string by the value that the schema wants for it.
+// retype replaces a string with a value of the type that the schema requires.
 func (p *parser) retype(n, root *node, pointer string) bool {
 	text, ok := scan.Text(n.raw)
 	if !ok || n.kind != 0 {
 		return false
 	}
 	v, err := p.o.Typer.Coerce(p.ctx, root.names(pointer), text)
-	if err != nil || scan.Type(v) == 's' { // other members may tell that no text is wanted
+	if err != nil || scan.Type(v) == 's' { // other members may show that no string is allowed
 		if v, err = oneValue([]byte(text)); err != nil || scan.Type(v) == 's' {
 			return false
 		}
@@ -269,8 +266,8 @@ func (p *parser) retype(n, root *node, pointer string) bool {
 	return true
 }
 
-// mend applies the correction of a Mismatch to its node, and reports whether it could. It does not
-// make up values of missing members.
+// mend applies the correction of a Mismatch to its node, and reports whether it succeeded. It does not invent values
+// for missing members.
 func mend(n *node, m *schema.Mismatch) bool {
 	switch {
 	case m.Given != "":

@@ -15,12 +15,11 @@ var shallowRules = []string{
 	"minProperties", "maxProperties", "minItems", "maxItems", "type",
 }
 
-// standIns are the values that replace a function while params are checked.
+// standIns are the values that replace a function during a check of params.
 var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 
-// checkAround checks params with functions. JSON Schema cannot describe a function, so mismatches
-// that may be about a stand-in are ignored. It tries several stand-ins, since such a mismatch may
-// hide a real one.
+// checkAround checks params with functions. JSON Schema cannot describe a function, so it ignores mismatches that may
+// be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		root := fromJSON(r.Params)

@@ -1,5 +1,5 @@
-// Package params turns the words after METHOD into params: key=text, key:=json and the other
-// operators, bare JSON, and "-" for stdin (rpcx-params(7)).
+// Package params converts the words after METHOD to params. The words are key=text, key:=json and the other operators,
+// bare JSON, and "-" for stdin (rpcx-params(7)).
 package params
 
 import (
@@ -18,47 +18,47 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Typer knows the schema of the params of one method.
+// A Typer knows the schema for the params of one method.
 type Typer interface {
 	// Coerce returns the value of a string at a place. path holds property names, and "[]" for
 	// one more element of an array.
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
 	// Properties returns the names of the params, in their order.
 	Properties() []string
-	// Check returns the reason why params do not match, or nil. nil params were not given.
+	// Check returns the reason why params do not match, or nil. nil params mean that none were given.
 	Check(ctx context.Context, params json.RawMessage) error
-	// Undescribed returns the members of params that match, but that the schema does not
-	// describe, although it describes others.
+	// Undescribed returns the members of params that match without being described, if the schema describes other
+	// members.
 	Undescribed(params json.RawMessage) []schema.Undescribed
 }
 
 // Options configure Parse. The zero value types nothing and has no stdin.
 type Options struct {
-	Typer    Typer                             // nil means no schema is known
-	NoCheck  bool                              // accept values that do not fit, as strings
-	Stdin    io.Reader                         // read at most once, and only if a word asks for it
-	ReadFile func(name string) ([]byte, error) // nil means os.ReadFile
+	Typer    Typer                             // nil if no schema is known
+	NoCheck  bool                              // accept values that do not match, as strings
+	Stdin    io.Reader                         // read at most once, and only if a word requires it
+	ReadFile func(name string) ([]byte, error) // nil for os.ReadFile
 	Funcs    bool                              // the dialect has function values (key@on=NAME)
-	Value    bool                              // params may be any JSON value: a single bare argument is the value whole
+	Value    bool                              // params may be any JSON value; a single bare argument is the whole value
 }
 
-// A Result holds the params that Parse made of the words.
+// A Result holds the params that Parse made from the words.
 type Result struct {
-	Params json.RawMessage   // nil means none were given
-	Funcs  map[string]string // JSON pointer inside Params, where null stands → name of the hook that answers
+	Params json.RawMessage   // nil if none were given
+	Funcs  map[string]string // JSON pointer inside Params to a null → name of the hook that answers
 
-	Undescribed []schema.Undescribed // members that fit, but that the schema does not describe
+	Undescribed []schema.Undescribed // members that match, but that the schema does not describe
 }
 
-// An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a
-// correction, Args has it, to replace all given words.
+// An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a correction, Args has it as a
+// replacement for all given words.
 type ArgError struct {
-	Arg  string   // the word at fault; "" means all of them together
-	Args []string // nil means no better words are known
-	Err  error    // what is wrong; nil where the Fault says it all
+	Arg  string   // the wrong word, or "" for all of them together
+	Args []string // nil if no correction is known
+	Err  error    // the reason; nil if the Fault is complete without it
 }
 
-// Error returns what is wrong.
+// Error returns the reason.
 func (e *ArgError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -69,7 +69,7 @@ func (e *ArgError) Error() string {
 // Unwrap returns the cause.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// IsKeyOp reports whether a word is KEY OP VALUE; any other is bare.
+// IsKeyOp reports whether a word is KEY OP VALUE. Any other word is bare.
 func IsKeyOp(arg string) bool {
 	_, op, _ := splitKey(arg)
 	return op != ""
@@ -98,11 +98,11 @@ func IsTyped(arg string) bool {
 	return op == "="
 }
 
-// operators in the order of matching: none starts with an earlier one.
+// operators are in the order of matching: none starts with an earlier one.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
-// splitKey cuts KEY OP VALUE into its parts; op is "" if arg is bare. It matches
-// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without compiling that at the start.
+// splitKey splits KEY OP VALUE into its parts. op is "" if arg is bare. It matches
+// ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=) without compiling a regular expression.
 func splitKey(arg string) (key, op, value string) {
 	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
 		return "", "", ""
@@ -119,9 +119,8 @@ func splitKey(arg string) (key, op, value string) {
 	return "", "", ""
 }
 
-// Parse reads the words after METHOD of call and subscribe (section "Parameters" of the manual).
-// Errors are usage Faults that name the wrong word, with an *ArgError as their cause, or the
-// context's error.
+// Parse reads the words after METHOD of call and subscribe (section "Parameters" of the manual). Errors are usage
+// Faults that name the wrong word and have an *ArgError as their cause, or the context's error.
 func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 	p := &parser{ctx: ctx, args: args, o: o}
 	if err := p.readBare(); err != nil {
@@ -153,11 +152,11 @@ type parser struct {
 	ctx   context.Context
 	args  []string
 	o     Options
-	whole json.RawMessage // params that no key changes, or nil
+	whole json.RawMessage // params that keys do not change, or nil
 	root  *node           // params that keys build or change, or nil
 	funcs map[string]string
-	stdin string   // the word that has read stdin, or "" has
-	texts []string // where the values of key=text are
+	stdin string   // the word that has read stdin, or ""
+	texts []string // the places of the values of key=text
 }
 
 // readBare reads the words that are not KEY OP VALUE.
@@ -167,7 +166,7 @@ func (p *parser) readBare() error {
 		return nil
 	}
 	if len(bare) > 1 && slices.Contains(p.args, "-") {
-		return fault("- reads the params whole from stdin: no other bare argument can stand beside it", "-", "")
+		return fault("- reads all params from stdin; it cannot be combined with another bare argument", "-", "")
 	}
 	values := make([]json.RawMessage, len(bare))
 	for n, i := range bare {
@@ -183,7 +182,7 @@ func (p *parser) readBare() error {
 		p.root = fromJSON(values[0])
 	case keys:
 		first := p.args[bare[0]]
-		return fault(fmt.Sprintf("key=value is merged into an object, and %s is none", clip(first)), first,
+		return fault(fmt.Sprintf("key=value is merged into an object, but %s is not an object", clip(first)), first,
 			"give all params by name, or all by position")
 	case len(bare) == 1 && (one == 'o' || one == 'a' || p.o.Value):
 		p.whole = values[0]
@@ -242,8 +241,8 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// mended returns the words corrected: words that the shell has split are joined, else strings that should be JSON are
-// quoted, or nil if the meaning is not clear.
+// mended returns the words with a correction, or nil if their meaning is not clear. It joins words that the shell has
+// split, or else quotes strings that should be JSON.
 func (p *parser) mended() []string {
 	if args := rejoined(p.args); args != nil {
 		return p.accepted(args)

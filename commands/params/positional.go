@@ -6,9 +6,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Positional turns params that are an object into an array of its values, in the order of the names
-// in t's schema; null fills gaps before the last given one. If the schema lacks some of the names,
-// the values keep their own order. Other params are returned unchanged.
+// Positional turns params that are an object into an array of its values, in the order of the names in t's schema. null
+// fills the gaps. If the schema lacks some of the names, the values keep their own order. Other params are returned
+// unchanged.
 func Positional(params json.RawMessage, t Typer) json.RawMessage {
 	if scan.Type(params) != 'o' {
 		return params

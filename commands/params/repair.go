@@ -7,13 +7,12 @@ import (
 	"sync"
 )
 
-// The slips in an object or an array: a word or a key without quotes, single quotes, a comma before
-// the end.
+// These are the slips in an object or an array: a word or a key without quotes, single quotes, a comma before the end.
 var slips = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
 })
 
-// repaired returns text, which starts an object or an array and is not JSON, with its slips corrected, or false if the
+// repaired corrects the slips of text, which starts an object or an array and is not JSON. It returns false if the
 // result is not JSON either. Numbers and constants stay unchanged.
 func repaired(text string) (string, bool) {
 	if !looksStructured(text) {

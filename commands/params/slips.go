@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// constants are the spellings of JSON's constants in other languages.
+// constants maps the spellings of constants in other languages to JSON's.
 var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
 
 // oneWord is the hint for words that rejoined joins.
 const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
 
-// rejoined returns args with words joined that the shell has split: JSON with blanks ("[1, 2]"), and a key and its
-// value ("id = x", "id= x", "id =x", "id: x"), or nil if there are none. Such words are errors on their own.
+// rejoined joins words of args that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value ("id =
+// x", "id= x", "id =x", "id: x"). It returns nil if there are none. On their own, such words are errors.
 func rejoined(args []string) []string {
 	for i := range args {
 		if n, whole := joinedJSON(args[i:]); n > 1 {
@@ -30,7 +30,7 @@ func rejoined(args []string) []string {
 	return nil
 }
 
-// joinedJSON returns the number of words that form one JSON object or array, and that as one word.
+// joinedJSON returns the number of words that form one JSON object or array, and these words joined.
 func joinedJSON(words []string) (n int, whole string) {
 	key, op, value := splitKey(words[0])
 	if op == "" {
@@ -51,12 +51,12 @@ func joinedJSON(words []string) (n int, whole string) {
 	return 0, ""
 }
 
-// joinedPair returns the number of words that form a key, an operator and a value, and these as one word.
+// joinedPair returns the number of words that form a key, an operator and a value, and these words joined.
 func joinedPair(words []string) (n int, whole string) {
 	if len(words) < 2 {
 		return 0, ""
 	}
-	for _, end := range []string{"=", ":"} { // of the key
+	for _, end := range []string{"=", ":"} { // the end of the key
 		if key, ok := strings.CutSuffix(words[0], end); ok && isName(key) && isValue(words[1]) {
 			return 2, key + "=" + words[1]
 		}
@@ -82,8 +82,8 @@ var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A
 
 func isName(word string) bool { return name().MatchString(word) }
 
-// unclear returns the meanings, for people, of a bare word that is not JSON, if it may be more than a string, or "" if
-// it can only be a string.
+// unclear describes the possible meanings of a bare word that is not JSON. It returns "" if the word can only be a
+// string.
 func unclear(word string) string {
 	text := wire.Quote(string(scan.AppendQuoted(nil, word)))
 	key, _, pair := strings.Cut(word, "=")
@@ -94,7 +94,7 @@ func unclear(word string) string {
 	case word[0] == '@' && len(word) > 1 && !pair:
 		return "- reads the params from stdin (- < " + wire.Quote(word[1:]) + "); " + text + " is a string"
 	case pair && key != "":
-		return text + " is a string; " + wire.Quote("{"+string(scan.AppendQuoted(nil, key))+":…}") + " has it as a key"
+		return text + " is a string; " + wire.Quote("{"+string(scan.AppendQuoted(nil, key))+":…}") + " has this key"
 	case word[0] == '=' || word[0] == '.' && len(word) > 1:
 		return text + " is a string"
 	case colon && isName(named) && after != "" && !strings.HasPrefix(after, "//"):
@@ -103,8 +103,8 @@ func unclear(word string) string {
 	return ""
 }
 
-// meantBy returns the probable JSON of a bare word, or of a value after :=: a constant or a string, or false if the
-// meaning is not clear.
+// meantBy returns the probable JSON for a bare word, or for a value after :=, which is a constant or a string. It
+// returns false if the meaning is not clear.
 func meantBy(op, text string) (value string, ok bool) {
 	quoted := string(scan.AppendQuoted(nil, text))
 	switch {
@@ -118,8 +118,8 @@ func meantBy(op, text string) (value string, ok bool) {
 	return quoted, op != "" || unclear(text) == ""
 }
 
-// isText reports whether a value that is not JSON can only be a string: it is not empty, as an unset variable would be, and
-// does not start like a number.
+// isText reports whether a value that is not JSON can only be a string. Such a value is not empty, as an unset variable
+// would be, and does not start like a number.
 func isText(value string) bool {
 	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
 }

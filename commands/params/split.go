@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// The errors of a line that is not complete yet.
+// These are the errors of a line that is not complete yet.
 var (
 	errOpenQuote = errors.New("a quote is not closed")
 	errOpenJSON  = errors.New("a bracket is not closed")
 )
 
-// Split cuts a line typed at a prompt into the words that a shell would have
-// given. Blanks separate words; quotes and backslash work as in sh, and nothing
-// else of sh does. JSON that begins with a bracket or a double quote, as a word or
-// after KEY:=, is taken as it stands, with its blanks and quotes. open is true if
-// the line ends inside a bracket, so that more lines may follow.
+// Split splits a line typed at a prompt into words, as a shell would. Blanks separate words. Quotes and backslashes
+// work as in sh; other features of sh do not exist. It keeps JSON that begins with a bracket or a double quote, as a
+// word or after KEY:=, with its blanks and quotes. open is true if the line ends inside a bracket, so that more lines
+// may follow.
 func Split(line string) (words []string, open bool, err error) {
 	s := &splitter{rest: line}
 	for err == nil {
@@ -35,7 +34,7 @@ type splitter struct {
 	words []string
 }
 
-// word takes one word off the rest.
+// word removes one word from the rest.
 func (s *splitter) word() error {
 	var b strings.Builder
 	for s.rest != "" && !strings.ContainsRune(blanks, rune(s.rest[0])) {
@@ -56,8 +55,8 @@ func (s *splitter) word() error {
 	return nil
 }
 
-// startsJSON reports whether c, after the beginning of a word, starts JSON that is
-// taken as it stands. The first word may be a message but not a JSON string.
+// startsJSON reports whether c, at the beginning of a word, starts JSON that Split keeps unchanged. The first word may
+// be a message but not a JSON string.
 func (s *splitter) startsJSON(word string, c byte) bool {
 	if c != '{' && c != '[' && (c != '"' || len(s.words) == 0) {
 		return false
@@ -66,7 +65,7 @@ func (s *splitter) startsJSON(word string, c byte) bool {
 	return word == "" || op == ":=" && value == ""
 }
 
-// piece takes one character, or one quoted part.
+// piece removes one character, or one quoted part.
 func (s *splitter) piece(b *strings.Builder) error {
 	c := s.rest[0]
 	s.rest = s.rest[1:]
@@ -82,7 +81,7 @@ func (s *splitter) piece(b *strings.Builder) error {
 		return s.quoted(b)
 	case '\\':
 		if s.rest == "" {
-			return errors.New("nothing stands after the backslash")
+			return errors.New("a character is missing after the backslash")
 		}
 		b.WriteByte(s.rest[0])
 		s.rest = s.rest[1:]
@@ -92,8 +91,8 @@ func (s *splitter) piece(b *strings.Builder) error {
 	return nil
 }
 
-// quoted takes the rest of a part in double quotes. As in sh a backslash there
-// escapes only ", \, $ and the backquote.
+// quoted removes the rest of a part in double quotes. As in sh, a backslash there escapes only ", \, $ and the
+// backquote.
 func (s *splitter) quoted(b *strings.Builder) error {
 	for i := 0; i < len(s.rest); i++ {
 		switch c := s.rest[i]; {
@@ -110,8 +109,8 @@ func (s *splitter) quoted(b *strings.Builder) error {
 	return errOpenQuote
 }
 
-// jsonEnd returns the length of the value at the start of s, which begins with a
-// bracket or a quote, by matching brackets and quotes alone.
+// jsonEnd returns the length of the value at the start of s, which begins with a bracket or a quote. It only matches
+// brackets and quotes.
 func jsonEnd(s string) (int, error) {
 	depth, text := 0, false
 	for i := 0; i < len(s); i++ {

@@ -19,10 +19,10 @@ func fault(message, arg, hint string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: hint, Err: &ArgError{Arg: arg}}
 }
 
-// oneValue returns the one JSON value in b, compacted to one line.
+// oneValue returns the single JSON value in b, compacted to one line.
 func oneValue(b []byte) (json.RawMessage, error) {
 	if len(strings.TrimSpace(string(b))) == 0 {
-		return nil, errors.New("there is nothing")
+		return nil, errors.New("it is empty")
 	}
 	if err := scan.Valid(b, wire.DefaultMaxDepth); err != nil {
 		return nil, place(b, err)
@@ -50,7 +50,7 @@ func place(b []byte, err error) error {
 
 // A step is one part of a key.
 type step struct {
-	name string // of a property
+	name string // the name of a property
 	more bool   // one more element of an array, written []
 }
 
@@ -94,11 +94,11 @@ func parsePath(key string) ([]step, error) {
 type pathParser struct {
 	key      string
 	path     []step
-	name     []byte // of the step that goes on
+	name     []byte // of the current step
 	appended bool   // the last step was []
 }
 
-// endName ends the name of a step; an empty one may stand only behind [].
+// endName ends the name of a step. Only after [] may a name be empty.
 func (p *pathParser) endName() error {
 	if len(p.name) == 0 && !p.appended {
 		return fmt.Errorf("the key %s has an empty name", strconv.Quote(p.key))
@@ -110,7 +110,7 @@ func (p *pathParser) endName() error {
 	return nil
 }
 
-// names returns a path in the form that a Typer takes.
+// names returns a path in the form that a Typer expects.
 func names(path []step) []string {
 	list := make([]string, len(path))
 	for i, s := range path {
@@ -122,7 +122,7 @@ func names(path []step) []string {
 	return list
 }
 
-// clip quotes a word for a message: without secrets, and shortened if it is long.
+// clip quotes a word for a message, without secrets, and shortens it.
 func clip(word string) string {
 	word = Shown(word)
 	if len(word) > 80 {
@@ -138,7 +138,7 @@ func source(name string) string {
 	return name
 }
 
-// Shown returns a word with its secrets replaced, fit to be displayed.
+// Shown returns a word for display, with its secrets replaced.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {
 		if redact.SecretName(key) {

@@ -11,15 +11,14 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A node is a JSON value under construction: bytes as they were given, or an
-// object or array of nodes. Bytes are opened into nodes only where a key leads
-// into them, so that everything else keeps its digits and its order.
+// A node is a JSON value under construction: bytes as given, or an object or array of nodes. Bytes become nodes only
+// where a key leads into them, so that everything else keeps its digits and its order.
 type node struct {
 	kind  byte            // 'o' object, 'a' array, 0 the bytes in raw
 	raw   json.RawMessage // the value, for kind 0
 	keys  [][]byte        // for kind 'o': the keys of the members as written, without quotes
 	list  []*node         // members or elements
-	given string          // the word that set this value, or first led into it; "" if there is none
+	given string          // the word that set this value, or first led into it, or ""
 	whole bool            // given has set the whole value
 }
 
@@ -46,8 +45,8 @@ func (n *node) open() {
 	n.raw = nil
 }
 
-// find returns the index of a member, or -1; of several with that name the last, which counts for
-// most readers of JSON.
+// find returns the index of a member, or -1. If several have that name, it returns the last, which most readers of JSON
+// use.
 func (n *node) find(name string) int {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if scan.IsKey(n.keys[i], name) {
@@ -78,8 +77,8 @@ func (n *node) add(name string, child *node) {
 	n.list = append(n.list, child)
 }
 
-// set puts v at path and returns the JSON pointer of that place. It is an error if another word
-// has set it before.
+// set stores v at path and returns the JSON pointer of that place. It returns an error if another word has already set
+// the value.
 func (n *node) set(path []step, v json.RawMessage, word string) (string, error) {
 	var pointer strings.Builder
 	for i, s := range path {
@@ -129,7 +128,7 @@ func (n *node) enter(s step, word string) error {
 	return nil
 }
 
-// child returns the node of the step s, added if there is none, and its index.
+// child returns the node of the step s and its index. It adds a missing node.
 func (n *node) child(s step) (*node, int) {
 	if !s.more {
 		if i := n.find(s.name); i >= 0 {
@@ -140,7 +139,7 @@ func (n *node) child(s step) (*node, int) {
 	return n.list[len(n.list)-1], len(n.list) - 1
 }
 
-// at returns the node of a JSON pointer, opening nodes on the way, or nil if there is none.
+// at returns the node of a JSON pointer, or nil if there is none. It opens nodes on the way.
 func (n *node) at(pointer string) *node {
 	if pointer == "" {
 		return n
@@ -199,7 +198,7 @@ func (n *node) append(b []byte) []byte {
 	return a.End()
 }
 
-// where returns a path as a user writes it.
+// where returns a path in the user's spelling.
 func where(path []step) string {
 	var b strings.Builder
 	for i, s := range path {

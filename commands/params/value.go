@@ -122,7 +122,7 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	return nil, f
 }
 
-// wantsArray reports whether a value does not match because an array is wanted.
+// wantsArray reports whether a value does not match because the schema requires an array.
 func wantsArray(err error) bool {
 	var m *schema.Mismatch
 	return errors.As(err, &m) && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")

@@ -15,14 +15,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A call is a typed call that has not ended.
+// A call is a call typed at the prompt that has not ended.
 type call struct {
 	deadline  *env.Deadline
 	method    string
 	cancelled bool // Ctrl-C cancelled it
 }
 
-// Causes for the end of a call before its response.
+// These are causes for the end of a call before its response.
 var (
 	errCancelled = errors.New("cancelled")
 	errLeaving   = errors.New("leaving")
@@ -30,13 +30,13 @@ var (
 
 // call makes the call of a line. It returns when the call is sent.
 //
-// It does not use request.Request, which opens a connection for one request, and whose outcome is the command's. Here calls
-// share a connection and run at the same time, each can be cancelled alone, and the prompt continues after a failure. Both
-// use request.FillParams for params and request.ResponsePrinter for responses.
+// It does not use request.Request, which opens a connection for one request and decides the outcome of the command.
+// Here, calls share a connection and run at the same time, each can be cancelled separately, and the prompt continues
+// after a failure. Both use request.FillParams for params and request.ResponsePrinter for responses.
 func (p *prompt) call(text string) {
 	words, _, err := params.Split(text)
 	if err == nil && words[0] == "" {
-		err = errors.New("a method is missing")
+		err = errors.New("the method is missing")
 	}
 	if err != nil {
 		p.failed(wire.NewFault(wire.Usage, err.Error(), err))
@@ -78,7 +78,7 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}
 	if params.WantStdin(args) {
-		return op, wire.NewFault(wire.Usage, "stdin is the keyboard and has no params", nil)
+		return op, wire.NewFault(wire.Usage, "stdin is the keyboard and cannot provide params", nil)
 	}
 	if *cat == nil && e.Spec().Params.Typed {
 		if *cat, err = p.Conv.Typing(ctx, c.method); err != nil {

@@ -33,15 +33,15 @@ func (p *prompt) ask() {
 	}
 }
 
-// known returns the catalog of --catalog, else the peer's, or nil if there is neither.
+// known returns the catalog of --catalog, or else the peer's, or nil if there is neither.
 func (p *prompt) known() *catalog.Catalog {
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams reports whether a call of method opens a stream, by the catalog, or by a name that ends
-// in _subscribe, as in Ethereum.
+// streams reports whether a call of method opens a stream, according to the catalog, or because the name ends in
+// _subscribe, as in Ethereum.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
 		if m := cat.Method(method); m != nil {
@@ -51,8 +51,8 @@ func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	return strings.HasSuffix(method, "_subscribe")
 }
 
-// complete handles Tab: it completes the method, or after a method the name of a param. It lists
-// several matches.
+// complete handles Tab: it completes the method or, after a method, the name of a param. If there are several matches,
+// it lists them.
 func (p *prompt) complete(line string, pos int) (string, int) {
 	before := line[:pos]
 	start := strings.LastIndexAny(before, " \t") + 1

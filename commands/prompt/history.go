@@ -14,11 +14,10 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// A history holds the lines typed at the prompt, and stores them in a file that only the user can
-// read. Lines that may hold a secret are not stored; lines that start with a blank are not even
-// remembered.
+// A history holds the lines typed at the prompt, and stores them in a file that only the user can read. Lines that may
+// contain a secret are not stored; lines that start with a blank are not even kept in memory.
 type history struct {
-	file string // "" means none
+	file string // "" for none
 
 	mu    sync.Mutex
 	lines []string // the oldest first
@@ -29,8 +28,7 @@ const (
 	historyBytes = 4096 // the longest stored line
 )
 
-// openHistory reads the file, if there is one. It ignores errors, since a prompt works without a
-// file.
+// openHistory reads the file, if there is one. It ignores errors, because a prompt works without a file.
 func openHistory() *history {
 	h := &history{file: xdg.StateFile("history")}
 	if h.file == "" {
@@ -52,7 +50,7 @@ func openHistory() *history {
 	return h
 }
 
-// rewrite replaces the file by the remembered lines that may be stored.
+// rewrite replaces the file with the lines that may be stored.
 func (h *history) rewrite() {
 	_ = cache.Write(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), time.Time{})
 }

@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reading lines from the keyboard and executing them.
+// This file reads lines from the keyboard and executes them.
 
-// queuedLines bounds the queued lines, as after a paste; then the keyboard is not read.
+// queuedLines bounds the queued lines, as after a paste. When it is reached, the keyboard is not read.
 const queuedLines = 1024
 
 // promptCommands are words that, alone on a line, are commands of the prompt, unless the peer has
@@ -24,12 +24,12 @@ var promptCommands = map[string]func(p *prompt) (leave bool){
 
 func leavePrompt(*prompt) bool { return true }
 
-// explainPrompt prints the possible input.
+// explainPrompt prints what can be typed.
 func explainPrompt(p *prompt) bool {
 	for _, line := range []string{
 		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
 		`{"method":...}      is sent unchanged, as is a response {"id":...,"result":...} to the peer`,
-		"Ctrl-C              cancels the latest call; Ctrl-D, exit or quit leaves",
+		"Ctrl-C              cancels the latest call; Ctrl-D, exit or quit ends the prompt",
 		"rpcx help prompt    has more; rpcx describe lists the peer's methods",
 	} {
 		p.Env.Console.Note(line)
@@ -37,8 +37,7 @@ func explainPrompt(p *prompt) bool {
 	return false
 }
 
-// listen reads the keyboard until Ctrl-D. Lines are executed one after the other, while further
-// ones are typed.
+// listen reads the keyboard until Ctrl-D. It executes lines one after another, while the user can type more.
 func (p *prompt) listen() error {
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})

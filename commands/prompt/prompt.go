@@ -1,5 +1,4 @@
-// Package prompt is rpcx connect on a terminal: a line for typing calls, with the peer's messages
-// above it.
+// Package prompt implements rpcx connect on a terminal: a line for typing calls, with the peer's messages above it.
 package prompt
 
 import (
@@ -22,7 +21,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Options configure a prompt. Catalog is that of --catalog.
+// Options configure a prompt. Catalog is the catalog of --catalog.
 type Options struct {
 	Env      *env.Env
 	Endpoint endpoint.Endpoint
@@ -31,10 +30,10 @@ type Options struct {
 	Print    *format.Pipeline
 	Deadline *env.Deadline
 	Params   options.Params
-	Catalog  *catalog.Catalog // of --catalog; may be nil
+	Catalog  *catalog.Catalog // the typer of --catalog; may be nil
 }
 
-// Run runs the prompt until the user leaves or the conversation ends.
+// Run runs the prompt until the user ends it or the conversation ends.
 func Run(o Options) error { return (&prompt{Options: o}).run() }
 
 // A prompt is a conversation on a terminal: typed lines are calls or messages, and received
@@ -47,26 +46,26 @@ type prompt struct {
 
 	completer completer
 
-	// Used only by the goroutine that reads the keyboard.
-	rest   string // the first lines of an entry of several lines
-	filled bool   // full has warned
+	// Only the goroutine that reads the keyboard uses these.
+	rest   string // the first lines of an entry with several lines
+	filled bool   // full has printed its warning
 
-	hint bool // explain has printed; used only by the goroutine that reads the pipe
+	hint bool // explain has printed its text; only the goroutine that reads the pipe uses it
 
 	mu      sync.Mutex
 	calls   []*call    // running calls, the latest last
 	fewer   *sync.Cond // signals the end of a call
-	leaving bool       // refuse further calls
-	lost    bool       // a call had no response at the end of the conversation
+	leaving bool       // reject new calls
+	lost    bool       // a call had no response when the conversation ended
 }
 
-// The prompt before a line, and before a continued line.
+// These are the prompts before a line, and before a continued line.
 const (
 	promptText = "> "
 	promptMore = "… "
 )
 
-// run shows the prompt until the user leaves or the conversation ends.
+// run shows the prompt until the user ends it or the conversation ends.
 func (p *prompt) run() (err error) {
 	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
 	p.past = openHistory()
@@ -79,7 +78,7 @@ func (p *prompt) run() (err error) {
 	p.Env.Out.Prompt.Store(p.screen)
 	defer p.Env.Console.Above(p.screen)()
 	defer p.screen.Close()
-	p.Env.Console.Note("METHOD key=value calls, a {message} is sent unchanged; Ctrl-C cancels, Ctrl-D leaves")
+	p.Env.Console.Note("METHOD key=value calls, a {message} is sent unchanged; Ctrl-C cancels, Ctrl-D ends")
 	if p.Endpoint.Demo != "" {
 		p.ask() // a peer in this process responds at once
 	}
@@ -99,8 +98,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome after the peer has ended the conversation. Calls that failed with it
-// have been reported, and decide the status.
+// ended returns the outcome after the peer has ended the conversation. Calls that failed because of that have been
+// reported, and decide the status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -147,7 +146,7 @@ func (p *prompt) leave() {
 	p.Pipe.Stop()
 }
 
-// guarded runs f and turns a panic into a Fault, since the terminal must be restored.
+// guarded runs f and turns a panic into a Fault, because the terminal must be restored.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -171,7 +170,7 @@ func (p *prompt) show() error {
 		leaving := p.leaving
 		p.mu.Unlock()
 		if leaving {
-			return nil // the user has left
+			return nil // the user has ended the prompt
 		}
 		p.Deadline.Touch()
 		if m.Event != nil {
@@ -202,7 +201,7 @@ func (p *prompt) explain(m wire.Message) {
 	p.Env.Console.Note(fmt.Sprintf(`no hook answers this request; type {"id":%s,"result":…} or {"id":%s,"error":{"code":…,"message":…}}`, id, id))
 }
 
-// failed shows an error. The prompt continues, unless nothing can be shown any more.
+// failed shows an error. The prompt continues, unless rpcx can no longer print anything.
 func (p *prompt) failed(err error) {
 	f := cmdline.Worst(err)
 	if f == nil {

@@ -15,9 +15,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// checkClient serves on LISTEN and checks the clients that connect against the
-// rules of the dialect. It ends with the command after --, else when the first
-// client has gone.
+// checkClient serves on LISTEN and checks the clients that connect against the rules of the dialect. It ends with the
+// command after -- or, without one, when the first client has disconnected.
 func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	run := r.run
 	e, command, err := o.listenArgs(ctx, r)
@@ -25,8 +24,8 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 		return err
 	}
 	if r.target.Stdout() && command == nil && o.client.Conn.Listen.File == "" {
-		f := run.Line.Usage("the report and the line that says where rpcx listens would both go to stdout")
-		f.Hint = "write one to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
+		f := run.Line.Usage("the report and the line with the listen address would both go to stdout")
+		f.Hint = "write one of them to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
 		return f
 	}
 	r.suite("rpcx validate --role client " + e.String())
@@ -82,7 +81,7 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 		return endpoint.Endpoint{}, nil, f
 	}
 	if len(o.try) > 0 || o.trust || o.intrusive {
-		return endpoint.Endpoint{}, nil, run.Line.Usage("--try, --trust-hints and --intrusive are for a server: a client is not asked")
+		return endpoint.Endpoint{}, nil, run.Line.Usage("--try, --trust-hints and --intrusive check servers; they do not apply to clients")
 	}
 	e, rest, err := request.Endpoint(ctx, run, o.client.Conn.Dialect)
 	if len(rest) == 0 {
@@ -91,15 +90,14 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 	return e, rest, err
 }
 
-// clients tells when the first client has gone.
+// clients counts the clients, and reports when the first one has disconnected.
 type clients struct {
-	untilFirst bool // serving ends then
+	untilFirst bool // called when serving ends
 	gone       chan struct{}
 	once       sync.Once
 }
 
-// wrap returns conn such that its end is noticed. A POST does not count: others
-// follow it.
+// wrap returns conn in a form that reports its end. POSTs do not count, because others follow them.
 func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	if _, post := conn.(wire.SingleExchange); post || !c.untilFirst {
 		return conn
@@ -107,8 +105,8 @@ func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	return &closeNotifier{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
 }
 
-// closeNotifier is a connection whose end is reported: the peer closes it when the
-// client has gone and its requests are answered.
+// closeNotifier is a connection that reports its end: the peer closes it when the client has disconnected and its
+// requests are answered.
 type closeNotifier struct {
 	wire.Conn
 	left func()
@@ -129,11 +127,11 @@ func (l *closeNotifier) CloseWith(code int, reason string) error {
 	return l.Conn.Close()
 }
 
-// sumClients prints how many clients there were. It returns a failure if one
-// broke a rule; that goes before err, the status of the command.
+// sumClients prints the number of clients. It returns a failure if a client broke a rule. That failure takes precedence
+// over err, the status of the command.
 func (j *peerChecker) sumClients(n int, err error) error {
 	for _, why := range j.r.whys {
-		j.run.Console.Note("left out, as " + why)
+		j.run.Console.Note("skipped because " + why)
 	}
 	var own cmdline.CommandStatus
 	switch {

@@ -20,8 +20,7 @@ import (
 	"rpcx/wire/validate/declared"
 )
 
-// declares asks the peer for its catalog and checks that against itself.
-// discovery is the method with which probes do so.
+// declares requests the peer's catalog and checks it. discovery is the method that probes use for this.
 func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	given, err := options.LoadCatalog(j.o.catalog)
 	if err != nil {
@@ -36,7 +35,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	case j.shared.Spoke():
 	case j.shared.Ended() != nil:
 		return cmp.Or(err, j.shared.Ended())
-	case unreached(err): // over HTTP the first exchange finds out
+	case unreached(err): // over HTTP, the first exchange shows this
 		return err
 	}
 	switch {
@@ -65,16 +64,15 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	return nil
 }
 
-// unreached reports whether err is about the way to the peer and not about what
-// the peer answers.
+// unreached reports whether err is about reaching the peer rather than about its response.
 func unreached(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Unreached || f.Kind == wire.Unreachable || f.Kind == wire.Auth)
 }
 
-// undescribed leaves the rules out about what the peer says of itself.
+// undescribed skips the rules about the peer's own catalog.
 func (j *peerChecker) undescribed(err error) {
-	why := "the peer does not say what it offers"
+	why := "the peer has no catalog"
 	if !errors.Is(err, wire.ErrUnsupported) {
 		why += ": " + err.Error()
 	}
@@ -85,7 +83,7 @@ func (j *peerChecker) undescribed(err error) {
 	}
 }
 
-// describe asks the peer for its catalog. It waits as long as messages come.
+// describe requests the peer's catalog. It waits as long as messages arrive.
 func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
@@ -95,7 +93,7 @@ func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
 	return c, env.Cause(cl.Ctx, err)
 }
 
-// modules finds the peer's modules, if it has any, for the probes.
+// modules determines the peer's modules, if it has any, for the probes.
 func (j *peerChecker) modules() {
 	discovery := j.endpoint.Spec().Discovery
 	if !discovery.ByModule() {
@@ -114,8 +112,7 @@ func (j *peerChecker) modules() {
 	}
 }
 
-// declaredRule reports the problems of one rule. Those of ResultFit come with the
-// results.
+// declaredRule reports the problems of one rule. The results report the problems of ResultFit.
 func (j *peerChecker) declaredRule(rule declared.Rule, all []validate.Problem) error {
 	switch {
 	case rule.Name == declared.ResultFit:

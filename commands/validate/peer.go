@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// defaultAnswerTimeout is how long an answer of the peer is awaited.
+// defaultAnswerTimeout bounds the wait for a response of the peer.
 const defaultAnswerTimeout = 5 * time.Second
 
 // A peerChecker checks a live peer against its dialect's rules and its own catalog.
@@ -39,24 +39,24 @@ type peerChecker struct {
 	record   *recorder.Recorder
 	watch    *watch
 
-	waiting  atomic.Pointer[env.Deadline] // the deadline that each message from the peer extends
-	catalog  *catalog.Catalog             // the peer's; nil means it has none
+	waiting  atomic.Pointer[env.Deadline] // the deadline, which each message from the peer extends
+	catalog  *catalog.Catalog             // the peer's catalog, or nil
 	declared *declared.Checker            // of catalog
-	calls    []call                       // the methods to call: see tries
-	unasked  error                        // why a probe could not be made; nil means all could
+	calls    []call                       // the methods to call, see tries
+	unasked  error                        // the reason why a probe could not be made, or nil
 
 	conv   *session.Direct                         // the conversation that checks share
 	shared *probes.Conn                            // its connection
-	facts  map[string][]map[string]json.RawMessage // by probes.Probe.For, the variables of each time that a probe is made
+	facts  map[string][]map[string]json.RawMessage // the variables of each time that a probe is made, by probes.Probe.For
 }
 
-// live checks the peer that the command line names: what it sends against its
-// dialect's rules, its answers to probes, and its results against its catalog.
+// live checks the peer that the command line names: its messages with its dialect's rules, its responses to probes, and
+// its results with its catalog.
 func (o *validateOptions) live(ctx context.Context, r *outcome, args []string) error {
 	if len(args) > 1 {
-		return r.run.Line.Usage("one peer is checked at a time, not %d", len(args))
+		return r.run.Line.Usage("validate checks one peer at a time, not %d", len(args))
 	}
-	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0) // --idle is each probe's
+	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0) // --idle limits each probe
 	defer cl.Stop()
 	j, err := o.newPeerChecker(cl.Ctx, r)
 	if err != nil {
@@ -72,8 +72,8 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 		return nil, err
 	}
 	if e.Socket != "" {
-		f := r.run.Line.Usage("%s is connected already: its peer is checked on connections of this command's own", e)
-		f.Hint = "name the peer itself"
+		f := r.run.Line.Usage("%s is already connected, but checking its peer needs new connections", e)
+		f.Hint = "name the endpoint of the peer instead"
 		return nil, f
 	}
 	r.suite("rpcx validate " + e.String())
@@ -112,7 +112,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 	return j, j.tapeOf(e.String())
 }
 
-// all makes all checks, first those that share a connection.
+// all makes all checks, starting with those that share a connection.
 func (j *peerChecker) all(ctx context.Context) error {
 	set, err := probes.For(j.endpoint.Dialect)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 	return errors.Join(err, j.watch.end(context.WithoutCancel(ctx), j))
 }
 
-// known returns an error for a name that no rule and no probe has.
+// known returns an error for a name that is neither a rule nor a probe.
 func (j *peerChecker) known(set []probes.Probe) error {
 	var names []string
 	for _, p := range set {
@@ -163,7 +163,7 @@ func (j *peerChecker) shares(ctx context.Context, set *probes.Set) error {
 	return j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
 }
 
-// open connects and greets. end says goodbye and closes.
+// open connects and makes the handshake. end sends the closing messages and closes the connection.
 func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped()
 	last := j.conv
@@ -172,7 +172,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 		return err
 	})
 	if err != nil {
-		j.conv = last // which the first end closes
+		j.conv = last // the first end closes it
 		done()
 		return nil, err
 	}
@@ -180,8 +180,8 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 	return sync.OnceFunc(func() { _ = j.conv.Close(); done() }), nil
 }
 
-// wrapped returns the options of a connection that probes use, too. got returns
-// that connection, once it is open; done ends its recording.
+// wrapped returns the options of a connection that probes also use. got returns that connection once it is open. done
+// ends its recording.
 func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
 	shown := so.Tap
@@ -205,7 +205,7 @@ func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, do
 	return so, func() *probes.Conn { return c }, done
 }
 
-// dial opens a further connection, for a probe.
+// dial opens another connection for a probe.
 func (j *peerChecker) dial(ctx context.Context, greeted bool) (*probes.Conn, func(), error) {
 	so, got, done := j.wrapped()
 	if greeted {

@@ -39,20 +39,20 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 	return nil
 }
 
-// leftOut reports whether a probe must not be made, and reports it as skipped.
+// leftOut reports whether a probe must not be made, and if so, reports it as skipped.
 func (j *peerChecker) leftOut(p *probes.Probe) bool {
 	why := ""
 	switch {
 	case slices.Contains(j.o.disable, p.Name):
 		why = "--disable"
 	case (p.Own || p.Bare) && j.endpoint.Reversed == endpoint.Accept:
-		why = "it needs a connection of its own, and the peer connects to us"
+		why = "it needs a new connection, but the peer connects to rpcx"
 	case p.Intrusive != "" && !j.o.intrusive:
 		why = p.Intrusive + " (--intrusive)"
 	case p.For == "try" && len(j.each(p)) == 0:
-		why = "it is made for the methods of --try METHOD"
+		why = "it needs a method of --try METHOD"
 	case len(j.each(p)) == 0:
-		why = "the peer does not say that it has a " + p.For
+		why = "the peer does not declare a " + p.For
 	}
 	if why == "" {
 		return false
@@ -95,7 +95,7 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 		j.r.skip(c, res.Skipped)
 		return nil
 	case res.Error != nil:
-		c.Error = fmt.Sprintf("%s could not be asked: %v", p.Name, res.Error)
+		c.Error = fmt.Sprintf("could not make the probe %s: %v", p.Name, res.Error)
 		j.run.Console.Warn(c.Error)
 		if j.unasked == nil {
 			j.unasked = res.Error
@@ -109,12 +109,12 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 	return j.r.check(c)
 }
 
-// skip reports a check as left out.
+// skip reports a check as skipped.
 func (j *peerChecker) skip(name, why string) {
 	j.r.skip(report.Case{Name: name, Class: j.endpoint.Dialect}, why)
 }
 
-// maxShown bounds, in bytes, what a problem shows of a message.
+// maxShown bounds the part of a message that a problem shows, in bytes.
 const maxShown = 400
 
 // brief returns a message on one line, shortened.
@@ -122,14 +122,14 @@ func brief(msg []byte) string {
 	return format.Cut(format.CleanLine(string(msg)), maxShown)
 }
 
-// sum prints how many checks there were and which were left out. It returns err,
-// which kept checks from being made, and a failure if one has failed.
+// sum prints the number of checks, and the skipped ones. It returns err, which prevented checks, and a failure if a
+// check failed.
 func (j *peerChecker) sum(err error) error {
 	if err != nil {
 		j.r.add(report.Case{Name: "the peer is checked", Class: j.endpoint.Dialect, Error: err.Error()})
 	}
 	for _, why := range j.r.whys {
-		j.run.Console.Note("left out, as " + why + ": " + strings.Join(j.r.names[why], ", "))
+		j.run.Console.Note("skipped because " + why + ": " + strings.Join(j.r.names[why], ", "))
 	}
 	if err == nil {
 		err = j.unasked

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/validate"
 )
 
-// place returns the place of a problem in words.
+// place describes the place of a problem in words.
 func place(p *validate.Problem) string {
 	var words []string
 	if p.Line > 0 {
@@ -38,7 +38,7 @@ func place(p *validate.Problem) string {
 	return strings.Join(words, ", ")
 }
 
-// sentence returns a problem in words, without its source.
+// sentence describes a problem in words, without its source.
 func sentence(p *validate.Problem) string {
 	s := p.Message
 	if place := place(p); place != "" {
@@ -66,9 +66,9 @@ type outcome struct {
 	target report.Target
 	strict bool // a broken SHOULD makes the check fail
 	suites []report.Suite
-	count  struct{ all, failed, warned, skipped, broken int } // checks of a live peer; broken: that could not be made
-	whys   []string                                           // why checks were left out
-	names  map[string][]string                                // which checks, by reason
+	count  struct{ all, failed, warned, skipped, broken int } // the number of checks of a live peer; broken counts those that could not be made
+	whys   []string                                           // the reasons why checks were skipped
+	names  map[string][]string                                // the skipped checks, by reason
 }
 
 // suite begins a group of cases in the report.
@@ -84,11 +84,11 @@ func (r *outcome) add(c report.Case) {
 	}
 }
 
-// warns reports whether what breaks a rule of that level is only a warning.
+// warns reports whether breaking a rule of that level is only a warning.
 func (r *outcome) warns(l validate.Level) bool { return l == validate.Should && !r.strict }
 
-// print writes a problem to stdout, unless the report goes there: as a line of
-// JSON, on a terminal in words.
+// print writes a problem to stdout as a line of JSON, or in words on a terminal. It prints nothing if the report goes
+// to stdout.
 func (r *outcome) print(p *validate.Problem) error {
 	if r.target.Stdout() {
 		return nil
@@ -100,8 +100,7 @@ func (r *outcome) print(p *validate.Problem) error {
 	return cmdline.Print(os.Stdout, text+"\n")
 }
 
-// into adds a problem to a case of the report: as a failure, or if it is a
-// warning, as output of the case.
+// into adds a problem to a case of the report, as a failure or, if it is a warning, as output of the case.
 func (r *outcome) into(c *report.Case, p *validate.Problem) {
 	switch {
 	case !r.target.Wanted():
@@ -112,8 +111,8 @@ func (r *outcome) into(c *report.Case, p *validate.Problem) {
 	}
 }
 
-// check reports the problems of a check, which is a case of the report; without
-// problems it has passed. Either all of them are warnings or none is.
+// check reports the problems of a check, which is a case of the report. Without problems, the check has passed. Either
+// all of them are warnings, or all are failures.
 func (r *outcome) check(c report.Case, all ...validate.Problem) error {
 	if c.Error != "" {
 		r.count.broken++
@@ -138,7 +137,7 @@ func (r *outcome) check(c report.Case, all ...validate.Problem) error {
 	return nil
 }
 
-// skip reports a check as left out.
+// skip reports a check as skipped.
 func (r *outcome) skip(c report.Case, why string) {
 	r.count.skipped++
 	r.leaveOut(c.Name, why)
@@ -146,7 +145,7 @@ func (r *outcome) skip(c report.Case, why string) {
 	r.add(c)
 }
 
-// leaveOut keeps the name of what was left out, for the end.
+// leaveOut stores the name of a skipped check for the summary.
 func (r *outcome) leaveOut(name, why string) {
 	if r.names[why] == nil {
 		r.whys = append(r.whys, why)
@@ -154,17 +153,16 @@ func (r *outcome) leaveOut(name, why string) {
 	r.names[why] = append(r.names[why], name)
 }
 
-// verdict prints the result of the checks of a peer, with what was counted of
-// each kind, where they have passed. early says that not all checks could be made,
-// for a reason that is reported elsewhere. Otherwise verdict returns the failure:
-// nothing that was checked is not success.
+// If the checks of a peer have passed, verdict prints their result, with the counts. early reports that some checks
+// could not be made, for a reason that is reported elsewhere. Otherwise verdict returns the failure. It is also a
+// failure if nothing was checked.
 func (r *outcome) verdict(peer, checks string, early bool) error {
 	text := peer + ": " + checks
 	if r.count.warned > 0 {
 		text += ", " + count(r.count.warned, "warning")
 	}
 	if r.count.skipped > 0 {
-		text += fmt.Sprintf(", %d left out", r.count.skipped)
+		text += fmt.Sprintf(", %d skipped", r.count.skipped)
 	}
 	if r.count.broken > 0 {
 		text += fmt.Sprintf(", %d not possible", r.count.broken)
@@ -184,8 +182,7 @@ func (r *outcome) verdict(peer, checks string, early bool) error {
 	return nil
 }
 
-// write writes the report. It returns verdict, with the error of writing if
-// there was one.
+// write writes the report. It returns verdict, joined with the error of writing, if any.
 func (r *outcome) write(verdict error) error {
 	return errors.Join(verdict, r.target.Write(os.Stdout, r.suites))
 }

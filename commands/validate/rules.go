@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// list prints the rules of the named dialects, or of all: as lines of JSON, on
-// a terminal in words.
+// list prints the rules of the named dialects, or of all, as lines of JSON or, on a terminal, in words.
 func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	if name := o.client.Conn.Dialect; name != "" {
 		dialects = append(dialects, name)
@@ -49,8 +48,7 @@ func (o *validateOptions) list(run *env.Env, dialects []string) error {
 	return nil
 }
 
-// ruleLine returns a rule as --rules prints it. probe says that the peer is
-// asked about it.
+// ruleLine returns a rule as --rules prints it. probe marks the rules of probes.
 func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	if run.Stdout.Terminal {
 		return fmt.Sprintf("%-10s %-6s %-24s %s (%s, %s)", dialect, r.Level, r.Name, r.Sentence, r.Page, r.Section)
@@ -67,8 +65,7 @@ func ruleLine(run *env.Env, dialect string, r rules.Rule, probe bool) string {
 	return string(l.End())
 }
 
-// knownRules returns an error for a name that is a rule of none of the
-// dialects.
+// knownRules returns an error for a name that is not a rule of any of the dialects.
 func knownRules(names, dialects []string) error {
 	var all []string
 	for _, d := range dialects {
@@ -91,8 +88,7 @@ func namesOf(set *rules.Set) (names []string) {
 	return names
 }
 
-// known returns fault, with the nearest name, for the first of names that is none
-// of all.
+// known returns fault, with the nearest name, for the first of names that is not in all.
 func known(names, all []string, fault func(name string) *wire.Fault) error {
 	for _, name := range names {
 		if slices.Contains(all, name) {
@@ -107,15 +103,15 @@ func known(names, all []string, fault func(name string) *wire.Fault) error {
 	return nil
 }
 
-// maxOfRule bounds the problems of a rule that are reported.
+// maxOfRule bounds the reported problems of a rule.
 const maxOfRule = 20
 
 // A ruleCheck checks a conversation against the rules of its dialect.
 type ruleCheck struct {
 	*rules.Checker
 	set      *rules.Set
-	disabled []string       // those of --disable that are in the set; the others are probes, or rules of another dialect
-	many     map[string]int // how many problems each rule has
+	disabled []string       // the names of --disable that are in the set; the others are probes, or rules of another dialect
+	many     map[string]int // the number of problems of each rule
 }
 
 func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, error) {
@@ -127,12 +123,12 @@ func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, e
 	}
 	var err error
 	c.Checker, err = rules.New(set, rules.Options{Disable: c.disabled, Broken: func(rule, reason string) {
-		run.Verbose("the rule " + rule + " cannot be held against a message: " + reason)
+		run.Verbose("the rule " + rule + " cannot be applied to a message: " + reason)
 	}})
 	return c, err
 }
 
-// counts counts a problem, and reports whether it is one of the first of its rule.
+// counts counts a problem, and reports whether it is among the first of its rule.
 func (c *ruleCheck) counts(p *validate.Problem) bool {
 	c.many[p.Rule]++
 	return c.many[p.Rule] <= maxOfRule

@@ -30,7 +30,7 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 		ok, err := o.tape(ctx, r, file)
 		if err != nil && r.target.Wanted() && len(files) > 1 && wire.AsFault(err).Kind == wire.Usage {
 			r.add(report.Case{Name: file, Error: err.Error()})
-			broken = errors.Join(broken, err) // it is in the report; the other tapes are still checked
+			broken = errors.Join(broken, err) // the report has it; the other tapes are still checked
 			continue
 		}
 		if err != nil && wire.AsFault(err).Kind == wire.Expectation { // nothing checked
@@ -53,13 +53,12 @@ func sumTapes(bad []string, all int) error {
 	case len(bad) == 0:
 		return nil
 	case all == 1:
-		return wire.NewFault(wire.Expectation, bad[0]+" does not keep the rules of its dialect", nil)
+		return wire.NewFault(wire.Expectation, bad[0]+" breaks rules of its dialect", nil)
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes do not keep the rules of their dialect: %s", len(bad), all, strings.Join(bad, ", ")), nil)
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes break rules of their dialect: %s", len(bad), all, strings.Join(bad, ", ")), nil)
 }
 
-// tape checks one tape against the rules of its dialect, and reports whether it
-// keeps them.
+// tape checks one tape against the rules of its dialect, and reports whether it passes.
 func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bool, error) {
 	r.suite("rpcx validate " + file)
 	in, name, err := input(ctx, file)
@@ -108,17 +107,16 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	return t.failed == 0 && t.cut == 0, t.sum()
 }
 
-// nothingChecked returns the failure of a tape on which nothing was checked.
+// nothingChecked returns the failure for a tape without anything to check.
 func nothingChecked(name, why string) error {
 	return wire.NewFault(wire.Expectation, name+": nothing checked: "+why, nil)
 }
 
-// openTape reads the header of a tape. For a file that is not a tape the error
-// suggests the other checks.
+// openTape reads the header of a tape. If the file is not a tape, the error suggests the other checks.
 func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 	lines, err := tape.NewReader(in, name)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
-		f.Hint = "a catalog is compared with --against OLD, values are checked with --schema FILE"
+		f.Hint = "use --against OLD to compare catalogs, or --schema FILE to check values"
 		if strings.ContainsAny(file, " :") {
 			f.Hint = ""
 		}
@@ -133,11 +131,11 @@ type tapeCheck struct {
 	r        *outcome
 	name     string
 	cases    map[string]*report.Case // by rule
-	messages int                     // that were checked
-	judged   string                  // the side whose problems are reported: "client" or "server"; "" means both
-	cut      int                     // the line inside which the tape ends; 0 means none
-	failed   int                     // problems that make the check fail
-	warned   int                     // and the others
+	messages int                     // the number of checked messages
+	judged   string                  // the side whose problems are reported, "client" or "server"; "" means both
+	cut      int                     // the line inside which the tape ends, or 0
+	failed   int                     // the number of problems that make the check fail
+	warned   int                     // the number of other problems
 }
 
 // all checks every line.
@@ -192,8 +190,7 @@ func (t *tapeCheck) tell(found []validate.Problem) error {
 	return nil
 }
 
-// report adds the cases to the report: one for each rule, and those that are
-// disabled as skipped.
+// report adds the cases to the report, one for each rule. Disabled rules are skipped cases.
 func (t *tapeCheck) report() {
 	for _, rule := range t.set.Rules {
 		c := t.cases[rule.Name]
@@ -213,10 +210,10 @@ func (t *tapeCheck) report() {
 	}
 }
 
-// noMessage is why nothing is checked on a tape without messages.
-const noMessage = "there is no message on the tape"
+// noMessage is the reason for a tape without messages.
+const noMessage = "the tape has no messages"
 
-// sum prints how many messages were checked against how many rules.
+// sum prints how many messages and how many rules were checked.
 func (t *tapeCheck) sum() error {
 	if t.messages == 0 {
 		return nothingChecked(t.name, noMessage)
@@ -233,7 +230,7 @@ func (t *tapeCheck) sum() error {
 		words = append(words, count(t.warned, "warning"))
 	}
 	if t.cut > 0 {
-		words = append(words, "cut in its last line")
+		words = append(words, "cut off in its last line")
 	}
 	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "all kept"))
 	return nil

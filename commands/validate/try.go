@@ -18,11 +18,11 @@ import (
 	"rpcx/wire/validate/declared"
 )
 
-// A call is a method to call, whose results are checked against its schema.
+// A call is a method to call, with a schema to check its results.
 type call struct {
 	typed  string          // as the user typed it
-	params json.RawMessage // nil means an example is made from the schema
-	hinted bool            // the user did not name it; its hints say that it only reads
+	params json.RawMessage // nil means that the schema provides an example
+	hinted bool            // the user did not name it, but its hints declare it read-only
 }
 
 // given returns the calls of --try.
@@ -46,7 +46,7 @@ func (o *validateOptions) given() (all []call, err error) {
 	return all, nil
 }
 
-// tries calls the methods that may be called.
+// tries calls the methods that rpcx may call.
 func (j *peerChecker) tries(ctx context.Context) error {
 	spec := j.endpoint.Spec()
 	named := len(j.calls)
@@ -74,18 +74,17 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		}
 	}
 	if named == 0 && len(j.calls) == 0 {
-		j.skip(declared.ResultFit, "nothing may be called (--try METHOD, --trust-hints)")
+		j.skip(declared.ResultFit, "no method may be called (--try METHOD, --trust-hints)")
 	}
 	return nil
 }
 
-// hasClass reports whether the peer offers a class of that name.
+// hasClass reports whether the peer has a class of that name.
 func (j *peerChecker) hasClass(name string) bool {
 	return j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == name })
 }
 
-// hinted adds the methods that only read, if the user's own catalog says so, or
-// if the peer is trusted to.
+// hinted adds read-only methods, as declared by the user's own catalog or, if it is trusted, by the peer.
 func (j *peerChecker) hinted() {
 	if j.catalog == nil {
 		return
@@ -96,17 +95,17 @@ func (j *peerChecker) hinted() {
 			continue
 		}
 		if j.o.catalog == "" && !j.o.trust {
-			j.skip(declared.ResultFit+" "+m.Name, "only the peer says that it only reads (--trust-hints)")
+			j.skip(declared.ResultFit+" "+m.Name, "only the peer declares it read-only (--trust-hints)")
 			continue
 		}
 		j.calls = append(j.calls, call{typed: m.Name, hinted: true})
 	}
 }
 
-// readHints are the hints that say that a method only reads.
+// readHints lists the hints that declare a method read-only.
 var readHints = []string{"readOnly", "readOnlyHint", "read_only", "safe"}
 
-// readOnly reports whether a method is said to only read.
+// readOnly reports whether a method is declared read-only.
 func readOnly(m *catalog.Method) bool {
 	for _, hint := range readHints {
 		if string(scan.Get(m.Hints, hint)) == "true" {
@@ -116,8 +115,8 @@ func readOnly(m *catalog.Method) bool {
 	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
 }
 
-// try calls a method and checks its results against its schema. An error that
-// the peer answers is a problem only if the user gave the params.
+// try calls a method and checks its results with its schema. If the peer returns an error, that is a problem only if
+// the user gave the params.
 func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
 	kind := dialect.Call
@@ -134,12 +133,12 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &rpc) && c.params == nil:
-		j.skip(test.Name, "it fails with params that were made of its schema: "+rpc.Error())
+		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
 		return nil
 	case err != nil:
-		return j.r.check(test, j.unfit(method, "What --try names answers. But "+err.Error(), params))
+		return j.r.check(test, j.unfit(method, "a method of --try must succeed; "+err.Error(), params))
 	case checked == 0:
-		j.skip(test.Name, "nothing is said of what it returns")
+		j.skip(test.Name, "the catalog does not describe its result")
 		return nil
 	}
 	if found := j.declared.Found(); len(found) > 0 {
@@ -156,12 +155,11 @@ func (j *peerChecker) unfit(method, message string, params json.RawMessage) vali
 	}
 }
 
-// maxItems bounds the items of a stream that are checked, since they may come
-// slowly.
+// maxItems bounds the items of a stream to check, because they may arrive slowly.
 const maxItems = 3
 
-// results makes a call and checks each result against its schema. It returns
-// how many had a schema. A stream is read until nothing comes for a while.
+// results makes a call and checks each result with its schema. It returns how many results had a schema. It reads a
+// stream until no message arrives for a while.
 func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
 	cl := env.NewDeadline(ctx, 0, j.patience)
 	defer cl.Stop()
@@ -195,7 +193,7 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 	return checked, nil
 }
 
-// event returns what a message says; the error is its, too.
+// event returns the event of a message. The error is also part of the message.
 func (j *peerChecker) event(m wire.Message) (wire.Event, error) {
 	ev, err := dialect.EventOf(j.conv, m)
 	if err == nil && ev.Kind == wire.Failure {

@@ -1,19 +1,18 @@
-// Package validate is rpcx validate. It checks values against a schema, tapes
-// and live peers against the rules of their dialect, a peer's results and
-// catalog against what it declares, and a catalog against an older one.
+// Package validate implements rpcx validate. It checks values with a schema, tapes and live peers with the rules of
+// their dialect, a peer's results and catalog with its own declarations, and a catalog with an older one.
 //
-//	validate.go   the command: its flags, and which of the checks an argument asks for
-//	problem.go    problems, on stdout and in reports
+//	validate.go has the command: its flags, and the kind of check for an argument
+//	problem.go prints problems, on stdout and in reports
 //	values.go     --schema
 //	versions.go   --against
-//	peer.go       a live peer: its connections
-//	probe.go      the probes that are made
-//	declared.go   its catalog
-//	try.go        methods that are called
-//	client.go     --role client: we are the server
-//	watch.go      the messages that pass, against the rules
-//	tapes.go      tapes, against the same rules
-//	rules.go      --rules: the list of rules
+//	peer.go makes the connections to a live peer
+//	probe.go makes the probes
+//	declared.go checks the peer's catalog
+//	try.go calls methods
+//	client.go implements --role client: rpcx is the server
+//	watch.go checks passing messages with the rules
+//	tapes.go checks tapes with the same rules
+//	rules.go implements --rules, the list of rules
 package validate
 
 import (
@@ -38,7 +37,7 @@ type validateOptions struct {
 	allow   string
 	report  report.Target
 
-	// Of tapes and live peers.
+	// These flags are for tapes and live peers.
 
 	rules     bool
 	role      string
@@ -51,7 +50,7 @@ type validateOptions struct {
 	intrusive bool
 }
 
-// The groups of flags.
+// These are the groups of flags.
 const (
 	groupValues   = "Values"
 	groupPeer     = "Tapes and live peers"
@@ -67,13 +66,13 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG|ENDPOINT",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Check that a server keeps the rules of its dialect", Command: "rpcx validate demo:orders"},
-			{Says: "What a tape breaks of the rules of its dialect; a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
+			{Says: "Check that a server follows the rules of its dialect", Command: "rpcx validate demo:orders"},
+			{Says: "Check a tape, and write a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
 			{Says: "Check a client, with rpcx as its server", Command: "rpcx validate --role client tcp://127.0.0.1:0 --on 'add=jq:add' -- ./client-test"},
-			{Says: "Each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
-			{Says: "What a method returns, against what a catalog says that it returns", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
-			{Says: "A golden file: what is offered now, and ever after", Command: "rpcx describe demo:orders > api.json"},
-			{Says: "Check that a server still has what older programs need", Command: "rpcx validate demo:orders --against api.json"},
+			{Says: "Check each line of a file with a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
+			{Says: "Check the result of a method with a catalog", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
+			{Says: "Store the catalog as a reference, to find later changes", Command: "rpcx describe demo:orders > api.json"},
+			{Says: "Check that a server still supports older programs", Command: "rpcx validate demo:orders --against api.json"},
 		}},
 		Flags:  o.flags(run),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
@@ -105,24 +104,24 @@ Each finding is a line on stdout; if anything fails, the status is 4.`
 
 func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
+		cmdline.Text(groupValues, "schema", "", "check values with the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
 		cmdline.Enum(groupValues, "draft", "the draft of a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
-		cmdline.List(groupValues, "schema-map", "", "a $ref to `URL=PATH` leads to a local copy: a file, or a directory if URL is what its addresses begin with", &o.copies),
-		cmdline.Text(groupVersions, "against", "", "compare with an older one: `CATALOG`, a catalog, OpenRPC document, result of tools/list, or an endpoint", &o.against),
+		cmdline.List(groupValues, "schema-map", "", "read a local copy for $refs to a URL: `URL=PATH`, a file, or a directory for all URLs with that prefix", &o.copies),
+		cmdline.Text(groupVersions, "against", "", "compare with an older `CATALOG`: a catalog, an OpenRPC document, a result of tools/list, or an endpoint", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (all)", &o.rules),
-		cmdline.Enum(groupPeer, "role", "`server|client`: which side to check; with client rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),
+		cmdline.Enum(groupPeer, "role", "`server|client`: the side to check; with client, rpcx is the server, and ENDPOINT is a LISTEN (server)", &o.role, []string{"server", "client"}),
 		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, in dialects with eval)", &o.runtime),
 		cmdline.List(groupPeer, "try", "", "call `METHOD[=PARAMS]`, also with bad params, and check its result with its schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
 		cmdline.Text(groupPeer, "catalog", "", "use the catalog in `FILE` as the peer's; call its read-only methods", &o.catalog),
 		cmdline.List(groupPeer, "disable", "", "skip the rule or probe `NAME`", &o.disable),
-		cmdline.Bool(groupPeer, "strict", "", "a broken SHOULD, or what a schema leaves unchecked, is a failure", &o.strict),
-		cmdline.Bool(groupPeer, "intrusive", "", "also run probes that may disconnect or exhaust others", &o.intrusive),
+		cmdline.Bool(groupPeer, "strict", "", "also fail for a broken SHOULD, and for values that a schema cannot check completely", &o.strict),
+		cmdline.Bool(groupPeer, "intrusive", "", "also run probes that may disconnect or exhaust other clients", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
-	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for an answer of a live peer (5s)")...)
+	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for a response of a live peer (5s)")...)
 }
 
 func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
@@ -144,8 +143,8 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 	case o.against != "":
 		return o.versions(ctx, r, args)
 	case len(args) == 0:
-		f := run.Line.Usage("it is not said what is to be checked")
-		f.Hint = "ENDPOINT or TAPE is held against its dialect's rules, --schema FILE holds values against a schema, ENDPOINT --against FILE compares catalogs"
+		f := run.Line.Usage("nothing to check was given")
+		f.Hint = "give ENDPOINT or TAPE to check the rules of its dialect, --schema FILE to check values, or ENDPOINT --against FILE to compare catalogs"
 		return f
 	case o.role == "client":
 		return o.checkClient(ctx, r)
@@ -155,7 +154,7 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 	return o.tapes(ctx, r, args)
 }
 
-// contradiction returns what is wrong with flags that do not go together, or "" if nothing is.
+// contradiction returns the reason why the given flags cannot be combined, or "" if they can.
 func (o *validateOptions) contradiction() string {
 	client := o.role == "client"
 	for _, wrong := range []struct {
@@ -163,11 +162,11 @@ func (o *validateOptions) contradiction() string {
 		text string
 	}{
 		{o.schema != "" && o.against != "", "--schema is for values and --against for catalogs: give one of them"},
-		{o.schema == "" && (o.formats || o.draft != "" || len(o.copies) > 0), "--formats, --draft and --schema-map go with --schema"},
+		{o.schema == "" && (o.formats || o.draft != "" || len(o.copies) > 0), "--formats, --draft and --schema-map need --schema"},
 		{o.against == "" && o.allow != "", "--allow needs --against"},
 		{o.runtime != "" && !client, "--runtime needs --role client"},
-		{client && (o.schema != "" || o.against != "" || o.rules), "--role client is about a live client: --schema, --against and --rules do not go with it"},
-		{o.rules && (o.schema != "" || o.against != ""), "--rules only lists the rules: --schema and --against do not go with it"},
+		{client && (o.schema != "" || o.against != "" || o.rules), "--role client checks a live client; it cannot be combined with --schema, --against and --rules"},
+		{o.rules && (o.schema != "" || o.against != ""), "--rules only lists the rules; it cannot be combined with --schema and --against"},
 	} {
 		if wrong.is {
 			return wrong.text

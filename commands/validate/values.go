@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/validate/values"
 )
 
-// tally counts values, those that do not fit, and those of which a part could not
-// be checked, the first for the reason why.
+// tally counts values: all, those that do not match, and those that could be checked only in part, with the first
+// reason.
 type tally struct {
 	all, wrong, open int
 	why              string
@@ -43,7 +43,7 @@ func (t *tally) add(u tally) {
 	t.all, t.wrong, t.open, t.why = t.all+u.all, t.wrong+u.wrong, t.open+u.open, cmp.Or(t.why, u.why)
 }
 
-// skipped says how many values were checked only in part, and why; "" if none was.
+// skipped returns how many values were checked only in part, and why, or "" if all were checked.
 func (t *tally) skipped() string {
 	if t.open == 0 {
 		return ""
@@ -51,8 +51,7 @@ func (t *tally) skipped() string {
 	return fmt.Sprintf("%d of %s checked only in part: %s", t.open, count(t.all, "value"), t.why)
 }
 
-// values checks the values in the files against the schema; without files,
-// those on stdin.
+// values checks the values in the files with the schema. Without files it checks stdin.
 func (o *validateOptions) values(ctx context.Context, r *outcome, files []string) error {
 	copies, err := values.Copies(o.copies)
 	if err != nil {
@@ -73,7 +72,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	for _, file := range files {
 		err := r.valuesOf(cl.Ctx, c, file, &total)
 		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
-			broken = errors.Join(broken, err) // it is in the report; the other files are still checked
+			broken = errors.Join(broken, err) // the report has it; the other files are still checked
 			continue
 		}
 		if err != nil {
@@ -127,7 +126,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 	return f, file, nil
 }
 
-// sumValues prints how many values there were and how many do not fit.
+// sumValues prints the number of values, and of those that do not match.
 func (r *outcome) sumValues(t tally, files int, schema string) error {
 	of := count(t.all, "value")
 	if files > 1 {
@@ -139,17 +138,17 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	}
 	switch {
 	case t.all == 0:
-		return wire.NewFault(wire.Expectation, "there was no value to hold against "+schema, nil)
+		return wire.NewFault(wire.Expectation, "there was no value to check with "+schema, nil)
 	case t.wrong == 0 && t.open > 0 && r.strict:
 		return wire.NewFault(wire.Expectation, t.skipped(), nil)
 	case t.wrong == 0 && t.open > 0:
-		r.run.Console.Note(of + ", none of which is known not to fit " + schema + "; " + t.skipped())
+		r.run.Console.Note(of + ", none of which is known not to match " + schema + "; " + t.skipped())
 	case t.wrong == 0 && t.all == 1:
 		r.run.Console.Note(of + ", which fits " + schema)
 	case t.wrong == 0:
-		r.run.Console.Note(of + ", which all fit " + schema)
+		r.run.Console.Note(of + ", which all match " + schema)
 	default:
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s %s not fit %s", t.wrong, of, do, schema), nil)
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s %s not match %s", t.wrong, of, do, schema), nil)
 	}
 	return nil
 }

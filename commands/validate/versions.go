@@ -32,7 +32,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	if err != nil {
 		return err
 	}
-	if now.Dialect == "" || before.Dialect == "" { // a catalog need not name its dialect
+	if now.Dialect == "" || before.Dialect == "" { // a catalog may omit its dialect
 		now.Dialect, before.Dialect = "", ""
 	}
 	found, err := versions.Compare(before, now)
@@ -60,8 +60,8 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	return r.write(r.sumVersions(found, breaking, name, o.against))
 }
 
-// methodCases are the cases of a report about two catalogs: one for each
-// method, the first for what belongs to no method.
+// methodCases returns the cases of a report about two catalogs. The first is about the whole catalog, and each of the
+// others about one method.
 type methodCases struct {
 	class string
 	named map[string]*report.Case
@@ -77,7 +77,7 @@ func casesOf(source string, c *catalog.Catalog) *methodCases {
 	return m
 }
 
-// of returns the case of a method, also of one that is gone.
+// of returns the case of a method, even if the method was removed.
 func (m *methodCases) of(method string) *report.Case {
 	c := m.named[method]
 	if c == nil {
@@ -88,7 +88,7 @@ func (m *methodCases) of(method string) *report.Case {
 	return c
 }
 
-// sumVersions prints how many differences of each class there are.
+// sumVersions prints the number of differences of each class.
 func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, against string) error {
 	var words []string
 	for _, class := range versions.Classes {
@@ -108,7 +108,7 @@ func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, again
 		r.run.Console.Note(now + " does not differ from " + against)
 	case breaking > 0:
 		f := wire.NewFault(wire.Expectation, text, nil)
-		f.Hint = "--allow breaking prints the differences and does not fail"
+		f.Hint = "--allow breaking prints the differences without failing"
 		return f
 	default:
 		r.run.Console.Note(text)
@@ -134,8 +134,7 @@ func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (
 	return c, e.String(), err
 }
 
-// isPeer reports whether an argument names a peer: a name with @, or something
-// with a transport, unless a file has that name.
+// isPeer reports whether an argument names a peer: it begins with @ or has a transport, and is not the name of a file.
 func isPeer(arg string) bool {
 	if strings.HasPrefix(arg, "@") {
 		return true
@@ -146,8 +145,7 @@ func isPeer(arg string) bool {
 	return strings.Contains(arg, ":")
 }
 
-// loadCatalog reads from a file a catalog, an OpenRPC document, or the result of MCP's
-// tools/list.
+// loadCatalog reads a file that is a catalog, an OpenRPC document, or the result of MCP's tools/list.
 func loadCatalog(file string) (*catalog.Catalog, error) {
 	b, err := userfile.Read(file)
 	b = userfile.Unmarked(b)
@@ -174,7 +172,7 @@ func loadCatalog(file string) (*catalog.Catalog, error) {
 	return c, err
 }
 
-// ofTools returns the catalog of the tools that MCP's tools/list has.
+// ofTools returns the catalog of the tools in a result of MCP's tools/list.
 func ofTools(tools []byte) *catalog.Catalog {
 	c := &catalog.Catalog{Dialect: "mcp"}
 	for tool := range scan.Elements(tools) {

@@ -15,25 +15,23 @@ import (
 	"rpcx/wire/validate/rules"
 )
 
-// A watch checks a live conversation against the rules of the dialect. It is given the
-// tape of the conversation, line by line as that is recorded, so that a live peer and
-// its tape are judged alike.
+// A watch checks a live conversation against the rules of the dialect. It reads the tape of the conversation line by
+// line during recording, so that rpcx judges a live peer and its tape in the same way.
 type watch struct {
 	judged string // the side whose violations are reported: "client" or "server"
 
 	mu      sync.Mutex
-	check   *ruleCheck // nil means the dialect has no rules
-	number  int        // of the latest message
+	check   *ruleCheck // nil if the dialect has no rules
+	number  int        // the number of the latest message
 	clients int        // connections
-	heard   bool       // the side that is judged sent something
+	heard   bool       // the side to check has sent something
 	line    tape.Line
-	header  bool               // it has passed
+	header  bool               // the number of checked messages
 	found   []validate.Problem // the first problems of each rule
 	err     error
 }
 
-// newWatch returns a watch. For a dialect without rules it checks nothing, and
-// says so.
+// newWatch returns a watch. If the dialect has no rules, it prints a note and checks nothing.
 func newWatch(j *peerChecker) (*watch, error) {
 	w := &watch{judged: "server"}
 	if j.o.role == "client" {
@@ -50,8 +48,7 @@ func newWatch(j *peerChecker) (*watch, error) {
 	return w, err
 }
 
-// Write takes whole lines of a tape. It never fails: what is wrong with a rule is
-// reported at the end.
+// Write accepts whole lines of a tape. It never fails: errors in a rule are reported at the end.
 func (w *watch) Write(lines []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +66,7 @@ func (w *watch) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// see checks a line. Problems have the numbers of messages, and not of lines.
+// see checks a line. Problems have the numbers of messages, not of lines.
 func (w *watch) see(l *tape.Line) {
 	_, noise := rules.Noise(l)
 	switch {
@@ -88,14 +85,14 @@ func (w *watch) see(l *tape.Line) {
 	w.note(found)
 }
 
-// number returns how many connections there were.
+// number returns the number of connections.
 func (w *watch) connections() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.clients
 }
 
-// sender returns the side that sent in direction d, as the client sees it.
+// sender returns the side that sent in direction d, from the client's view.
 func sender(d wire.Direction) string {
 	if d == wire.Send {
 		return "client"
@@ -103,8 +100,8 @@ func sender(d wire.Direction) string {
 	return "server"
 }
 
-// note keeps the first problems of each rule about the side that is checked, and
-// counts the others, so that a peer cannot fill the memory.
+// note keeps the first problems of each rule about the side to check. It only counts the others, so that a peer cannot
+// fill the memory.
 func (w *watch) note(found []validate.Problem) {
 	for i := range found {
 		if found[i].From == w.judged && w.check.counts(&found[i]) {
@@ -113,10 +110,10 @@ func (w *watch) note(found []validate.Problem) {
 	}
 }
 
-// end reports the problems: each rule is a case.
+// end reports the problems; each rule is a case.
 func (w *watch) end(ctx context.Context, j *peerChecker) error {
 	if j.record != nil {
-		_ = j.record.Close() // writes what waits; its failure is that of the command
+		_ = j.record.Close() // writes pending output; its error is that of the command
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +121,7 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 		return w.err
 	}
 	if !w.heard {
-		j.skip("the rules", "no message came")
+		j.skip("the rules", "the peer sent no message")
 		return nil
 	}
 	late, err := w.check.End(ctx)
@@ -156,12 +153,12 @@ func (w *watch) rule(j *peerChecker, name string) error {
 	}
 	err := j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " rules"}, found...)
 	if n := w.check.many[name]; n > maxOfRule && err == nil {
-		j.run.Console.Note(fmt.Sprintf("%s: %d more findings are not shown", name, n-maxOfRule))
+		j.run.Console.Note(fmt.Sprintf("%s: %d more problems are not shown", name, n-maxOfRule))
 	}
 	return err
 }
 
-// tapeOf has the conversation recorded for the watch, and on the tape that the user wants.
+// tapeOf records the conversation for the watch, and on the tape that the user wants.
 func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	j.o.client.Record.Also(j.watch)
 	if j.record, err = j.o.client.Record.Open(j.run, endpoint, j.endpoint.Dialect, true); err == nil {
@@ -170,7 +167,7 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	return err
 }
 
-// stray returns a function that records lines of a peer that are no messages as if they were.
+// stray returns a function that records lines of a peer that are not messages as if they were.
 func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))

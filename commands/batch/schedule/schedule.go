@@ -1,5 +1,4 @@
-// Package schedule decides when the calls of a batch start and in which order their
-// responses are printed.
+// Package schedule decides when the calls of a batch start, and in which order their responses are printed.
 package schedule
 
 // A Job is one line of a batch.
@@ -9,49 +8,49 @@ type Job interface {
 	Size() int  // in bytes
 }
 
-// A Schedule holds the jobs of a batch, from the line that was read to the response that is
-// printed. The caller has a lock for it.
+// A Schedule holds the jobs of a batch, from reading the line to printing the response. The caller must hold a lock for
+// it.
 //
 // Its rules:
-//   - A job is queued when its line has been read, started in the order of the lines, over
-//     when its response is known, and free for another line when that has been printed.
-//   - At most so many jobs are under way. At most one more, or if the order does not count
-//     none, has started and is not printed yet: if nobody reads stdout, no more calls are made.
-//   - Once it is stopped, nothing is queued or started.
+//   - A job is queued when its line has been read. Jobs start in the order of the lines. A job is over
+//     when its response is known, and free for another line after the response is printed.
+//   - The number of jobs under way is limited. Only one more job (if the order does not matter,
+//     none) may have started without being printed: if no one reads stdout, no more calls are made.
+//   - After Stop, no job is queued or started.
 type Schedule[J Job] struct {
-	atOnce    int // jobs under way at most
+	atOnce    int // maximum number of jobs under way
 	unordered bool
 
 	queued   fifo[J]
-	bytes    int     // of the lines in queued
-	order    fifo[J] // what has started, in the order of the lines; nothing if unordered
+	bytes    int     // the size of the lines in queued
+	order    fifo[J] // jobs that have started, in the order of the lines; empty if unordered
 	ready    []J     // over, and next to be printed
-	printing []J     // what Ready returned last
+	printing []J     // the last result of Ready
 	free     []J
 	underWay int
-	held     int // started, and not free
+	held     int // the number of jobs that are started and not free
 	stopped  bool
 }
 
-// New returns a Schedule of at most atOnce jobs under way. Unless unordered, they are printed in
-// the order in which they were queued.
+// New returns a Schedule with at most atOnce jobs under way. Unless unordered, it prints jobs in the order in which
+// they were queued.
 func New[J Job](atOnce int, unordered bool) *Schedule[J] {
 	return &Schedule[J]{atOnce: atOnce, unordered: unordered}
 }
 
-// How far lines are read ahead of the calls: so many, and no more bytes than that but for
-// the last of them.
+// These limits bound how far lines are read ahead of the calls, in lines and in bytes. The last line may exceed the
+// bytes.
 const (
 	aheadLines = 256
 	AheadBytes = 64 << 10
 )
 
-// Ahead reports whether the lines that are queued are a part of what may be queued.
+// Ahead reports whether the queue is filled to 1/parts of its limits.
 func (s *Schedule[J]) Ahead(parts int) bool {
 	return parts*s.queued.len() >= max(aheadLines, 2*s.atOnce) || parts*s.bytes >= AheadBytes
 }
 
-// Queue appends jobs to those that wait to start.
+// Queue appends jobs to the queue.
 func (s *Schedule[J]) Queue(jobs []J) {
 	for _, j := range jobs {
 		if !s.stopped {
@@ -71,7 +70,7 @@ func (s *Schedule[J]) Free() (j J, ok bool) {
 	return j, true
 }
 
-// most returns how many jobs may have started and not be printed yet.
+// most returns how many jobs may have started without being printed.
 func (s *Schedule[J]) most() int {
 	if s.unordered {
 		return s.atOnce
@@ -79,7 +78,7 @@ func (s *Schedule[J]) most() int {
 	return s.atOnce + 1
 }
 
-// Start returns the next job, which starts now, or false if none may start.
+// Start starts and returns the next job, or returns false if none may start.
 func (s *Schedule[J]) Start() (j J, ok bool) {
 	if s.queued.len() == 0 || s.underWay >= s.atOnce || s.held >= s.most() || s.stopped {
 		return j, false
@@ -98,7 +97,7 @@ func (s *Schedule[J]) start() J {
 	return j
 }
 
-// End notes that j is over: it can be printed, or waits for the jobs before it.
+// End records that j is over: it can be printed, or waits for the jobs before it.
 func (s *Schedule[J]) End(j J) {
 	s.underWay--
 	if s.unordered {
@@ -110,7 +109,7 @@ func (s *Schedule[J]) End(j J) {
 	}
 }
 
-// Ready returns the jobs to print, in this order. The caller calls Printed when that is done.
+// Ready returns the jobs to print, in order. The caller calls Printed after that.
 func (s *Schedule[J]) Ready() []J {
 	s.ready, s.printing = s.printing[:0], s.ready
 	return s.printing
@@ -123,8 +122,8 @@ func (s *Schedule[J]) Printed() {
 	s.printing = s.printing[:0]
 }
 
-// Stop drops the jobs that have not started. It starts and returns the first of them, if its
-// response can still be printed in order.
+// Stop drops the jobs that have not started. It starts and returns the first of them if its response can still be
+// printed in order.
 func (s *Schedule[J]) Stop() (first J, ok bool) {
 	s.stopped = true
 	if ok = s.queued.len() > 0 && !s.unordered && s.held < s.most(); ok {
@@ -137,13 +136,13 @@ func (s *Schedule[J]) Stop() (first J, ok bool) {
 // Stopped reports whether Stop was called.
 func (s *Schedule[J]) Stopped() bool { return s.stopped }
 
-// AllPrinted reports whether all jobs that have started are printed.
+// AllPrinted reports whether all started jobs are printed.
 func (s *Schedule[J]) AllPrinted() bool { return s.held == 0 }
 
 // Done reports whether all jobs are printed.
 func (s *Schedule[J]) Done() bool { return s.held == 0 && s.queued.len() == 0 }
 
-// fifo is a queue of jobs. Its memory is used again.
+// fifo is a queue of jobs. It reuses its memory.
 type fifo[J any] struct {
 	jobs []J
 	from int
