@@ -1,6 +1,6 @@
-// Package artifacts fetches the files that a peer announces with the result of a job, checks them with the announcement, and
-// saves them in the user's directory. The peer decides neither where a file is saved nor whose files are read: they are read
-// below a directory, or from a host, that the user has named.
+// Package artifacts fetches the files that a peer announces with the result of a job, checks them with the
+// announcement, and saves them in the user's directory. The user decides where files are saved, and from which
+// directory or host they are read; the peer does not.
 package artifacts
 
 import (
@@ -21,8 +21,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The limits of a Saver that sets none: the size of an artifact in bytes, and how long its host may
-// be silent.
+// These are the default limits of a Saver: the size of an artifact in bytes, and how long its host may be silent.
 const (
 	DefaultMaxSize = 1 << 30
 	DefaultIdle    = time.Minute
@@ -31,23 +30,23 @@ const (
 // A Saver saves artifacts.
 type Saver struct {
 	Dir     string                        // the directory for saved files; created if missing
-	Root    string                        // local files are read below this directory, or ""
-	Hosts   []string                      // HOST or HOST:PORT that may be fetched from
-	MaxSize int64                         // greatest size in bytes; 0: DefaultMaxSize
-	Idle    time.Duration                 // how long a host may be silent; 0: DefaultIdle
-	Saved   func(path string, size int64) // called after each is saved; may be nil
+	Root    string                        // the directory below which local files are read, or ""
+	Hosts   []string                      // HOST or HOST:PORT from which files may be fetched
+	MaxSize int64                         // maximum size in bytes; 0 for DefaultMaxSize
+	Idle    time.Duration                 // how long a host may be silent; 0 for DefaultIdle
+	Saved   func(path string, size int64) // called after each file is saved; may be nil
 }
 
-// A ref is an artifact as a result announces it.
+// A ref is an artifact as announced in a result.
 type ref struct {
 	name, uri, path, sum string
-	size                 int64 // -1 means none was announced
+	size                 int64 // -1 if none was announced
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. An invalid file name, or a place that must not
-// be read, is a usage Fault; an artifact that differs from the announcement is a Fault of kind Expectation; an existing file
-// is one of kind Conflict. One bad artifact does not keep the others from being saved.
+// Save saves all artifacts of announced, the "artifacts" object of a result. An invalid file name or a forbidden place
+// is a usage Fault. An artifact that differs from the announcement is a Fault of kind Expectation, and an existing file
+// one of kind Conflict. If one artifact fails, the others are still saved.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -79,7 +78,7 @@ func (s *Saver) folder() (*os.Root, error) {
 	return dir, nil
 }
 
-// most is the greatest size of a file.
+// most is the maximum size of a file.
 func (s *Saver) most() int64 {
 	if s.MaxSize <= 0 {
 		return DefaultMaxSize
@@ -87,19 +86,19 @@ func (s *Saver) most() int64 {
 	return s.MaxSize
 }
 
-// isFileName reports whether a peer may name a file so: not hidden, not taken for a flag, and with nothing in its name that
-// a terminal obeys.
+// isFileName reports whether a peer may use this file name: it is not hidden, cannot be taken for a flag, and has no
+// characters that a terminal would interpret.
 func isFileName(name string) bool {
 	const longest = 200
 	return name != "" && !strings.ContainsAny(name, `/\`) && format.Safe(name) && name[0] != '.' && name[0] != '-' && len(name) <= longest
 }
 
-// create makes a file that is not there yet.
+// create makes a file that does not exist yet.
 func create(dir *os.Root, name string) (*os.File, error) {
 	to, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, wire.NewFault(wire.Conflict, "the file exists already", err)
+		return nil, wire.NewFault(wire.Conflict, "the file already exists", err)
 	case err != nil:
 		return nil, wire.NewFault(wire.IO, err.Error(), err)
 	}
@@ -121,7 +120,7 @@ func read(announced json.RawMessage) (refs []ref) {
 	return refs
 }
 
-// save copies one artifact, checks it on the way, and removes the copy if it differs from the announcement.
+// save copies one artifact, checks it meanwhile, and removes the copy if it differs from the announcement.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	most := s.most()
 	switch {

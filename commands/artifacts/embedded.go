@@ -18,15 +18,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// EmbeddedFlags makes the flags of a command whose response contains files.
+// EmbeddedFlags returns the flags of a command whose response contains files.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, below `DIR`", &s.Dir),
-		cmdline.Generic(groupFiles, "max-artifact", "refuse files over `SIZE` (1G)", &s.most),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.most),
 	}
 }
 
-// CheckEmbedded rejects saving files in a dialect whose responses contain none.
+// CheckEmbedded returns an error if a file is to be saved in a dialect whose responses contain none.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	held := e.Spec().Files
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
@@ -65,8 +65,8 @@ func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
-// SaveFiles saves the files of a result. A name from the peer is used only if it is a valid file name; else the file is
-// named by its kind and index. Nothing is overwritten, and one bad file does not keep the others from being saved.
+// SaveFiles saves the files of a result. It uses a name from the peer only if that is a valid file name. Otherwise it
+// names the file by its kind and index. It overwrites no file, and if one file fails, it still saves the others.
 func (s *Saver) SaveFiles(files []wire.File) error {
 	dir, err := s.folder()
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Saver) SaveFiles(files []wire.File) error {
 	return errors.Join(all...)
 }
 
-// nameOf returns the name under which the file at place i is saved.
+// nameOf returns the name under which the file at index i is saved.
 func nameOf(f wire.File, i int, taken map[string]bool) string {
 	name := f.Name
 	if !isFileName(name) {
@@ -93,14 +93,14 @@ func nameOf(f wire.File, i int, taken map[string]bool) string {
 	if filepath.Ext(name) == "" {
 		name += extensions[strings.TrimSpace(strings.Split(f.Type, ";")[0])]
 	}
-	for n, ext := 2, filepath.Ext(name); taken[name]; n++ { // of another file in this result
+	for n, ext := 2, filepath.Ext(name); taken[name]; n++ { // the name of another file in this result
 		name = strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(n) + ext
 	}
 	taken[name] = true
 	return name
 }
 
-// extensions are the extensions for files that have only a type.
+// extensions lists the extensions for files that have only a type.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac",

@@ -23,28 +23,28 @@ type Flags struct {
 	most  cmdline.Size
 }
 
-// Flags makes the flags, which store into s.
+// Flags returns the flags, which store their values in s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, with sha256 and size checked", &s.Dir),
-		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files, below `DIR`", &s.root),
+		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files below `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
-		cmdline.Generic(groupFiles, "max-artifact", "refuse files over `SIZE` (1G)", &s.most),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.most),
 	}
 }
 
-// Check rejects, before a job runs, saving files that could not be read afterwards: a local host names its artifacts by
-// path, and files are read only below a directory that the user gave.
+// Check returns an error, before a job runs, if its files could not be saved afterwards: a local host names its
+// artifacts by path, and rpcx reads files only below a directory that the user gave.
 func (s *Flags) Check(run *env.Env, e endpoint.Endpoint) error {
 	if s.Dir == "" || s.root != "" || len(s.hosts) > 0 || !e.Spec().Files.AreLocal() || !local(peerOf(run, e).Address.Host) {
 		return nil
 	}
-	f := run.Line.Usage("--save: the artifacts are local files, which need a directory that rpcx may read")
-	f.Hint = "give it with --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]"
+	f := run.Line.Usage("--save: the artifacts are local files; rpcx needs permission to read their directory")
+	f.Hint = "give --artifact-root DIR, or the host that serves them with --artifact-host HOST[:PORT]"
 	return f
 }
 
-// peerOf returns the endpoint of the peer; for a session, the one that it is connected to.
+// peerOf returns the endpoint of the peer. For a session, it is the endpoint to which the session is connected.
 func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	if run.Reached != nil {
 		return run.Reached.RemoteEndpoint()
@@ -52,7 +52,7 @@ func peerOf(run *env.Env, e endpoint.Endpoint) endpoint.Endpoint {
 	return e
 }
 
-// local reports whether host is this machine: empty, or a loopback address.
+// local reports whether host is this machine, because it is empty or a loopback address.
 func local(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

@@ -16,7 +16,7 @@ import (
 	"rpcx/wire"
 )
 
-// open opens an artifact by its path, else by its URI.
+// open opens an artifact by its path or, without one, by its URI.
 func (s *Saver) open(ctx context.Context, r ref) (io.ReadCloser, error) {
 	if r.path != "" {
 		return s.local(r.path)
@@ -71,7 +71,7 @@ func (s *Saver) local(path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// below returns path relative to root, or a usage Fault if it is not below it.
+// below returns path relative to root, or a usage Fault if path is not below root.
 func below(root, path string) (string, error) {
 	roots := []string{root}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
@@ -94,8 +94,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// remote fetches a file from one of Hosts. No credentials are sent and no
-// redirect is followed; a host that is silent for Idle ends it.
+// remote fetches a file from one of Hosts. It sends no credentials and follows no redirects. If a host is silent for
+// Idle, fetching fails.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		f := refused("it is on " + u.Host + ", which is not the endpoint's host and port")
@@ -116,9 +116,9 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// A body is a file being fetched. Reading fails when the host is silent for idle.
+// A body is a file that is being fetched. Reading fails if the host is silent for idle.
 type body struct {
-	io.ReadCloser // nil means no response yet
+	io.ReadCloser // nil if there is no response yet
 	idle          time.Duration
 	timer         *time.Timer
 	cancel        context.CancelCauseFunc
@@ -149,7 +149,7 @@ func (b *body) silent() error {
 	return wire.NewFault(wire.Timeout, "the host sent no data for "+b.idle.String(), nil)
 }
 
-// Read reads on. A connection that breaks is a Fault of kind Closed.
+// Read continues reading. If the connection breaks, it returns a Fault of kind Closed.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)

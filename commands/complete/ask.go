@@ -14,14 +14,15 @@ import (
 // askVariable is the environment variable that allows a connection if its value is "ask".
 const askVariable = "RPCX_COMPLETE"
 
-// askLimit bounds how long completion waits for a peer's catalog.
+// askLimit bounds the wait for a peer's catalog during completion.
 const askLimit = 2 * time.Second
 
-// forwardedFlags are the flags of a line that say how its peer is reached.
+// forwardedFlags are the flags of a line that describe how to reach its peer.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask runs `rpcx describe` for the peer, which stores the catalog, and returns that, or nil if it is not allowed, or
-// fails. It never starts commands, because the typed text may be incomplete: endpoints of exec: and ipc: are not asked.
+// ask runs `rpcx describe` for the peer, which caches the catalog, and returns the catalog. It returns nil if that
+// fails or is not allowed. It never starts commands, because the typed text may be incomplete. So it ignores endpoints
+// of exec: and ipc:.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

@@ -16,14 +16,14 @@ import (
 //go:embed shells/*
 var scripts embed.FS
 
-// Shells are the shells that have a completion script.
+// Shells lists the shells that have a completion script.
 var Shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // Script returns the completion script of a shell, one of Shells.
 func Script(shell string) []byte {
 	b, err := scripts.ReadFile("shells/" + shell)
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // it is embedded in the program
 	}
 	return b
 }
@@ -35,13 +35,13 @@ func Command(run *env.Env) *cmdline.Command {
 		Usage:     "print the script that completes command lines in a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
 		Description: "Completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods with " +
-			"their params, as far as an earlier rpcx describe of that endpoint, or --catalog, listed them. It opens no connection, unless RPCX_COMPLETE=ask " +
-			"allows that for methods and params (for 2s; no command is started), and runs nothing that is typed. " +
-			"RPCX_HISTORY=off keeps endpoints from being remembered.",
+			"their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It opens no connection, unless RPCX_COMPLETE=ask " +
+			"allows that for methods and params (for 2s; no command is started), and never runs what you type. " +
+			"With RPCX_HISTORY=off, rpcx does not remember endpoints.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "In bash, for this shell", Command: ". <(rpcx completion bash)"},
-			{Says: "In zsh, for all", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
-			{Says: "In fish, for this shell", Command: "rpcx completion fish | source"},
+			{Says: "Enable it in bash, for this shell", Command: ". <(rpcx completion bash)"},
+			{Says: "Enable it in zsh, for all shells", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
+			{Says: "Enable it in fish, for this shell", Command: "rpcx completion fish | source"},
 		}},
 		Flags: run.Common.Flags(),
 		Action: func(context.Context, *cmdline.Command) error {

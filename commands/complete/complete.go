@@ -1,6 +1,6 @@
-// Package complete finds what can complete a command line, for the completion
-// scripts of shells. It runs nothing of the line, and opens no connection
-// unless RPCX_COMPLETE=ask allows it: the methods of a peer are known if an earlier describe has kept them.
+// Package complete finds the possible completions of a command line, for the completion scripts of shells. It runs no
+// part of the line, and opens no connection unless RPCX_COMPLETE=ask allows it. It knows the methods of a peer if an
+// earlier describe has cached them.
 package complete
 
 import (
@@ -11,20 +11,20 @@ import (
 	"rpcx/commands/cmdline"
 )
 
-// Word is the command that the scripts of shells run; the words of the line follow it.
+// Word is the command that the scripts of shells run, followed by the words of the line.
 const Word = "__complete"
 
-// A candidate is a word that could complete the line, with its description.
+// A candidate is a possible word, with its description.
 type candidate struct {
 	value, says string
 }
 
-// An answer is what is offered for the last word of a line.
+// An answer lists the possible completions of the last word of a line.
 type answer struct {
 	candidates []candidate
-	files      string // if files are offered (see kind): the part of the word before the file's name
+	files      string // for files (see kind), the part of the word before the file's name
 	kind       fileKind
-	open       bool // the word may go on, so no blank is added after it
+	open       bool // the word may continue, so that no blank is added after it
 }
 
 type fileKind int
@@ -35,9 +35,9 @@ const (
 	folder
 )
 
-// Print prints the completions of the last of words, which are the line after the program's name. The first line is ":KIND
-// PREFIX": KIND means that a blank follows the word (space) or not (open), or that the shell is to offer files or
-// directories after PREFIX (files, dirs). Then comes a line for each candidate: its value, a tab and its description.
+// Print prints the completions of the last word. words are the line after the program's name. The first line is ":KIND
+// PREFIX". KIND determines whether a blank follows the word (space) or not (open), or tells the shell to offer files or
+// directories after PREFIX (files, dirs). One line for each candidate follows: its value, a tab and its description.
 func Print(w *os.File, root cmdline.Doc, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -71,11 +71,11 @@ type line struct {
 	flag    *cmdline.FlagDoc // the flag whose value the last word is, or nil
 	dialect string
 	catalog string
-	reach   []string // the flags that say how the peer is reached
+	reach   []string // the flags that describe how to reach the peer
 	dash    bool     // "--" ended the flags
 }
 
-// completions returns what could complete the last of words.
+// completions returns the possible completions of the last word.
 func completions(root cmdline.Doc, words []string) answer {
 	word := words[len(words)-1]
 	l := read(root, words[:len(words)-1])
@@ -132,7 +132,7 @@ func read(root cmdline.Doc, words []string) line {
 	return l
 }
 
-// set notes the value of a flag.
+// set stores the value of a flag.
 func (l *line) set(f *cmdline.FlagDoc, value string) {
 	l.forward(f, "="+value)
 	switch f.Names[0] {
@@ -143,7 +143,7 @@ func (l *line) set(f *cmdline.FlagDoc, value string) {
 	}
 }
 
-// forward notes a flag that says how the peer is reached.
+// forward stores a flag that describes how to reach the peer.
 func (l *line) forward(f *cmdline.FlagDoc, value string) {
 	if slices.Contains(forwardedFlags, f.Names[0]) {
 		l.reach = append(l.reach, "--"+f.Names[0]+value)
@@ -171,9 +171,9 @@ func flags(d cmdline.Doc, top bool) (a answer) {
 	for _, f := range d.Flags {
 		a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
 	}
-	a.candidates = append(a.candidates, candidate{"--help", "all of this command's help"})
+	a.candidates = append(a.candidates, candidate{"--help", "show the full help of this command"})
 	if top {
-		a.candidates = append(a.candidates, candidate{"--version", "which rpcx this is"})
+		a.candidates = append(a.candidates, candidate{"--version", "print the version"})
 	}
 	return a
 }

@@ -27,8 +27,7 @@ func words(before string, list ...string) (a answer) {
 	return a
 }
 
-// value offers the values of a flag; before is the part of the word before the
-// value.
+// value offers the values of a flag. before is the part of the word before the value.
 func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	switch {
 	case f.Arg == "DIALECT":
@@ -108,8 +107,8 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 	}
 }
 
-// endpoints offers endpoints: sessions, profiles, demos, those used lately, and
-// what an endpoint may begin with.
+// endpoints offers endpoints: sessions, profiles, demos, recently used ones, and the possible beginnings of an
+// endpoint.
 func endpoints(word string) answer {
 	before, rest := cutPrefixes(word)
 	for _, scheme := range []string{"unix:", "exec:", "ipc:", "tape:"} {
@@ -146,7 +145,7 @@ func described(names []string, before, says string) (all []candidate) {
 	return all
 }
 
-// cutPrefixes splits an endpoint behind the prefixes that it begins with.
+// cutPrefixes splits an endpoint after its prefixes.
 func cutPrefixes(word string) (before, rest string) {
 	rest = word
 	for again := true; again; {
@@ -170,7 +169,7 @@ func (a answer) matching(word string) (values []string) {
 	return values
 }
 
-// outlines returns what is known about the peer's methods without asking it.
+// outlines returns the known methods of the peer, without a request to it.
 func (l line) outlines() []cache.Outline {
 	if l.catalog != "" {
 		b, err := os.ReadFile(l.catalog)
@@ -202,11 +201,11 @@ func (l line) outlines() []cache.Outline {
 	return l.ask(typed)
 }
 
-// manyMethods is from how many methods on their modules are offered in their place.
+// manyMethods is the number of methods from which completion offers their modules instead.
 const manyMethods = 40
 
-// methods offers the methods that begin with word; where these are many, what stands before the next separator of several
-// is offered in their place, as eth_ for eth_call and eth_chainId.
+// methods offers the methods that begin with word. If there are many, it offers their common prefixes up to the next
+// separator, such as eth_ for eth_call and eth_chainId.
 func (l line) methods(word string) (a answer) {
 	var matching []cache.Outline
 	for _, o := range l.outlines() {
@@ -233,7 +232,7 @@ func (l line) methods(word string) (a answer) {
 	return a
 }
 
-// module returns the beginning of a method's name to the first separator behind word, or "" if there is none.
+// module returns a method's name up to the first separator after word, or "" if there is none.
 func module(name, word string) string {
 	if i := strings.IndexAny(name[len(word):], "._/:"); i >= 0 {
 		return name[:len(word)+i+1]
@@ -241,7 +240,7 @@ func module(name, word string) string {
 	return ""
 }
 
-// params offers the names of the method's params, and after a name its values.
+// params offers the names of the method's params and, after a name, its values.
 func (l line) params(word string) (a answer) {
 	key, _, given := strings.Cut(word, "=")
 	for _, o := range l.outlines() {

@@ -29,10 +29,10 @@ type startup struct {
 	out        *os.File // nil means the session is ready
 	log        []string // the last lines
 	words      []string
-	parentGone chan struct{} // closed at the end of the command that started the session
+	parentGone chan struct{} // closed when the command that started the session ends
 }
 
-// logLines bounds the lines of a session's log, logWidth the bytes of each.
+// logLines bounds the lines of a session's log, and logWidth the bytes of each line.
 const (
 	logLines = 50
 	logWidth = 500
@@ -60,8 +60,8 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	return cmdline.StatusOf(f.Kind).Code
 }
 
-// readStartup reads the request of the command that started the process, and watches for the end
-// of that command. It returns an error if the descriptors are not its pipes.
+// readStartup reads the request of the command that started the process, and watches for that command's end. It returns
+// an error if the descriptors are not its pipes.
 func readStartup() (*startup, error) {
 	in, out := inherited()
 	if in == nil || out == nil {
@@ -85,8 +85,8 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr: they go to the command that started the session until the session
-// is ready, then to the log.
+// Write takes lines of stderr. They go to the command that started the session until the session is ready, and then to
+// the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {
 		return len(p), nil
@@ -106,7 +106,7 @@ func (b *startup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send writes n to the command that started the session; false if that has ended.
+// send writes n to the command that started the session. It returns false if that command has ended.
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,7 +124,7 @@ func (b *startup) sendLocked(n startEvent) bool {
 	return err == nil
 }
 
-// Gone is closed at the end of the command that started the session.
+// Gone is closed when the command that started the session ends.
 func (b *startup) Gone() <-chan struct{} { return b.parentGone }
 
 // Ready reports to the command that started the session that it is ready, which ends that

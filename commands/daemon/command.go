@@ -20,9 +20,9 @@ type verbOptions struct {
 	time options.Time
 	out  options.Output
 
-	closeAll bool // only of close
+	closeAll bool // only for close
 
-	method  string // only of next
+	method  string // only for next
 	waitFor cmdline.Duration
 	lease   cmdline.Duration
 }
@@ -32,7 +32,7 @@ type verb struct {
 	name, args, usage string
 	description       string
 	flags             func(o *verbOptions) []cmdline.Flag // its own flags
-	prints            bool                                // it has the flags for output
+	prints            bool                                // it accepts the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	examples          []cmdline.Example
 }
@@ -41,73 +41,73 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
-		description: "One JSON line for each; on a terminal a table. Profiles come last, with the state profile.",
+		description: "Prints one JSON line for each; on a terminal a table. Profiles come last, with the state profile.",
 		examples: []cmdline.Example{
-			{Says: "The names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
-			{Says: "The sessions and profiles, on a terminal a table", Command: `rpcx session list`},
+			{Says: "Print the names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
+			{Says: "Print the sessions and profiles (on a terminal, as a table)", Command: `rpcx session list`},
 		},
 	},
 	{
 		name: "status", args: "NAME", usage: "print the state of a session as JSON", prints: true, run: runStatus,
-		description: "Its endpoint, dialect, age, process, traffic, what is pending, hooks, the last error.",
+		description: "Prints its endpoint, dialect, age, process, traffic, pending calls, hooks, and last error.",
 		examples: []cmdline.Example{
-			{Says: "Whether it is connected", Command: "rpcx session status work -r -q .state"},
-			{Says: "All about a session", Command: `rpcx session status work`},
+			{Says: "Check whether it is connected", Command: "rpcx session status work -r -q .state"},
+			{Says: "Print the whole state of a session", Command: `rpcx session status work`},
 		},
 	},
 	{
 		name: "log", args: "NAME", usage: "print the last lines of a session's log", prints: true, run: runLog,
 		description: "A session writes its warnings to a log of up to 50 lines. log prints each as a JSON string\n(-r: as text).",
 		examples: []cmdline.Example{
-			{Says: "The warnings of a session", Command: "rpcx session log work -r"},
-			{Says: "The last lines as JSON strings", Command: `rpcx session log work`},
+			{Says: "Print the warnings of a session", Command: "rpcx session log work -r"},
+			{Says: "Print the last lines as JSON strings", Command: `rpcx session log work`},
 		},
 	},
 	{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
-		description: "It cancels the session's calls on the peer, and then ends the session's process.",
+		description: "Cancels the session's calls on the peer, and then ends the session's process.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user; takes no NAME", &o.closeAll)}
 		},
 		examples: []cmdline.Example{
 			{Says: "End all", Command: "rpcx session close --all"},
-			{Says: "End one, within two seconds", Command: `rpcx session close work --timeout 2s`},
+			{Says: "Close one, within two seconds", Command: `rpcx session close work --timeout 2s`},
 		},
 	},
 	{
 		name: "next", args: "NAME", usage: "claim the oldest call in a session's inbox", prints: true, run: runNext,
-		description: "It waits for a call in the inbox (connect --on NAME=inbox), and prints it as one line:\n" +
-			"{\"id\",\"method\",\"params\"}. Each call is claimed by one process.",
+		description: "Waits for a call in the inbox (connect --on NAME=inbox), and prints it as one line:\n" +
+			"{\"id\",\"method\",\"params\"}. No two processes get the same call.",
 		flags: func(o *verbOptions) []cmdline.Flag {
 			return []cmdline.Flag{
 				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method),
 				cmdline.PositiveDuration("", "for", "exit with status 124 after `DURATION` without a call (no limit)", &o.waitFor),
-				cmdline.PositiveDuration("", "lease", "let others claim the call without an answer after `DURATION` (60s)", &o.lease),
+				cmdline.PositiveDuration("", "lease", "release a claimed call if it is not answered within `DURATION` (60s)", &o.lease),
 			}
 		},
 		examples: []cmdline.Example{
 			{Says: "Wait for a call for ten seconds", Command: "rpcx session next work --for 10s"},
-			{Says: "The next call of approve", Command: `rpcx session next work --method approve`},
+			{Says: "Claim the next call of approve", Command: `rpcx session next work --method approve`},
 		},
 	},
 	{
-		name: "reply", args: "NAME ID VALUE", usage: "answer a parked call with a JSON value", run: runReply,
+		name: "reply", args: "NAME ID VALUE", usage: "answer a call of the inbox with a JSON value", run: runReply,
 		description: "ID is the \"id\" that next printed; - as VALUE reads it from stdin.",
 		examples: []cmdline.Example{
 			{Says: "Yes", Command: "rpcx session reply work 1 true"},
-			{Says: "The answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
+			{Says: "Read the answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
 		},
 	},
 	{
-		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a parked call with an error", run: runReject,
+		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a call of the inbox with an error", run: runReject,
 		examples: []cmdline.Example{
 			{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
-			{Says: "No such thing", Command: `rpcx session reject work 1 -32602 "no such order"`},
+			{Says: "Reject a call with the code for invalid params", Command: `rpcx session reject work 1 -32602 "no such order"`},
 		},
 	},
 }
 
-// Command makes rpcx session with its subcommands.
+// Command returns rpcx session with its subcommands.
 func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "session",
@@ -169,8 +169,7 @@ func (v verb) check(l *cmdline.CommandLine, o *verbOptions) error {
 	return options.Alone(l).Check(l)
 }
 
-// nameOf returns the session called NAME, with or without @; @ alone is that of
-// RPCX_ENDPOINT.
+// nameOf returns the session called NAME, with or without @. @ alone stands for the session in RPCX_ENDPOINT.
 func nameOf(l *cmdline.CommandLine) (string, error) {
 	given := l.Args[0]
 	if given == "@" {
@@ -201,8 +200,7 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	return env.Cause(cl.Ctx, err)
 }
 
-// withInbox is withSession for requests to the inbox of a live session, which does not count as
-// idle meanwhile.
+// withInbox is withSession for requests to the inbox of a live session, which is not idle meanwhile.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		if err := c.Live(cl.Ctx); err != nil {

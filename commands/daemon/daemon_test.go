@@ -95,9 +95,9 @@ func TestAsked(t *testing.T) {
 	cmd := &cmdline.Command{Flags: slices.Concat(o.Session.Flags(), o.Client.Flags(&env.Env{}, ""), (&options.Params{}).Flags())}
 	for flags, want := range map[string]string{
 		"--ensure":                "--ensure needs --session",
-		"--session=a --jq=.":      "--jq is for output, and --session has no output",
+		"--session=a --jq=.":      "--jq is for output, but --session prints nothing",
 		"--session=a --arg=x=":    "",
-		"--session=a --catalog=x": "--catalog is for the prompt, and --session has no prompt",
+		"--session=a --catalog=x": "--catalog is for the prompt, but --session has no prompt",
 	} {
 		l := &cmdline.CommandLine{Cmd: cmd, Path: []string{"connect"}, Flags: strings.Fields(flags), Args: []string{"demo:orders"}}
 		_, err := Asked(l)

@@ -24,7 +24,7 @@ type SessionFlags struct {
 	inboxDefault string
 }
 
-// Flags returns the flags, which store into k.
+// Flags returns the flags, which store their values in k.
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),

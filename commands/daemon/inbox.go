@@ -33,7 +33,7 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// parkedID parses the ID of reply and reject.
+// parkedID parses the ID argument of reply and reject.
 func parkedID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {

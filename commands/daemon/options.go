@@ -61,8 +61,8 @@ func (o *Options) hostOptions(run *env.Env, e endpoint.Endpoint) (daemon.HostOpt
 	return k, err
 }
 
-// subscription parses one --subscribe: METHOD, or METHOD and its params as JSON. In a
-// dialect that watches code, all of it is code.
+// subscription parses one --subscribe: METHOD, or METHOD and its params as JSON. In a dialect that watches code, the
+// whole value is code.
 func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	method, params, found := strings.Cut(strings.TrimSpace(given), " ")
 	if e.Spec().Evaluation.IsLive() {
@@ -86,8 +86,8 @@ func subscription(e endpoint.Endpoint, given string) (dialect.Op, error) {
 	return op, nil
 }
 
-// fingerprint returns a hash of what distinguishes sessions: endpoint, dialect, hooks,
-// subscriptions and tape, and the working directory if one of them depends on it.
+// fingerprint returns a hash of the properties that distinguish sessions: endpoint, dialect, hooks, subscriptions and
+// tape, and the working directory if one of them depends on it.
 func (o *Options) fingerprint(e endpoint.Endpoint) (string, error) {
 	here := ""
 	local := e.Address.Path != "" && !filepath.IsAbs(e.Address.Path)

@@ -1,5 +1,5 @@
-// Package daemon has the sessions of connect: it starts the process of a session, is the
-// main function of that process, and has the commands for a session's state, inbox and end.
+// Package daemon implements the sessions of connect: it starts the process of a session, has the main function of that
+// process, and the commands for a session's state, inbox and end.
 package daemon
 
 import (
@@ -22,9 +22,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A session lives in a process of its own. The command that opens it starts rpcx again, sends
-// it the command line through a pipe, which hides it from other users, and returns when the
-// process reports that the session is ready.
+// A session lives in its own process. The command that opens it starts rpcx again and sends it the command line through
+// a pipe, which hides it from other users. It returns when the process reports that the session is ready.
 
 // BackgroundWord, followed by a session's name, is the command line of such a process.
 const BackgroundWord = "session:"
@@ -34,8 +33,8 @@ type startRequest struct {
 	Words []string `json:"words"`
 }
 
-// A startEvent is one line from the session process to the command that started it: stderr
-// text, a failure, or ready.
+// A startEvent is one line from the session process to the command that started it: text for stderr, a failure, or
+// ready.
 type startEvent struct {
 	Stderr []byte          `json:"stderr,omitempty"`
 	Fault  json.RawMessage `json:"fault,omitempty"`
@@ -72,8 +71,8 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 	}
 }
 
-// sameSession reports whether the session is live with the same fingerprint. Another
-// fingerprint is a Fault of kind Conflict.
+// sameSession reports whether a live session has the same fingerprint. If the fingerprint differs, it returns a Fault
+// of kind Conflict.
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
@@ -97,12 +96,11 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	return true, nil
 }
 
-// spawn starts the session process and waits until the session is ready. The end of ctx ends
-// the process.
+// spawn starts the session process and waits until the session is ready. If ctx ends, the process ends.
 func spawn(ctx context.Context, run *env.Env, name string) error {
 	exe, err := os.Executable()
 	if err != nil {
-		return wire.NewFault(wire.Internal, "finding the program: "+err.Error(), err)
+		return wire.NewFault(wire.Internal, "cannot find the program: "+err.Error(), err)
 	}
 	ordersIn, ordersOut, err := os.Pipe()
 	if err != nil {
@@ -122,7 +120,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	ordersIn.Close()
 	newsOut.Close()
 	if err != nil {
-		return wire.NewFault(wire.IO, "starting the session's process: "+err.Error(), err)
+		return wire.NewFault(wire.IO, "cannot start the session's process: "+err.Error(), err)
 	}
 	line := scan.JSON(startRequest{run.Line.Words})
 	_, _ = ordersOut.Write(append(line, '\n'))

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// The descriptors from the command that started the session, after three on /dev/null.
+// These are the descriptors from the command that started the session, after three on /dev/null.
 const (
-	requestFD = 3 // a startRequest; closed at the end of the command that started the session
+	requestFD = 3 // a startRequest; closed when the command that started the session ends
 	eventFD   = 4 // for startEvents, until the session is ready
 )
 
-// handOver gives a session process its two pipes and no other descriptor, and a process
-// session of its own (setsid), which the terminal's signals do not reach.
+// handOver gives a session process its two pipes and no other descriptors, and its own process session (setsid), which
+// signals of the terminal do not reach.
 func handOver(cmd *exec.Cmd, requests, events *os.File) {
 	cmd.ExtraFiles = []*os.File{requests, events}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -28,8 +28,7 @@ func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }
 
-// closeOnExec marks inherited descriptors close-on-exec, since child processes must not hold
-// them open.
+// closeOnExec marks inherited descriptors close-on-exec, because child processes must not keep them open.
 func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {

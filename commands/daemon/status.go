@@ -36,8 +36,7 @@ func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// printStatus requests the status of a session and prints the values that choose selects, a line
-// each.
+// printStatus requests the status of a session and prints the values that choose selects, one per line.
 func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
 	if err != nil {
@@ -52,7 +51,7 @@ func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(
 	})
 }
 
-// printValues prints values, each on a line.
+// printValues prints values, one per line.
 func printValues(ctx context.Context, print *format.Pipeline, values ...json.RawMessage) error {
 	for _, v := range values {
 		stop, err := print.Print(ctx, &wire.Message{Raw: v}, &wire.Event{Kind: wire.Data, Data: v})
@@ -108,12 +107,12 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 // A profileLine is a profile in the output of list, with the member names of a session's state.
 type profileLine struct {
 	Name     string `json:"name"`
-	Endpoint string `json:"endpoint,omitempty"` // without secrets; "" means unknown until its variables are set
+	Endpoint string `json:"endpoint,omitempty"` // without secrets; "" if unknown until its variables are set
 	Dialect  string `json:"dialect,omitempty"`
 	State    string `json:"state"`
 }
 
-// profileLines returns the profiles for list. A file that cannot be used is a warning, since the sessions can
+// profileLines returns the profiles for list. If a file cannot be used, it prints a warning, because the sessions can
 // still be listed.
 func profileLines(run *env.Env) (lines []profileLine) {
 	all, err := profile.List()
@@ -155,7 +154,7 @@ func closeSession(ctx context.Context, run *env.Env, name string) error {
 	return env.Cause(ctx, err)
 }
 
-// closeAll ends every session of this user at once.
+// closeAll ends all sessions of this user at the same time.
 func closeAll(ctx context.Context, run *env.Env) error {
 	all, err := daemon.List(ctx)
 	if err != nil {

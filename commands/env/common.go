@@ -8,15 +8,15 @@ import (
 type CommonFlags struct {
 	Verbose bool
 	verbose int    // the number of repetitions
-	Meter   *Meter // for --write-out; nil means no measurement
-	errors  string // errors and color are read before the line is parsed (Detect); parsing checks them
+	Meter   *Meter // for --write-out; nil for no measurement
+	errors  string // Detect reads errors and color before the line is parsed; parsing checks them
 	color   string
 }
 
-// errorForms are the values of --errors and RPCX_ERRORS.
+// errorForms lists the values of --errors and RPCX_ERRORS.
 var errorForms = []string{"text", "json"}
 
-// Flags makes the flags, which store into c.
+// Flags returns the flags, which store their values in c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also bytes and frames", &c.Verbose, &c.verbose),
@@ -25,5 +25,5 @@ func (c *CommonFlags) Flags() []cmdline.Flag {
 	}
 }
 
-// Bytes reports whether to trace bytes, too: -vv.
+// Bytes reports whether to trace bytes, too (-vv).
 func (c *CommonFlags) Bytes() bool { return c.verbose > 1 }

@@ -10,24 +10,23 @@ import (
 	"rpcx/wire"
 )
 
-// A Deadline bounds one call: --timeout the whole, --idle the time between
-// messages. When one expires, Ctx ends with a Fault of kind Timeout as its
-// cause. Stop releases the timers.
+// A Deadline bounds one call: --timeout limits the whole call, --idle the time between messages. When one expires, Ctx
+// ends with a Fault of kind Timeout as its cause. Stop releases the timers.
 type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
 	every  time.Duration
 
-	still atomic.Bool // there is no idle timer any more: Touch does nothing
+	still atomic.Bool // there is no idle timer any more, so Touch does nothing
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	idle    *time.Timer
 	working int         // running hooks
-	quiet   *wire.Fault // the Fault of --idle, if that ended Ctx; else nil
+	quiet   *wire.Fault // the Fault of --idle if that ended Ctx, else nil
 }
 
-// NewDeadline starts both timers. Zero or less means no bound.
+// NewDeadline starts both timers. Zero or less means no limit.
 func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
@@ -42,7 +41,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	return c
 }
 
-// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent waited ago.
+// NewDeadlineSince is NewDeadline without --timeout, for a call that was sent the duration waited ago.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
 	c := NewDeadline(ctx, 0, 0)
 	if c.every = idle; idle > 0 {
@@ -63,7 +62,7 @@ func (c *Deadline) startIdle(d time.Duration) {
 func (c *Deadline) idled(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // Pause came too late for the timer
+	if c.still.Load() { // Pause was too late to stop the timer
 		return
 	}
 	if c.working > 0 { // the peer waits for a hook; Working restarts the timer
@@ -74,15 +73,14 @@ func (c *Deadline) idled(d time.Duration) {
 	c.Cancel(c.quiet)
 }
 
-// OnIdle reports whether it was --idle that has ended Ctx, and not --timeout or a signal.
+// OnIdle reports whether --idle has ended Ctx, rather than --timeout or a signal.
 func (c *Deadline) OnIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
 }
 
-// Working counts a hook that starts (1) or ends (-1). The idle timer stands still while one
-// runs.
+// Working counts hooks: 1 starts one, -1 ends one. The idle timer stops while a hook runs.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,10 +89,10 @@ func (c *Deadline) Working(change int) {
 	}
 }
 
-// FirstMessage bounds the wait for the first message to d, if the user has not set --idle. Later
-// messages may take any time.
+// FirstMessage limits the wait for the first message to d, if the user has not set --idle. Later messages may take any
+// time.
 func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
-	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no bound
+	if c.idle == nil && c.every == 0 { // a negative value means that the user wants no limit
 		c.startIdle(d)
 	}
 	return c
@@ -136,8 +134,8 @@ func (c *Deadline) Stop() {
 	c.Cancel(nil)
 }
 
-// Cause returns the Fault that ended ctx, if ctx has ended, else err: a timeout or a signal is
-// more precise than "context canceled".
+// Cause returns the Fault that ended ctx if ctx has ended, else err, because a timeout or a signal is more precise than
+// "context canceled".
 func Cause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

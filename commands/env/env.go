@@ -21,29 +21,28 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Env is the state of one run of the program. One goroutine sets its members
-// before a connection is opened; only Out and Console may be used concurrently.
+// Env is the state of one run of the program. the command that started this process to run a session, else nil
 type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
-	Parent    Launcher                          // in the process of a session, the command that launched it; else nil
+	Parent    Launcher                          // returns the user's spelling of a wire method, by the example typed; nil for the same spelling
 	Respell   func(typed, method string) string // returns the user's spelling of a method on the wire, by the example typed; nil means the same spelling
 	Profile   *profile.Profile                  // the endpoint's profile, or nil
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the connection to the session's process; nil means this process connects
+	Reached   *relay.Client                                   // the connection to the session's process; nil if this process connects
 	Opened    session.Options                                 // the options of the last connection
-	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil means a warning
-	FromCache bool                                            // the catalog comes from the cache, since the peer cannot be reached
+	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil for a warning
+	FromCache bool                                            // the catalog is from the cache, because the peer cannot be reached
 	OnMessage func()                                          // called for each received message; may be nil
 	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook, or nil
 	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
 	Out       output.Streams
-	Stdout    format.Screen               // the terminal, if any, of stdout
-	Stderr    format.Screen               // the terminal, if any, of stderr
+	Stdout    format.Screen               // the terminal of stdout, if any
+	Stderr    format.Screen               // the terminal of stderr, if any
 	Fail      context.CancelCauseFunc     // ends the run with an error
-	AtEnd     []func() error              // called after the command, in this order; their errors are the command's
-	Reload    atomic.Pointer[func() bool] // called at SIGHUP; nil: SIGHUP ends the run
+	AtEnd     []func() error              // called after the command, in this order; their errors become the command's
+	Reload    atomic.Pointer[func() bool] // called at SIGHUP; if it is nil, SIGHUP ends the run
 }
 
 // Verbose prints text on stderr with -v.
@@ -57,14 +56,14 @@ func (run *Env) Verbose(text string) {
 type Launcher interface {
 	// Gone is closed when that command has ended.
 	Gone() <-chan struct{}
-	// Ready reports to that command that the session is live, which ends it.
+	// Ready reports to that command that the session is ready, which ends the command.
 	Ready()
 	// Log returns the last lines that this process has written to stderr since Ready.
 	Log() []string
 }
 
-// flagBeforeParsing returns the last value of a flag before the command line is parsed, since
-// usage errors already have the form of --errors. Without the flag it returns value.
+// flagBeforeParsing returns the last value of a flag before the command line is parsed, because usage errors already
+// have the form of --errors. Without the flag it returns value.
 func flagBeforeParsing(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {

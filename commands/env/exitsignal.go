@@ -18,10 +18,9 @@ import (
 // signal that was ignored at the start never arrives.
 const selfSignalTimeout = 250 * time.Millisecond
 
-// ExitBySignal ends the process by the signal that caused f, since its parent, such as the
-// loop of a shell, treats that differently from a status. It returns if no signal caused f, or
-// if the signal does not end the process: as process 1 of a container, or if the signal was
-// ignored at the start.
+// ExitBySignal ends the process by the signal that caused f, because its parent, such as a shell loop, treats a signal
+// differently from a status. It returns if no signal caused f, or if the signal does not end the process, because it is
+// process 1 of a container or because the signal was ignored at the start.
 func ExitBySignal(f *wire.Fault) {
 	s, ok := signalOf(f.Kind)
 	if !ok {
@@ -32,8 +31,8 @@ func ExitBySignal(f *wire.Fault) {
 		return
 	}
 	if s == syscall.SIGPIPE {
-		// Go's runtime ignores a SIGPIPE from kill, and dies of SIGPIPE only when a write to
-		// stdout fails. Such a write has failed already, and another one fails again.
+		// Go's runtime ignores a SIGPIPE from kill. It only ends by SIGPIPE when a write to stdout fails. Such a write
+		// has already failed, and another one will fail again.
 		if brokenStdout(f.Err) {
 			_, _ = os.Stdout.WriteString("\n")
 		}
@@ -59,11 +58,11 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	return 0, false
 }
 
-// brokenStdout reports whether err is that of a pipe without a reader at stdout.
+// brokenStdout reports whether err is the error of a stdout that is a pipe without a reader.
 //
-// A closed stdout (>&-) loses its output without an error: Go's runtime opens /dev/null in its
-// place before main, just as programs that discard the output do (subprocess.DEVNULL of Python,
-// "ignore" of Node). The two cannot be distinguished, and an error would break the latter.
+// A closed stdout (>&-) loses its output without an error, because Go's runtime opens /dev/null in its place before
+// main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). The two cases
+// cannot be distinguished, and an error would break the latter.
 func brokenStdout(err error) bool {
 	var path *fs.PathError
 	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()

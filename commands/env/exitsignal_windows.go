@@ -2,5 +2,5 @@ package env
 
 import "syscall"
 
-// signalSelf returns false: Windows has no such signals.
+// signalSelf returns false, because Windows has no such signals.
 func signalSelf(syscall.Signal) bool { return false }

@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Lines are the lines of stdin. The first one can be read without being consumed.
+// Lines are the lines of stdin. The first line can be read without being consumed.
 type Lines struct {
 	ctx  context.Context
 	once sync.Once
 	come chan stdinLine
-	end  error // the reason of the end; set when come is closed
+	end  error // the reason for the end; set when come is closed
 
 	looked bool       // first has waited for the first line
 	held   *stdinLine // the first line, if first has read it
@@ -27,8 +27,8 @@ type stdinLine struct {
 	text []byte
 }
 
-// firstLine bounds the wait for the first line of stdin before a handshake: the line may be a
-// handshake of the user's own.
+// firstLine bounds the wait for the first line of stdin before a handshake, because the line may be the user's own
+// handshake.
 const firstLine = 2 * time.Second
 
 // read starts reading stdin.
@@ -50,11 +50,11 @@ func (t *Lines) read() {
 	})
 }
 
-// NewLines returns the lines of stdin; ctx ends the reading.
+// NewLines returns the lines of stdin. ctx ends the reading.
 func NewLines(ctx context.Context) *Lines { return &Lines{ctx: ctx} }
 
-// Method returns a function that returns the method of the first line, a message in the dialect of spec, or "" if there
-// is no line in time.
+// Method returns a function that returns the method of the first line, a message in the dialect of spec, or "" if no
+// line arrives in time.
 func (t *Lines) Method(spec dialect.Spec) func(ctx context.Context) string {
 	member := "method"
 	if spec.Shape != nil {
@@ -74,7 +74,7 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 	}
 }
 
-// first returns the first line, if there is one in time, without consuming it.
+// first returns the first line, if one arrives in time, without consuming it.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
 	if t.held == nil && !t.looked {

@@ -13,23 +13,22 @@ import (
 	"rpcx/wire"
 )
 
-// The time limits of a regular end: first the messages to the peer, then closing the
-// connection.
+// These are the time limits of a regular end: first for messages to the peer, then for closing the connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
-	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, asked, killed
-	CloseTimeout     = 2 * time.Second // for a command that we have started, and for hooks that still answer
+	CloseStepTimeout = time.Second     // for a child to end after each step: stdin closed, SIGTERM, SIGKILL
+	CloseTimeout     = 2 * time.Second // for a command that rpcx has started, and for hooks that still answer
 )
 
-// The time limits after a deadline or a signal, counted from there. They end rpcx within a
-// second, even if children and hooks ignore signals.
+// These are the time limits after a deadline or a signal, counted from there. They end rpcx within a second, even if
+// children and hooks ignore signals.
 const (
 	hurriedGoodbye = 200 * time.Millisecond
 	hurriedClose   = 400 * time.Millisecond
 	hurriedPrint   = 400 * time.Millisecond // for printing received messages
 )
 
-// GraceContext returns a context for closing a connection: it ends hurriedClose after ctx.
+// GraceContext returns a context for closing a connection, which ends hurriedClose after ctx.
 func GraceContext(ctx context.Context) context.Context {
 	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
@@ -38,7 +37,7 @@ func GraceContext(ctx context.Context) context.Context {
 
 // Signals receives SIGINT, SIGTERM and SIGHUP for the process.
 type Signals struct {
-	ready chan struct{} // closed once they are received
+	ready chan struct{} // closed when they can be received
 	run   atomic.Pointer[running]
 }
 
@@ -50,9 +49,9 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals starts receiving signals, in a goroutine, since the runtime starts three threads
-// for it, which takes a while. Until Context is called, a signal ends the process, as by default. A write to a
-// closed pipe now returns an error instead of ending the process, which leaves time for messages to the peer.
+// NotifySignals starts receiving signals in a goroutine, because the runtime starts three threads for it, which takes a
+// while. Until Context is called, a signal ends the process, as by default. A write to a closed pipe now returns an
+// error instead of ending the process, which leaves time for messages to the peer.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
 	go h.receive()
@@ -73,10 +72,9 @@ func (h *Signals) receive() {
 	}
 }
 
-// Context returns a context that the first SIGINT or SIGTERM ends, with a Fault as its
-// cause. The second signal calls restore and ends the process at once. SIGHUP counts as such
-// a signal unless hangup returns true. After stop each signal ends the process again.
-// stop does not call signal.Stop, which takes as long as connecting to a peer.
+// Context returns a context that ends with the first SIGINT or SIGTERM, with a Fault as its cause. The second signal
+// calls restore and ends the process at once. SIGHUP counts as such a signal unless hangup returns true. After stop,
+// each signal ends the process again. stop does not call signal.Stop, which takes as long as connecting to a peer.
 func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	<-h.ready
@@ -87,7 +85,7 @@ func (h *Signals) Context(parent context.Context, restore func(), hangup func() 
 	}
 }
 
-// take handles a signal; false if it ends the process at once.
+// take handles a signal. It returns false if the signal ends the process at once.
 func (r *running) take(s os.Signal) bool {
 	switch {
 	case s == syscall.SIGHUP && r.hangup():
@@ -101,8 +99,8 @@ func (r *running) take(s os.Signal) bool {
 	return true
 }
 
-// HungUp handles a SIGHUP: it calls Reload, if that is set, and reports whether Reload handled
-// the signal, as serve does to read its hooks again.
+// HungUp handles a SIGHUP. It calls Reload, if that is set, and reports whether Reload handled the signal. serve uses
+// that to read its hooks again.
 func (run *Env) HungUp() bool {
 	take := run.Reload.Load()
 	return take != nil && (*take)()
@@ -118,14 +116,14 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// The time limits of a command that does not end after its deadline or a signal: lateCancel ends its context,
+// These are the time limits of a command that does not end after its deadline or a signal: lateCancel ends its context,
 // lateExit its process.
 const (
 	lateCancel = 1500 * time.Millisecond
 	lateExit   = 2800 * time.Millisecond
 )
 
-// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0 means none), unless stop was called
+// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0 means none), unless stop is called
 // before. It calls cancel lateCancel after the timeout.
 func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, timeout time.Duration) (stop func()) {
 	var ended atomic.Bool
@@ -167,8 +165,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput abandons writes to stdout and stderr that are still blocked hurriedPrint after
-// the end of ctx. stop undoes that before ctx ends.
+// BoundOutput abandons writes to stdout and stderr that are still blocked hurriedPrint after the end of ctx. Calling
+// stop before ctx ends undoes that.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
@@ -176,16 +174,15 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	})
 }
 
-// WithCloseDelay returns a context that ends a moment after ctx, for printing
-// messages that have come by then.
+// WithCloseDelay returns a context that ends a moment after ctx, to print messages that have arrived by then.
 func WithCloseDelay(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// CloseContext returns a context for the last messages to the peer: it lasts for
-// GoodbyeTimeout, but ends a moment after ctx.
+// CloseContext returns a context for the last messages to the peer. It lasts for GoodbyeTimeout, but ends a moment
+// after ctx.
 func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return DetachedContext(ctx, GoodbyeTimeout)
 }

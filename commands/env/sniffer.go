@@ -22,8 +22,8 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// A Sniffer detects, in the first bytes of a peer, a dialect or framing other than that of the
-// endpoint. Then the error of the request has the right endpoint as its fix.
+// A Sniffer detects in a peer's first bytes that the peer uses another dialect or framing than the endpoint names. The
+// error of the request then has the right endpoint as its fix.
 type Sniffer struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -32,18 +32,18 @@ type Sniffer struct {
 	mu      sync.Mutex
 	first   []byte
 	told    sync.Once     // for Unanswered, which warns once
-	stage   stage         // what the request is at
-	waited  func()        // ends the notice of what the stage waits for
-	arrived chan struct{} // receives a value after more bytes; a buffer of one keeps Sniff from blocking
+	stage   stage         // the current stage of the request
+	waited  func()        // removes the notice about the stage
+	arrived chan struct{} // receives a value after more bytes; its buffer of one keeps Sniff from blocking
 }
 
-// NewSniffer returns a Sniffer for a request to e whose deadline is cl.
+// NewSniffer returns a Sniffer for a request to e with the deadline cl.
 func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
 	return &Sniffer{run: run, e: e, cl: cl, waited: func() {}, arrived: make(chan struct{}, 1)}
 }
 
-// AwaitMismatch waits until over for bytes that the peer sends before any request. If they are of
-// another dialect, it returns a Protocol Fault, and no request is needed.
+// AwaitMismatch waits until over for bytes that the peer sends before any request. If they belong to another dialect,
+// it returns a Protocol Fault, and no request is needed.
 func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	for {
 		h.mu.Lock()
@@ -82,16 +82,15 @@ func (h *Sniffer) Sniff(b []byte) {
 	}
 }
 
-// maxSniffed bounds the stored bytes of each call of Sniff.
+// maxSniffed bounds the bytes that each call of Sniff stores.
 const maxSniffed = 1 << 10
 
-// explained are the kinds of failures that another dialect, framing or transport can cause.
+// explained lists the kinds of failures that another dialect, framing or transport can cause.
 var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}
 
-// Explain adds the likely dialect, framing or transport of the peer to a failure, if the first
-// bytes or the failure show it.
+// Explain adds the peer's likely dialect, framing or transport to a failure, if the first bytes or the failure show it.
 func (h *Sniffer) Explain(err error) error {
-	f := cmdline.Worst(err) // the close and a failed hook have errors of their own
+	f := cmdline.Worst(err) // the close and a failed hook have their own errors
 	if err == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
 		return err
 	}
@@ -115,7 +114,7 @@ func (h *Sniffer) Explain(err error) error {
 	return h.withHint(err, f, h.hint(f))
 }
 
-// withHint returns f, of err, with a hint; err, which may be more than f, if there is none or f has one.
+// withHint returns f, which is part of err, with a hint. It returns err if there is no hint or f has one.
 func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
 		return err
@@ -137,7 +136,7 @@ func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, testTimeout)
 }
 
-// speaksTLS reports whether the server of an endpoint without TLS, which has sent nothing, answers a TLS handshake.
+// speaksTLS reports whether a server that has sent nothing over an endpoint without TLS answers a TLS handshake.
 func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	closed := f.Kind == wire.Closed && h.e.IsBytes() || strings.HasSuffix(f.Message, transport.NoResponse) || strings.Contains(f.Message, `malformed HTTP response "\x15`)
 	if !closed || len(h.first) > 0 || f.RPC != nil || f.HTTP != nil || transport.OfProxy(f) || h.run.Line.Has("proxy") || h.run.Line.Has("resolve") {
@@ -152,9 +151,8 @@ func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	return transport.SpeaksTLS(ctx, at)
 }
 
-// tested reports whether the peer responds at the endpoint of c: it accepts the upgrade to WebSocket or the
-// handshake, or returns any response to rpc.discover. Commands are not started again; for one, the text of its error
-// decides.
+// tested reports whether the peer responds at the endpoint of c: it accepts the WebSocket upgrade or the handshake, or
+// sends any response to rpc.discover. It does not start commands again; for a command, the text of the error decides.
 func (h *Sniffer) tested(c *endpoint.Change) bool {
 	e, err := session.ParseEndpoint(c.Rewrite(h.run.Line.Args[0]), "")
 	if err != nil || len(e.Address.Command) > 0 {
@@ -190,14 +188,14 @@ func (h *Sniffer) probing(hint string) string {
 	return hint + "; detect it with " + format.QuoteAll(words)
 }
 
-// hint returns what may help after a failure that does not show the peer's dialect, or "" if nothing is known.
+// hint returns a hint for a failure that does not show the peer's dialect, or "" if there is none.
 func (h *Sniffer) hint(f *wire.Fault) string {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
 		return credentials(f.HTTP.Challenge)
 	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
 		return h.probing("it may be a server of Go's net/rpc, whose methods are Service.Method")
-	case h.stage == connecting || h.stage == greeted && h.e.Spec().Handshake.ServerFirst: // the peer did not fail to respond
+	case h.stage == connecting || h.stage == greeted && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
 	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {
 			return h.probing(hint)
@@ -218,8 +216,8 @@ func credentials(challenge string) string {
 	}
 }
 
-// Unanswered warns, once, of a POST that has had no response for a while, and names an endpoint to try instead.
-// The request goes on: the response may still arrive.
+// Unanswered prints one warning for a POST that has had no response for a while, and names an endpoint to try instead.
+// The request continues, because the response may still arrive.
 func (h *Sniffer) Unanswered() {
 	h.told.Do(func() {
 		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
@@ -234,7 +232,7 @@ func (h *Sniffer) hungUp(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 
-// A Mismatch is the cause of a failure at a peer with another dialect, framing or transport.
+// A Mismatch is the cause of a failure with a peer that uses another dialect, framing or transport.
 type Mismatch struct {
 	Better string // the endpoint with the right dialect or framing
 	err    error
@@ -248,7 +246,7 @@ func (s *Mismatch) Error() string {
 	return s.err.Error()
 }
 
-// Unwrap returns the cause without it.
+// Unwrap returns the original cause.
 func (s *Mismatch) Unwrap() error { return s.err }
 
 // mismatch returns f with a Mismatch as its cause, and the command with the endpoint of c as its fix.
@@ -258,7 +256,7 @@ func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
 	return g
 }
 
-// withAlternative returns f with the command line with the endpoint of c as its fix, and why as its hint.
+// withAlternative returns f with the command for the endpoint of c as its fix, and why as its hint.
 func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
 	g := *f
 	typed := h.run.Line.Args[0]

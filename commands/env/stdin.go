@@ -14,9 +14,8 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Stdin returns the standard input, which is read from the first Read on. A blocked Read returns
-// when ctx ends, with ctx's cause; the goroutine that reads the descriptor stays, since nothing
-// can wake it.
+// Stdin returns the standard input. Reading starts with the first Read. A blocked Read returns when ctx ends, with
+// ctx's cause. The goroutine that reads the descriptor stays, because nothing can wake it.
 func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
 
 // An interruptible is stdin whose reads end with a context.
@@ -36,16 +35,14 @@ func (r *interruptible) Read(b []byte) (int, error) {
 	return r.pipe.Read(b)
 }
 
-// readAll copies stdin into a pipe. It may outlive the pipe's reader, since a read of stdin
-// cannot be interrupted.
+// readAll copies stdin into a pipe. It may outlive the pipe's reader, because a read of stdin cannot be interrupted.
 func readAll(out *io.PipeWriter) {
 	_, err := io.Copy(out, os.Stdin)
 	out.CloseWithError(err)
 }
 
-// EachLine calls take with each line of stdin that is not blank and its number,
-// until take fails, ctx ends or a line is longer than any message. The last
-// line may lack a line break.
+// EachLine calls take with each line of stdin that is not blank and the line's number, until take fails, ctx ends or a
+// line is longer than any message. The last line may lack a line break.
 func EachLine(ctx context.Context, take func(n int64, line []byte) error) error {
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
@@ -88,8 +85,8 @@ func (h notifyReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// readLine reads a line with its line break; it is valid until the next call. A line longer than
-// any message is cut to a length that is still too long.
+// readLine reads a line with its line break. The line is valid until the next call. It cuts a line that is longer than
+// any message to a length that is still too long.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -103,15 +100,14 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// ReadStdin reads standard input to its end: more than wire.DefaultMaxMessage bytes are a
-// usage Fault.
+// ReadStdin reads standard input to its end. More than wire.DefaultMaxMessage bytes are a usage Fault.
 func ReadStdin(ctx context.Context) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {
 	case err != nil:
 		return nil, stdinFault(ctx, err)
 	case len(b) > wire.DefaultMaxMessage:
-		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("stdin holds more than %d bytes", wire.DefaultMaxMessage), nil)
+		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("stdin has more than %d bytes", wire.DefaultMaxMessage), nil)
 	}
 	return userfile.Unmarked(b), nil
 }

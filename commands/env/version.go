@@ -7,7 +7,7 @@ import (
 // version is set by scripts/build.
 var version = ""
 
-// Version returns the version of the build, else of the module, else "devel".
+// Version returns the version of the build, or else of the module, or "devel".
 func Version() string {
 	if version != "" {
 		return version

@@ -11,10 +11,11 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// noticeAfter is how long rpcx waits before it says what for.
+// noticeAfter is how long rpcx waits before it shows what it waits for.
 const noticeAfter = 3 * time.Second
 
-// Waiting says on a terminal what rpcx waits for, once that has lasted. over ends the wait and removes the line.
+// Waiting shows on a terminal what rpcx waits for, if the wait lasts for a while. over ends the wait and removes the
+// line.
 func (run *Env) Waiting(what string) (over func()) {
 	if !run.Stderr.Terminal {
 		return func() {}
@@ -40,7 +41,7 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse is Waiting for the response to a call of method; "" means it has no name.
+// WaitingForResponse is Waiting for the response to a call of method, or of a message without a method if that is "".
 func (run *Env) WaitingForResponse(method string) (over func()) {
 	if method == "" {
 		return run.Waiting("the response")
@@ -48,7 +49,7 @@ func (run *Env) WaitingForResponse(method string) (over func()) {
 	return run.Waiting("the response to " + method)
 }
 
-// A stage is what a request waits for.
+// A stage is the step that a request waits for.
 type stage uint8
 
 const (
@@ -57,20 +58,20 @@ const (
 	greeted
 )
 
-// Connecting notes that rpcx connects.
+// Connecting records that rpcx is connecting.
 func (h *Sniffer) Connecting() { h.enter(connecting, "the connection to "+h.e.String()) }
 
-// Connected notes that the connection is there, and the handshake follows.
+// Connected records that the connection is open, and that the handshake follows.
 func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stage == connecting { // and not connected again
+	if h.stage == connecting { // and was not connected again
 		h.enterLocked(greeting, "the handshake of "+h.e.Dialect)
 	}
 	return conn
 }
 
-// Opened notes that nothing more is waited for before the request; ok: the handshake is over.
+// Opened records that the request can be sent. ok means that the handshake is complete.
 func (h *Sniffer) Opened(ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +91,7 @@ func (h *Sniffer) enterLocked(s stage, what string) {
 	h.stage, h.waited = s, h.run.Waiting(what)
 }
 
-// unfinished returns the failure f of a request that has not got as far as its message, with what was not complete.
+// unfinished adds the incomplete step to the failure f of a request that has not been sent.
 func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == greeted || h.stage == greeting && !h.greets() {
 		return f
@@ -100,9 +101,9 @@ func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	case h.stage == connecting:
 		g.Message += ": not connected"
 	case len(h.first) == 0:
-		g.Message += ": no handshake of " + h.e.Dialect + ", the peer sent nothing"
+		g.Message += ": no handshake from " + h.e.Dialect + ", the peer sent nothing"
 	default:
-		g.Message += fmt.Sprintf(": the handshake of %s is not complete, the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
+		g.Message += fmt.Sprintf(": the handshake with %s is not complete, the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
 	}
 	return &g
 }

@@ -24,7 +24,7 @@ type verb struct {
 	name, usage string
 	words       []string // placeholders of the fixed arguments
 	free        bool     // arguments follow
-	method      string   // as it is on the wire
+	method      string   // the spelling on the wire
 	object      bool     // the first argument is an object, which needs a connection that outlives the command
 	about       string
 	examples    []cmdline.Example
@@ -35,20 +35,20 @@ var verbs = []verb{
 		name: "call", usage: "call a function", words: []string{"FUNC"}, free: true, method: "function.call",
 		about: "The function's result goes to stdout.",
 		examples: []cmdline.Example{
-			{Says: "A function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
-			{Says: "A callback, answered by a hook", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=half --on 'half=jq:.args[0] / 2'`},
+			{Says: "Call a function of the embedded plugin", Command: "rpcx plugin call demo:scriptling greet Ada"},
+			{Says: "Pass a callback, which a hook answers", Command: `rpcx plugin call demo:scriptling map '[1,2]' @on=half --on 'half=jq:.args[0] / 2'`},
 		},
 	},
 	{
 		name: "new", usage: "make an object of a class", words: []string{"CLASS"}, free: true, method: "object.new",
-		about:    "The object's reference goes to stdout. Without a session the object lives no longer than the command.",
-		examples: []cmdline.Example{{Says: "The reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "With an argument for the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
+		about:    "Prints the object's reference. Without a session, the object lives only as long as the command.",
+		examples: []cmdline.Example{{Says: "Print the reference of a new object", Command: "rpcx plugin new demo:scriptling Config"}, {Says: "Pass an argument to the constructor, in a session", Command: "rpcx plugin new @p Config name=main"}},
 	},
 	{
 		name: "method", usage: "call a method of an object", words: []string{"REF", "METHOD"}, free: true, method: "object.call_method", object: true,
 		about: "REF is the id of an object, or its reference as plugin new prints it.",
 		examples: []cmdline.Example{
-			{Says: "In a session, where objects last", Command: `rpcx connect scriptling+exec:./plugin --session plug
+			{Says: "Use a session, in which objects last", Command: `rpcx connect scriptling+exec:./plugin --session plug
 rpcx plugin method @plug "$(rpcx plugin new @plug Config)" get color
 rpcx session close plug`},
 			{Says: "Call a method of an object in the session p", Command: "rpcx plugin method @p 1 get size"},
@@ -61,18 +61,18 @@ rpcx session close plug`},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nit parses, else text; =TEXT and :=JSON say which.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nvalid, else text; =TEXT and :=JSON force either.",
 		examples: []cmdline.Example{{Says: "Set a property to a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "Set it to a string of digits", Command: "rpcx plugin set @p 1 volume =11"}},
 	},
 	{
 		name: "destroy", usage: "release an object", words: []string{"REF"}, method: "object.destroy", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. One that is gone\nalready is no error.",
-		examples: []cmdline.Example{{Says: "An object that is not needed any more", Command: "rpcx plugin destroy @p 1"}, {Says: "By the reference that plugin new has printed", Command: `rpcx plugin destroy @p "$object"`}},
+		about:    "REF is the id of an object, or its reference as plugin new prints it. An object that is already\nreleased is not an error.",
+		examples: []cmdline.Example{{Says: "Release an object that is no longer needed", Command: "rpcx plugin destroy @p 1"}, {Says: "Use the reference that plugin new has printed", Command: `rpcx plugin destroy @p "$object"`}},
 	},
 }
 
-const argumentsDescription = `ARGS are positional: each is JSON if it parses, else text; =TEXT and :=JSON force one or
-the other, and @on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json,
+const argumentsDescription = `ARGS are positional: each is JSON if valid, else text; =TEXT and :=JSON force either.
+@on=NAME is a callback, answered by --on NAME=ANSWER. key=text, key:=json,
 key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 // verbCommands returns the commands of the verbs.
@@ -101,7 +101,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 	}
 	flags := []cmdline.Flag{
 		cmdline.Bool(groupPlugin, "values", "", "read and print transport values unchanged, such as {\"type\":\"int\",\"value\":1}", &o.values),
-		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message, send nothing", &o.dryRun),
+		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message without sending it", &o.dryRun),
 	}
 	return &cmdline.Command{
 		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
@@ -120,7 +120,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	case v.missing(rest) != "":
 		return run.Line.Usage("%s is missing", v.missing(rest))
 	case len(rest) > n && !v.free:
-		return run.Line.Usage("plugin %s takes %s, not %q too", v.name, strings.Join(v.words, " and "), rest[n])
+		return run.Line.Usage("plugin %s takes %s, not also %q", v.name, strings.Join(v.words, " and "), rest[n])
 	case v.object && !lasts(e) && !o.dryRun:
 		return noSession(run, e)
 	}
@@ -142,7 +142,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return pc.do(ctx, run, r)
 }
 
-// missing returns the placeholder of the first fixed argument that is not given, or "" if all are. An empty value
+// missing returns the placeholder of the first fixed argument that is missing, or "" if all are given. An empty value
 // counts as given.
 func (v verb) missing(rest []string) string {
 	for i, word := range v.words {
@@ -158,10 +158,9 @@ func lasts(e endpoint.Endpoint) bool {
 	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
-// noSession returns the usage Fault for a command that needs an object, but
-// whose connection ends with it.
+// noSession returns the usage Fault for a command that needs an object although its connection is new.
 func noSession(run *env.Env, e endpoint.Endpoint) error {
-	f := run.Line.Usage("an object lives as long as its connection, and this command would have a new one")
+	f := run.Line.Usage("an object lives as long as its connection, but this command would open a new one")
 	f.Hint = "open a session and use its @NAME"
 	at := run.Line.Args[0]
 	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
@@ -247,7 +246,7 @@ func onlyValues(args params.Arguments) error {
 		if scan.Type(v) == 'o' || args.Funcs[at] != "" {
 			return nil
 		}
-		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is no transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
+		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is not a transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
 	}
 	i := 0
 	for v := range scan.Elements(args.Args) {

@@ -25,7 +25,7 @@ type describeOptions struct {
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Bool("", "json", "", "print JSON on a terminal too", &o.json),
+		cmdline.Bool("", "json", "", "print JSON even on a terminal", &o.json),
 		cmdline.Bool("", "as-catalog", "", "print the catalog, as rpcx describe does", &o.catalog),
 	}
 	return &cmdline.Command{
@@ -33,8 +33,8 @@ func describeCommand(run *env.Env) *cmdline.Command {
 		Description: `The library, its functions (with their source where the plugin gives it), classes,
 properties and constants: tables on a terminal, JSON elsewhere.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "The functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
-			{Says: "A catalog that plugin serve and serve can read", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
+			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
+			{Says: "Write a catalog that plugin serve and serve can read", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
@@ -47,7 +47,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return run.Line.Usage("plugin describe takes an endpoint and nothing else, not %q", rest[0])
+		return run.Line.Usage("plugin describe takes only an endpoint, not %q", rest[0])
 	}
 	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
 	if err != nil {

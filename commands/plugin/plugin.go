@@ -1,5 +1,4 @@
-// Package plugin is rpcx plugin: commands for both sides of a Scriptling
-// plugin.
+// Package plugin implements rpcx plugin: commands for both sides of a Scriptling plugin.
 package plugin
 
 import (
@@ -41,7 +40,7 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
 }
 
-// pluginsOnly removes the flags that have no meaning for plugins.
+// pluginsOnly removes the flags that do not apply to plugins.
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
 		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Names()[0]) ||
@@ -53,7 +52,7 @@ func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",
-		Usage:       "use a Scriptling plugin, or be one",
+		Usage:       "use or serve a Scriptling plugin",
 		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",
 		Description: description,
 		Commands: append(verbCommands(run),
@@ -81,7 +80,7 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	if err == nil && !e.Spec().Handshake.Plugin {
 		return e, rest, wire.NewFault(wire.Usage, fmt.Sprintf("%s has dialect %s, not %s", run.Line.Args[0], e.Dialect, options.PluginDialect), nil)
 	}
-	e.Plugin.NoEnvironment = o.Handshake.NoEnvironment // --dry-run counts the ids of the greeting
+	e.Plugin.NoEnvironment = o.Handshake.NoEnvironment // --dry-run includes the ids of the handshake
 	if o.strict {
 		o.Conn.Noise = 0
 	}
@@ -89,15 +88,14 @@ func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, 
 	return e, rest, err
 }
 
-// An operation is one call of a plugin, and the user's name for what it calls.
+// An operation is one call of a plugin, with the user's name for the called function, class or method.
 type operation struct {
 	op   dialect.Op
-	name string // of the function, the class, the method
+	name string // the name of the function, the class or the method
 	at   int    // the index of the name among the command's arguments
 }
 
-// request returns the request of a command that makes calls on a connection of its
-// own, or on a session's.
+// request returns the request of a command that makes calls on its own connection, or on a session's.
 func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, error) {
 	r, err := request.New(run, &o.Client, e, options.Params{}, format.Options{})
 	if err != nil {
@@ -120,7 +118,7 @@ func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) er
 	return r.Do(ctx)
 }
 
-// named replaces the method of the wire in a failure by the user's name.
+// named replaces the wire's method in a failure with the user's name.
 func named(err error, pc operation) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Method != pc.op.Method || pc.name == "" {
@@ -132,7 +130,7 @@ func named(err error, pc operation) error {
 	return &g
 }
 
-// suggest adds the nearest name that the plugin has to the failure of a call.
+// suggest adds the plugin's most similar name to the failure of a call.
 func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operation) {
 	if f.RPC == nil || !strings.HasPrefix(f.RPC.Message, "unknown ") || pc.at == 0 {
 		return
@@ -142,7 +140,7 @@ func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operati
 		return
 	}
 	if hasSource(cat, pc) {
-		f.Hint = pc.name + " runs in the host: the plugin hands out its source (rpcx plugin describe)"
+		f.Hint = pc.name + " runs in the host: rpcx plugin describe prints its source"
 		return
 	}
 	name := catalog.Nearest(pc.name, namesOf(cat, pc.op.Method))
@@ -156,14 +154,14 @@ func suggest(c *request.ResponsePrinter, run *env.Env, f *wire.Fault, pc operati
 	}
 }
 
-// namesOf returns the names that a call with a method of the wire can use.
+// namesOf returns the names that a call with this method of the wire can use.
 func namesOf(c *catalog.Catalog, method string) []string {
 	var names []string
 	for _, class := range c.Classes {
 		switch method {
 		case "object.new":
 			names = append(names, nameIn(class))
-		case "object.call_method": // properties are called, too
+		case "object.call_method": // properties can be called, too
 			for p := range scan.Elements(scan.Get(class, "properties")) {
 				names = append(names, nameIn(p))
 			}
@@ -181,8 +179,7 @@ func namesOf(c *catalog.Catalog, method string) []string {
 	return names
 }
 
-// hasSource reports whether a call names a function or class whose source the
-// plugin hands out, for the host to run.
+// hasSource reports whether a call names a function or class whose source the plugin provides, for the host to run.
 func hasSource(c *catalog.Catalog, pc operation) bool {
 	var described json.RawMessage
 	switch pc.op.Method {
@@ -204,11 +201,11 @@ func nameIn(described []byte) string {
 	return name
 }
 
-// callbacks records which hooks are passed to the plugin as values. Over HTTP
-// it refuses them, since the plugin could not call them.
+// callbacks records which hooks are passed to the plugin as values. Over HTTP it refuses them, because the plugin could
+// not call them.
 func (o *flags) callbacks(e endpoint.Endpoint, funcs map[string]string) error {
 	if len(funcs) > 0 && strings.HasPrefix(e.Address.Scheme, "http") {
-		return wire.NewFault(wire.Usage, "callbacks need both directions, and HTTP has one", nil)
+		return wire.NewFault(wire.Usage, "HTTP has only one direction, and the plugin could not call the hook", nil)
 	}
 	o.Hooks.Functions = map[string]bool{}
 	for _, name := range funcs {

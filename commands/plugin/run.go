@@ -29,8 +29,8 @@ arguments; set takes one, the value. as names a step: {"$step":NAME} stands for 
 arguments of later steps. {"$on":NAME} there is a callback, answered by --on NAME=ANSWER. Each
 step's result is one line; the first step that fails ends the run.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "An object, and a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
-			{Says: "The steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
+			{Says: "Make an object, and call a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
+			{Says: "Run the steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, run, o) },
@@ -43,7 +43,7 @@ func runRun(ctx context.Context, run *env.Env, o *runOptions) error {
 	case err != nil:
 		return err
 	case len(rest) > 0:
-		return run.Line.Usage("plugin run takes an endpoint and -f FILE, not %q", rest[0])
+		return run.Line.Usage("plugin run takes only an endpoint and -f FILE, not %q", rest[0])
 	case o.file == "":
 		return run.Line.Usage("plugin run needs its steps: -f FILE")
 	}
@@ -85,7 +85,7 @@ func perform(p *request.ResponsePrinter, steps []*step) error {
 	return nil
 }
 
-// fault returns err with the step in which it happened.
+// fault returns err with the step in which it occurred.
 func (s *step) fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

@@ -42,8 +42,8 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		Name: "serve", Usage: "serve hooks as a plugin", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "A plugin of one function, driven by rpcx itself", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
-			{Says: "Over HTTP, with the hooks of a file", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
+			{Says: "Serve a plugin of one function, and call it", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+			{Says: "Serve the hooks of a file over HTTP", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
 		}},
 		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
@@ -79,7 +79,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	case len(args) > 0 && run.Line.Dash == 0 && o.listen != "":
 		command = args
 	case len(args) > 0 && run.Line.Dash == 0:
-		return run.Line.Usage("stdin and stdout have no endpoint that a command could call: give --listen")
+		return run.Line.Usage("no command can call a server on stdin and stdout: give --listen")
 	case len(args) > 0:
 		return run.Line.Usage("plugin serve takes no arguments, not %q", args[0])
 	}
@@ -108,8 +108,7 @@ func runServe(ctx context.Context, run *env.Env, o *serveOptions) error {
 	return server.Run(ctx, run, s, command, "", o.Hooks.Strict)
 }
 
-// complete adds to the catalog what the flags say, and returns an error if it
-// offers nothing.
+// complete adds the flags' values to the catalog, and returns an error if the catalog offers nothing.
 func (o *serveOptions) complete(c *catalog.Catalog, entries []hook.Entry) error {
 	if o.Catalog == "" && c.Info.Name == "rpcx serve" {
 		c.Info = catalog.Info{}
@@ -118,11 +117,11 @@ func (o *serveOptions) complete(c *catalog.Catalog, entries []hook.Entry) error 
 	info.Name, info.Version = cmp.Or(o.name, info.Name, "plugin"), cmp.Or(o.version, info.Version, "1.0.0")
 	info.Description = cmp.Or(o.description, info.Description)
 	if len(entries) == 0 && len(c.Methods) == 0 && len(c.Constants) == 0 {
-		return wire.NewFault(wire.Usage, "a plugin of nothing: give --on NAME=ANSWER or --hooks FILE", nil)
+		return wire.NewFault(wire.Usage, "the plugin has no functions: give --on NAME=ANSWER or --hooks FILE", nil)
 	}
 	for _, m := range c.Methods {
 		if class, part, dotted := strings.Cut(m.Name, "."); dotted && (class == "" || part == "" || strings.Contains(part, ".")) {
-			return wire.NewFault(wire.Usage, "the hook "+m.Name+" is named neither FUNCTION nor CLASS.METHOD", nil)
+			return wire.NewFault(wire.Usage, "the hook "+m.Name+" is not a name of the form FUNCTION or CLASS.METHOD", nil)
 		}
 	}
 	return nil

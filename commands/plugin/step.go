@@ -22,7 +22,7 @@ type step struct {
 	number int
 	as     string
 	verb   string // call, new, method, get, set, destroy
-	name   string // of the function, class, method or property
+	name   string // the name of the function, class, method or property
 	on     json.RawMessage
 	args   json.RawMessage
 	kwargs json.RawMessage
@@ -50,7 +50,7 @@ func readSteps(ctx context.Context, file string) ([]*step, error) {
 		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
 			return steps, nil
 		} else if err != nil {
-			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("step %d is no JSON: %v", n, err), err)
+			return nil, wire.NewFault(wire.Usage, fmt.Sprintf("step %d is not valid JSON: %v", n, err), err)
 		}
 		s := &step{number: n}
 		if err := s.read(raw, named); err != nil {
@@ -63,10 +63,10 @@ func readSteps(ctx context.Context, file string) ([]*step, error) {
 	}
 }
 
-// read parses a step; named are the names of the steps before it.
+// read parses a step. named are the names of the steps before it.
 func (s *step) read(raw []byte, named map[string]bool) error {
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil || scan.Type(raw) != 'o' {
-		return errors.New("a step is an object")
+		return errors.New("a step must be an object")
 	}
 	for key, v := range scan.Members(raw) {
 		if err := s.member(scan.Key(key), v); err != nil {
@@ -89,15 +89,15 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 func (s *step) checkArgs() error {
 	switch args, kwargs := scan.Count(s.args), scan.Count(s.kwargs); {
 	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
-		return fmt.Errorf("%s takes no args and no kwargs", s.verb)
+		return fmt.Errorf("%s takes no args or kwargs", s.verb)
 	case s.verb == "set" && (args != 1 || kwargs > 0):
 		return errors.New("set takes one value, in args")
 	}
 	return nil
 }
 
-// checkReferences notes the callbacks in the arguments, and returns an error for a step that the
-// arguments name and that is not one before.
+// checkReferences records the callbacks in the arguments, and returns an error if they refer to a step that is not an
+// earlier one.
 func (s *step) checkReferences(named map[string]bool) error {
 	s.funcs = map[string]string{}
 	for _, part := range []struct {
@@ -109,7 +109,7 @@ func (s *step) checkReferences(named map[string]bool) error {
 		}
 		if _, err := s.replace(nil, part.val, part.at, func(name string) (json.RawMessage, error) {
 			if !named[name] {
-				return nil, fmt.Errorf("no step before it is named %q", format.CleanLine(name))
+				return nil, fmt.Errorf("no earlier step is named %q", format.CleanLine(name))
 			}
 			return json.RawMessage("null"), nil
 		}); err != nil {
@@ -119,30 +119,29 @@ func (s *step) checkReferences(named map[string]bool) error {
 	return nil
 }
 
-// checkOn returns an error for the object of a step, as far as that is known
-// before any step is made.
+// checkOn returns an error for the object of a step, if that can be checked before any step is made.
 func (s *step) checkOn(named map[string]bool) error {
 	if s.verb == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
-			return fmt.Errorf("it destroys %q, and on is another", format.CleanLine(s.name))
+			return fmt.Errorf("it destroys %q, but \"on\" names another object", format.CleanLine(s.name))
 		}
 		s.on = scan.AppendQuoted(nil, s.name)
 	}
 	object := s.needsObject()
 	switch name, isStep := s.maker(); {
 	case object && s.on == nil:
-		return fmt.Errorf("%s needs on, the step that made the object", s.verb)
+		return fmt.Errorf("%s needs \"on\", the step that made the object", s.verb)
 	case !object && s.on != nil:
-		return fmt.Errorf("%s takes no on", s.verb)
+		return fmt.Errorf("%s takes no \"on\"", s.verb)
 	case isStep && !named[name]:
-		return fmt.Errorf("on: no step before it is named %q", format.CleanLine(name))
+		return fmt.Errorf("on: no earlier step is named %q", format.CleanLine(name))
 	case object && !isStep && !isReference(s.on):
-		return errors.New("on is the name of a step, or the reference of an object")
+		return errors.New("on must be the name of a step, or the reference of an object")
 	}
 	return nil
 }
 
-// needsObject reports whether the verb is about an object that a step has made.
+// needsObject reports whether the verb needs an object that a step has made.
 func (s *step) needsObject() bool { return s.verb != "call" && s.verb != "new" }
 
 // maker returns the name of the step that creates the object; ok is false if
@@ -165,7 +164,7 @@ func (s *step) member(key string, v []byte) error {
 	switch key {
 	case "as":
 		if s.as = name; !isText || name == "" {
-			return errors.New("as is the step's name, a string")
+			return errors.New("as must be the step's name, a string")
 		}
 		return nil
 	case "on":
@@ -194,7 +193,7 @@ func (s *step) member(key string, v []byte) error {
 		s.verb, s.name = verb, name
 		return nil
 	}
-	return fmt.Errorf("it has a member %q, which no step has", format.CleanLine(key))
+	return fmt.Errorf("a step cannot have the member %q", format.CleanLine(key))
 }
 
 // call returns the operation of a step; results are those of the steps before
@@ -246,13 +245,13 @@ func (s *step) object(results map[string]json.RawMessage) (string, error) {
 		ref = results[name]
 	}
 	if !isReference(ref) {
-		return "", wire.NewFault(wire.Usage, fmt.Sprintf("on: what %q answered is no object", format.CleanLine(name)), nil)
+		return "", wire.NewFault(wire.Usage, fmt.Sprintf("on: the result of %q is not an object", format.CleanLine(name)), nil)
 	}
 	return objectID(string(ref)), nil
 }
 
-// replace appends val, with {"$step":NAME} replaced by the result of that step,
-// and {"$on":NAME} by null; the latter is recorded as a callback.
+// replace appends val, with {"$step":NAME} replaced by the result of that step, and {"$on":NAME} by null. It records
+// the latter as a callback.
 func (s *step) replace(b, val []byte, pointer string, result func(name string) (json.RawMessage, error)) ([]byte, error) {
 	switch scan.Type(val) {
 	case 'o':

@@ -26,14 +26,14 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`[]`:                          "a step is an object",
+		`[]`:                          "a step must be an object",
 		`{"call":"f","new":"C"}`:      "it has both call and new",
-		`{"method":"get"}`:            "method needs on, the step that made the object",
-		`{"get":"p","on":"x"}`:        `on: no step before it is named "x"`,
+		`{"method":"get"}`:            "method needs \"on\", the step that made the object",
+		`{"get":"p","on":"x"}`:        `on: no earlier step is named "x"`,
 		`{"set":"p","on":"c"}`:        "set takes one value, in args",
-		`{"call":"f","arg":[]}`:       `it has a member "arg", which no step has`,
+		`{"call":"f","arg":[]}`:       `a step cannot have the member "arg"`,
 		`{"call":"f","args":{"a":1}}`: "args must be an array",
-		`{"call":"f","on":"c"}`:       "call takes no on",
+		`{"call":"f","on":"c"}`:       "call takes no \"on\"",
 	} {
 		if err := (&step{number: 1}).read([]byte(text), named); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

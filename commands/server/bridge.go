@@ -20,9 +20,8 @@ func (o *Options) bridgeFlags() []cmdline.Flag {
 	}
 }
 
-// Passes reports whether everything that clients of listen send is passed on
-// unchanged: both sides speak one dialect, and no hook or policy of ours
-// applies.
+// Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides use the same
+// dialect and no local hook or policy applies.
 func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool {
 	if o.To == "" || to.Dialect != listen.Dialect || to.Socket != "" {
 		return false
@@ -31,7 +30,7 @@ func (o *Options) Passes(listen, to endpoint.Endpoint, so session.Options) bool 
 	return silent && listen.Reversed == ""
 }
 
-// Peer returns the peer of --to, if that is given. The flags mean what its profile says from then on.
+// Peer returns the peer of --to, if it is given. From then on, the flags have the values of its profile.
 func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endpoint, err error) {
 	if o.To == "" {
 		return to, nil
@@ -42,7 +41,7 @@ func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endp
 	return to, err
 }
 
-// applyBetween checks the flags for a listener that passes on to the peer at to, and applies its profile.
+// applyBetween checks the flags for a listener that forwards to the peer at to, and applies the peer's profile.
 func applyBetween(run *env.Env, listen, to endpoint.Endpoint) error {
 	if err := options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line); err != nil {
 		return err
@@ -50,8 +49,7 @@ func applyBetween(run *env.Env, listen, to endpoint.Endpoint) error {
 	return options.ApplyTo(run, to)
 }
 
-// Pass passes everything between the clients of listen and the peer at to on,
-// unchanged.
+// Pass forwards all messages between the clients of listen and the peer at to unchanged.
 func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
 	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
@@ -66,8 +64,8 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Bridge returns a bridge that lets clients of listen reach the peer of --to if no hook answers them, or nil if --to is
-// not given. The caller must close it.
+// Bridge returns a bridge through which clients of listen reach the peer of --to if no hook answers. It is nil if --to
+// is not given. The caller must close it.
 func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil

@@ -29,13 +29,13 @@ type Options struct {
 	Frame    cmdline.Duration
 	Files    string
 	Record   options.Record
-	To       string // the peer behind a bridge; "" means no bridge
+	To       string // the peer behind a bridge, or ""
 }
 
-// unnamed is the name of a server without one.
+// unnamed is the name of a server that has none.
 const unnamed = "rpcx serve"
 
-// Flags returns the flags, which store into o.
+// Flags returns the flags, which store their values in o.
 func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
@@ -46,7 +46,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write below `DIR`, their $RPCX_ARTIFACTS (a temporary directory)", &o.Files),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
-			cmdline.List(cmdline.GroupHooks, "deny", "", "refuse methods that match `PATTERN`", &o.deny),
+			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading a connection while `N` of its requests are pending (1088)", 1, &o.inflight),
 			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once (1000)", 1, &o.clients),
 		},
@@ -57,7 +57,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	return flags
 }
 
-// Silent reports whether no flag was given that could answer anything.
+// Silent reports whether none of the given flags can answer a call.
 func (o *Options) Silent() bool {
 	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == "" && o.To == ""
 }
@@ -65,7 +65,7 @@ func (o *Options) Silent() bool {
 // Session returns the options of the listener.
 func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) (session.Options, error) {
 	conn := &o.Conn
-	if o.To != "" { // headers and tokens are said to that peer
+	if o.To != "" { // headers and tokens are sent to that peer
 		conn = conn.Listener()
 	}
 	so, err := options.ForSession(ctx, run, conn, &o.Hooks)
@@ -78,7 +78,7 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
 	if o.Files != "" {
 		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {
-			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.Files+" is no folder", err)
+			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.Files+" is not a directory", err)
 		}
 	}
 	if so.Catalog, err = options.LoadCatalog(o.Catalog); err != nil {
@@ -98,8 +98,8 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	return so, nil
 }
 
-// described returns the catalog that is offered without --catalog: that of
-// --hooks FILE, else one of the names that hooks answer.
+// described returns the catalog that the server offers without --catalog: that of
+// --hooks FILE, or else one with the names of hooks.
 func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.Catalog, error) {
 	c, err := o.Hooks.Catalog()
 	if err != nil {

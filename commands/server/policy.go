@@ -13,7 +13,7 @@ import (
 )
 
 // policy adds the member "policy" of the files of --hooks and --catalog to so:
-// {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}. Peers do not see it.
+// {"policy":{"allow":[PATTERN…],"deny":[PATTERN…]}}. Peers cannot see it.
 func (o *Options) policy(so *session.Options) error {
 	files := slices.Clone(o.Hooks.Files)
 	if o.Catalog != "" {

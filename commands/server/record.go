@@ -30,8 +30,7 @@ func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	return append(flags, run.Common.Flags()...)
 }
 
-// RunRecord passes messages between the clients that connect to listen and the
-// endpoint to, and records them.
+// RunRecord forwards messages between the clients that connect to listen and the endpoint to, and records them.
 func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
 	bind, conn, err := Sides(ctx, run, &o.Conn, listen, to)
 	if err != nil {
@@ -49,8 +48,8 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Sides returns how to bind listen and how to reach the peer to, with its profile. The flags apply to both, except those of
-// messages to the peer; its profile applies to the peer alone.
+// Sides returns how to listen on listen and how to reach the peer to, with its profile. The flags apply to both, except
+// those for messages to the peer. Its profile applies only to the peer.
 func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
 	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
 		bind, err = c.Listen.Access(bind)
@@ -67,15 +66,15 @@ func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to 
 	return bind, conn, err
 }
 
-// A Listener is bound and serves its clients.
+// A Listener listens and serves its clients.
 type Listener interface {
-	Endpoint() string // the address; "" means no other client can connect
+	Endpoint() string // the address, or "" if no other client can connect
 	Serve(ctx context.Context) error
 	Close() error
 }
 
-// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening; "" means to
-// stdout. If the peer is a child on stdio, the child's status becomes ours.
+// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening, or to stdout
+// if that is "". If the peer is a child on stdio, the child's status becomes that of rpcx.
 func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,7 +93,7 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 	return untilEnd(ctx, t.Endpoint(), served, command, func() {})
 }
 
-// childStatus returns a child's status as this process's own.
+// childStatus converts a child's status to one of this process.
 func childStatus(err error) error {
 	var closed *wire.CloseError
 	switch {

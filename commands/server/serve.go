@@ -1,5 +1,4 @@
-// Package server is rpcx serve: it opens a listener, answers clients by hooks,
-// and runs a command beside it.
+// Package server implements rpcx serve: it opens a listener, answers clients with hooks, and runs a command beside it.
 package server
 
 import (
@@ -17,8 +16,8 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Run serves until command, stdio or a signal ends it. It writes the address to the file listening; "" means to stdout,
-// unless command uses that.
+// Run serves until command, stdio or a signal ends it. It writes the address to the file listening. If that is "", it
+// writes to stdout, unless command uses that.
 func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	run.Reload.Store(&reload)
@@ -39,7 +38,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the listen address: to file if there is one, else to stdout if that is not the connection.
+// tellWhere writes the listen address to file if one is given, else to stdout unless stdout is the connection.
 func tellWhere(at, file string, ours bool) error {
 	switch {
 	case file != "":
@@ -50,8 +49,8 @@ func tellWhere(at, file string, ours bool) error {
 	return nil
 }
 
-// untilEnd waits until what is served or command ends, or for a signal. command
-// gets the endpoint at; after its end finish is called.
+// untilEnd waits until serving or command ends, or for a signal. command gets the endpoint at. After it ends, finish is
+// called.
 func untilEnd(ctx context.Context, at string, served <-chan error, command []string, finish func()) error {
 	var ended <-chan error
 	if command != nil {
@@ -74,9 +73,8 @@ func untilEnd(ctx context.Context, at string, served <-chan error, command []str
 	}
 }
 
-// runCommand starts the command of `serve LISTEN -- COMMAND`. The channel
-// receives its end: nil for status 0, else an exitStatus. When ctx ends its
-// process group is asked to end, then killed.
+// runCommand starts the command of `serve LISTEN -- COMMAND`. The channel receives nil for status 0, or else an
+// exitStatus. When ctx ends, its process group is terminated, and killed if that does not help.
 func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -100,7 +98,7 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 	return ended, nil
 }
 
-// commandStatus returns the command's status as this process's own.
+// commandStatus converts the command's status to one of this process.
 func commandStatus(name string, err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

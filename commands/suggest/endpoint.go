@@ -16,7 +16,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoint adds to the failure to read an endpoint the command line with the one that can only be meant, if there is one.
+// Endpoint adds to the failure of parsing an endpoint a command line with the only possible correction, if there is
+// one.
 func Endpoint(l *cmdline.CommandLine, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
@@ -31,9 +32,9 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	case better != "":
 		return instead(g.Hint, slices.Concat([]string{better}, l.Args[1:])...)
 	case len(l.Args) > 1 && all.Has(typed) && isEndpoint(l.Args[1]):
-		return instead("a dialect stands before the transport", slices.Concat([]string{typed + "+" + l.Args[1]}, l.Args[2:])...)
+		return instead("the dialect goes before the transport", slices.Concat([]string{typed + "+" + l.Args[1]}, l.Args[2:])...)
 	case len(l.Args) > 1 && !strings.Contains(typed, ":") && isEndpoint(l.Args[1]):
-		return instead("the endpoint stands before the method", slices.Concat([]string{l.Args[1], typed}, l.Args[2:])...)
+		return instead("the endpoint goes before the method", slices.Concat([]string{l.Args[1], typed}, l.Args[2:])...)
 	default:
 		if better, hint = ofFile(typed); hint == "" {
 			return err
@@ -46,7 +47,8 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	}
 }
 
-// meant returns what typed can only mean, by the cause of its failure, or "" if that is not known. It is an endpoint.
+// meant returns the only possible meaning of typed, according to the cause of its failure, or "" if it is unknown. The
+// meaning is an endpoint.
 func meant(typed string, f *wire.Fault) string {
 	var shell transport.NeedsShell
 	var other transport.Meant
@@ -66,8 +68,8 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns what the name of a file was meant to be as an endpoint, and what kind of file it is, for people, or ""
-// if it is not one.
+// ofFile returns the endpoint for which a file name stands, and the kind of file, for people, or "" if it stands for
+// none.
 func ofFile(typed string) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {
@@ -90,12 +92,12 @@ func ofFile(typed string) (better, hint string) {
 	case isTape(file):
 		return "tape:" + file, "it is a tape"
 	default:
-		return "", fmt.Sprintf("the file %s is not executable; a catalog is given with --catalog", quoted)
+		return "", fmt.Sprintf("the file %s is not executable; to give a catalog, use --catalog", quoted)
 	}
 	return "", ""
 }
 
-// isTape reports whether a file begins as a tape does.
+// isTape reports whether a file begins like a tape.
 func isTape(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {
@@ -106,7 +108,7 @@ func isTape(file string) bool {
 	return bytes.HasPrefix(head, []byte(`{"tape":`))
 }
 
-// isEndpoint reports whether word can be nothing but an endpoint that is well written.
+// isEndpoint reports whether word is a valid endpoint and cannot be anything else.
 func isEndpoint(word string) bool {
 	_, err := session.ParseEndpoint(word, "")
 	return err == nil

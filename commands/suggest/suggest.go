@@ -1,5 +1,5 @@
-// Package suggest adds to failures the commands that were meant, built from what was typed and what the peer lists, and says
-// what may help where that is not known.
+// Package suggest adds to failures the commands that the user probably meant, built from the typed words and the peer's
+// methods. If no command is certain, it adds a hint.
 package suggest
 
 import (
@@ -19,9 +19,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Call adds to the failure of a call the command line with the right method,
-// where the peer or the catalog names one that is near, or with parameters that the peer
-// may take.
+// Call adds to the failure of a call a command line with the right method, if the peer or the catalog has a similar
+// one, or with parameters that the peer may accept.
 func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
 		if cat != nil && len(cat.Methods) > 0 && cat.Method(f.Method) == nil {
@@ -48,19 +47,19 @@ func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	}
 }
 
-// WantsJob reports whether a call may have been refused because the method is a job: there is
-// no such call, or the words of the error are about that.
+// WantsJob reports whether the peer may have refused a call because the method is a job: the method does not exist as a
+// call, or the error mentions jobs.
 func WantsJob(f *wire.Fault) bool {
 	return f.RPC != nil && f.Hint == "" && (string(f.RPC.Code) == "-32601" || strings.Contains(f.RPC.Message, "task"))
 }
 
-// isTaskOnly reports whether the peer runs a method as a task and in no other way.
+// isTaskOnly reports whether the peer runs a method only as a task.
 func isTaskOnly(m *catalog.Method) bool {
 	return scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
 }
 
-// Job adds to the failure of a call the command that runs the method as a job, where
-// the peer lists it as one and refuses to be called.
+// Job adds to the failure of a call the command that runs the method as a job, if the peer lists it as a job and
+// refuses calls.
 func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || string(f.RPC.Code) != "-32601" && !isTaskOnly(m) {
 		return
@@ -68,12 +67,12 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	if !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
 		return
 	}
-	f.Hint = f.Method + " can be a job, and may be nothing else: rpcx job run begins it and waits for what it comes to"
+	f.Hint = f.Method + " may only run as a job: rpcx job run starts it and waits for its result"
 	job := *run.Line
 	job.Path = []string{"job", "run"}
 	job.Flags = slices.DeleteFunc(slices.Clone(job.Flags), func(flag string) bool {
 		name, _, _ := strings.Cut(flag, "=")
-		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // a job has none of them
+		return slices.Contains([]string{"--grace", "--cache", "--no-cache"}, name) // a job takes none of them
 	})
 	f.Fix = job.WithArgs(job.Args)
 }
@@ -91,13 +90,13 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// values adds what to type to the failure of a call whose parameters the peer refuses: the values that were sent as
-// strings, if the peer names the parameter and the type that it wants.
+// values adds correct arguments to the failure of a call whose parameters the peer refuses. They are the values that
+// were sent as strings, if the peer names the parameter and the required type.
 func values(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
 	rule, _ := scan.Text(scan.Get(f.RPC.Data, "rule"))
 	if len(args) == 2 && (rule == "" || rule == "required") {
-		f.Hint = "no parameters were given: NAME=VALUE gives one"
+		f.Hint = "no parameters were given; give them as NAME=VALUE"
 		return
 	}
 	better, reason := slices.Clone(args), f.RPC.Message+" "+string(f.RPC.Data)
@@ -115,13 +114,13 @@ func values(run *env.Env, f *wire.Fault) {
 	}
 }
 
-// typeNames are, by scan.Type, the words with which peers name the type that they want.
+// typeNames lists, by scan.Type, the words that peers use for the required type.
 var typeNames = map[byte]string{
 	'n': "int|integer|number|numeric|float|double|decimal|[iu](8|16|32|64)|usize|f64", 't': "bool|boolean", 'f': "bool|boolean", '0': "null",
 	'a': "array|list|sequence|slice|tuple", 'o': "object|map|mapping|dict|dictionary|struct|record",
 }
 
-// refused reports whether the words of a peer name a parameter and a type that its text has as JSON.
+// refused reports whether the words of a peer name a parameter and a type that the parameter's text has as JSON.
 func refused(reason, name, value string) bool {
 	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil {
 		return false
@@ -133,12 +132,12 @@ func refused(reason, name, value string) bool {
 	return types != "" && mentions(regexp.QuoteMeta(name)) && mentions(types)
 }
 
-// Name suggests the nearest of names, if one is near.
+// Name suggests the most similar of names, if one is similar enough.
 func Name(run *env.Env, f *wire.Fault, name string, names []string) {
 	exact(run, f, catalog.Nearest(name, names))
 }
 
-// Method adds the nearest method of a catalog to a failure.
+// Method adds the most similar method of a catalog to a failure.
 func Method(run *env.Env, err error, method string, cat *catalog.Catalog) error {
 	f := wire.AsFault(err)
 	if f == nil || cat.Method(method) != nil {
@@ -149,8 +148,7 @@ func Method(run *env.Env, err error, method string, cat *catalog.Catalog) error 
 	return &g
 }
 
-// exact suggests the command line with name as METHOD, spelt as the user
-// would.
+// exact suggests the command line with name as METHOD, in the user's spelling.
 func exact(run *env.Env, f *wire.Fault, name string) {
 	if name == "" || !cmdline.IsSafeName(name) {
 		return
@@ -165,8 +163,7 @@ func exact(run *env.Env, f *wire.Fault, name string) {
 	}
 }
 
-// Spelling adds the command line in which the method is spelt as the
-// dialect spells it, if that is known.
+// Spelling adds the command line in which the method has the dialect's spelling, if that is known.
 func Spelling(run *env.Env, err error) error {
 	var better *dialect.Misspelt
 	f := wire.AsFault(err)

@@ -16,11 +16,11 @@ import (
 // programFlags are the flags whose values are jq programs.
 var programFlags = []string{"--expect", "--expect-any", "--expect-none", "--until", "--select", "--jq", "-q"}
 
-// operators are words that join the parts of a jq program: as a parameter each shows that the program has lost its quotes.
+// operators are words that join the parts of a jq program. As a parameter, such a word shows that the program has lost
+// its quotes.
 var operators = []string{"==", "!=", "<", ">", "<=", ">=", "=", "|", "and", "or", "+", "-", "*", "//"}
 
-// strayWord returns why arg, which stands among the parameters, is not one, and the line that was meant, or "" if it
-// may be one.
+// strayWord returns the reason why arg cannot be a parameter, and the intended line, or "" if arg may be a parameter.
 func strayWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	switch dash := slices.Index(l.Words, "--"); {
@@ -40,8 +40,8 @@ func isProgram(text string) bool {
 	return err == nil
 }
 
-// lostQuotes returns the line in which the value of the flag before the word operator has the quotes that it needs, or
-// "" if no such flag stands there.
+// lostQuotes returns the line with the missing quotes around the value of the flag before the word operator, or "" if
+// there is no such flag.
 func lostQuotes(l *cmdline.CommandLine, operator string) (hint string, fix []string) {
 	at := slices.Index(l.Words, operator)
 	flag, value, joined := "", "", false
@@ -69,7 +69,7 @@ func lostQuotes(l *cmdline.CommandLine, operator string) (hint string, fix []str
 			return hint, l.Reparsed(l.Words[:first], []string{flag, program}, l.Words[end:])
 		}
 		last := len(words) - 1
-		words[last] = string(scan.AppendQuoted(nil, words[last])) // the shell takes the quotes of a string
+		words[last] = string(scan.AppendQuoted(nil, words[last])) // the shell removes the quotes of a string
 		if program = strings.Join(words, " "); last > 1 && slices.Contains([]string{"==", "!="}, words[last-1]) && isValueOf(flag, program) {
 			return hint, l.Reparsed(l.Words[:first], []string{flag, program}, l.Words[end:])
 		}
@@ -77,7 +77,7 @@ func lostQuotes(l *cmdline.CommandLine, operator string) (hint string, fix []str
 	return hint, nil
 }
 
-// isValueOf reports whether text is a value that the flag takes.
+// isValueOf reports whether text is a valid value of the flag.
 func isValueOf(flag, text string) bool {
 	if flag == "--on" {
 		e, err := hook.Parse(text)
@@ -92,8 +92,8 @@ func CheckMethod(run *env.Env, method string) error {
 	if !strings.HasPrefix(method, "{") && !strings.HasPrefix(method, "[") || scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return nil
 	}
-	f := run.Line.Usage("METHOD is a name, and this is a JSON message")
-	f.Hint = "METHOD and its parameters are words of their own; --send sends a message unchanged"
+	f := run.Line.Usage("METHOD is a name, but this is a JSON message")
+	f.Hint = "write METHOD and its parameters as separate words; --send sends a message unchanged"
 	name, _ := scan.Text(scan.Get(msg, "method"))
 	if args := run.Line.Args; cmdline.IsSafeName(name) && len(args) == 2 {
 		args = []string{args[0], name}
@@ -105,19 +105,19 @@ func CheckMethod(run *env.Env, method string) error {
 	return f
 }
 
-// methodWord adds what was meant to the failure of a call whose METHOD holds parameters, too, or is one.
+// methodWord adds the intended line to the failure of a call whose METHOD contains parameters, or is one.
 func methodWord(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
 	if len(args) < 2 {
 		return
 	}
 	if params.IsKeyOp(args[1]) {
-		f.Hint = "METHOD stands before the parameters"
+		f.Hint = "METHOD goes before the parameters"
 		return
 	}
 	words, _, err := params.Split(args[1])
 	if err == nil && len(words) > 1 && cmdline.IsSafeName(words[0]) && params.IsKeyOp(words[1]) {
-		f.Hint = "METHOD and its parameters are words of their own"
+		f.Hint = "write METHOD and its parameters as separate words"
 		f.Fix = run.Line.WithArgs(slices.Concat(args[:1], words, args[2:]))
 	}
 }

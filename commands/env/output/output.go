@@ -1,4 +1,4 @@
-// Package output writes to stdout and stderr without blocking the end of the program.
+// Package output writes to stdout and stderr in such a way that a blocked write does not keep the program from ending.
 package output
 
 import (
@@ -11,15 +11,14 @@ import (
 	"rpcx/format"
 )
 
-// Streams are stdout, to which Write writes data, and stderr. While there is a prompt, data stands
-// above its line.
+// Streams are stdout, to which Write writes data, and stderr. While there is a prompt, data appears above its line.
 type Streams struct {
 	Prompt atomic.Pointer[format.Prompt]
 	stdout boundedWriter
 	stderr boundedWriter
 }
 
-// Init begins to use the streams of the process.
+// Init takes over the streams of the process.
 func (s *Streams) Init() {
 	s.stdout.init(os.Stdout)
 	s.stderr.init(os.Stderr)
@@ -28,7 +27,7 @@ func (s *Streams) Init() {
 // Stderr returns the writer to stderr.
 func (s *Streams) Stderr() io.Writer { return &s.stderr }
 
-// Abandon makes the writes that are blocked, and those that would block later, fail with why.
+// Abandon makes writes that are blocked, now or later, fail with why.
 func (s *Streams) Abandon(why error) {
 	s.stdout.giveUp(why)
 	s.stderr.giveUp(why)
@@ -42,17 +41,17 @@ func (s *Streams) Write(b []byte) (int, error) {
 	return s.stdout.Write(b)
 }
 
-// A boundedWriter writes to a file without blocking the end of the program. A write to
-// a full pipe or to a stopped terminal cannot be cancelled; once giveUp was called, such
-// a write is left to its goroutine, and Write returns.
+// A boundedWriter writes to a file in such a way that a blocked write does not keep the program from ending. A write to
+// a full pipe or to a stopped terminal cannot be cancelled. After giveUp, Write returns and leaves such a write to its
+// goroutine.
 type boundedWriter struct {
 	f    *os.File
-	over chan struct{} // closed when writes must not wait any longer; nil means they always may
+	over chan struct{} // closed when writes must not wait any longer; nil if they always may
 	once sync.Once
-	why  error // set before over is closed: what ended the waiting
+	why  error // the reason, set before over is closed
 }
 
-// lastWrite bounds a write once over is closed.
+// lastWrite limits a write after over is closed.
 const lastWrite = 50 * time.Millisecond
 
 func (p *boundedWriter) init(f *os.File) {
@@ -72,7 +71,7 @@ func isNull(info os.FileInfo) bool {
 // the null device.
 func (s *Streams) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
-// Write implements io.Writer. A write that is given up goes on in its goroutine and still uses b.
+// Write implements io.Writer. An abandoned write continues in its goroutine and still uses b.
 func (p *boundedWriter) Write(b []byte) (int, error) {
 	if p.over == nil {
 		return p.f.Write(b)
