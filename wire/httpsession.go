@@ -1,6 +1,9 @@
 package wire
 
-import "errors"
+import (
+	"errors"
+	"net/http"
+)
 
 // An HTTPSession is an Exchanger whose exchanges can belong to one session of the peer
 // (the Model Context Protocol's streamable HTTP).
@@ -41,7 +44,30 @@ type HTTPSessions struct {
 	// Values are the accepted values of some headers; a request with another value is refused.
 	// Headers that are not listed, or not sent, are not checked.
 	Values map[string][]string
+	// Posts are rules for POSTs outside of sessions; nil: none.
+	Posts *HTTPPosts
 }
+
+// WithPosts returns s with rules for POSTs outside of sessions. s may be nil.
+func (s *HTTPSessions) WithPosts(posts *HTTPPosts) *HTTPSessions {
+	if s == nil || posts == nil {
+		return s
+	}
+	with := *s
+	with.Posts = posts
+	return &with
+}
+
+// HTTPPosts are a dialect's rules for POSTs that belong to no session, although they may have its header.
+type HTTPPosts struct {
+	// Check reports whether the rules apply to a POST. The error is the response to one that is rejected with 400.
+	Check func(h http.Header, msg []byte) (own bool, err *Error)
+	// Status returns the HTTP status of an error response, by its code.
+	Status func(code string) int
+}
+
+// An Identified Conn knows who its client has shown to be, by credentials.
+type Identified interface{ Identity() string }
 
 // A Router is a Conn whose peer reads several streams. Each message is sent on one of them: an
 // answer on the stream of its request.

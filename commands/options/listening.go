@@ -40,7 +40,7 @@ func (l *Listening) Flags() []cmdline.Flag {
 func (l *Listening) Access(c transport.Config) (transport.Config, error) {
 	c.AllowOrigin, c.Public = l.origins, l.public
 	var err error
-	c.Token, err = readToken(string(l.token))
+	c.Token, err = readSecret("--token", string(l.token))
 	return c, err
 }
 
@@ -61,24 +61,25 @@ func (f *tokenFile) Get() any { return string(*f) }
 
 func (f *tokenFile) String() string { return "" }
 
-// readToken reads --token @FILE. Every user of the machine could see a token on the command line.
-func readToken(given string) (string, error) {
+// readSecret reads the value @FILE of a flag; "" if it was not given. Every user of the machine could see a secret on a
+// command line.
+func readSecret(flag, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
 	file, ok := strings.CutPrefix(given, "@")
 	if !ok {
-		return "", wire.NewFault(wire.Usage, "--token takes @FILE, since other users can see command lines", nil)
+		return "", wire.NewFault(wire.Usage, flag+" takes @FILE, since other users can see command lines", nil)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return "", wire.NewFault(wire.Usage, "--token: "+err.Error(), err)
+		return "", wire.NewFault(wire.Usage, flag+": "+err.Error(), err)
 	}
-	token := strings.TrimSpace(string(b))
-	if token == "" {
-		return "", wire.NewFault(wire.Usage, "--token: "+file+" is empty", nil)
+	secret := strings.TrimSpace(string(b))
+	if secret == "" {
+		return "", wire.NewFault(wire.Usage, flag+": "+file+" is empty", nil)
 	}
-	return token, nil
+	return secret, nil
 }
 
 // AddressLine returns the line with the address of a listener, without a line break.
@@ -152,4 +153,19 @@ func portOf(at string) string {
 	}
 	host := e.Address.Host
 	return host[strings.LastIndexByte(host, ':')+1:]
+}
+
+// stateKeyBytes is the least length of a state key.
+const stateKeyBytes = 16
+
+// StateKey reads --state-key @FILE; nil if it was not given.
+func StateKey(given string) ([]byte, error) {
+	key, err := readSecret("--state-key", given)
+	switch {
+	case err != nil || key == "":
+		return nil, err
+	case len(key) < stateKeyBytes:
+		return nil, wire.NewFault(wire.Usage, fmt.Sprintf("--state-key: the key must have at least %d bytes", stateKeyBytes), nil)
+	}
+	return []byte(key), nil
 }

@@ -14,14 +14,14 @@ func TestToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := readToken("@" + file); got != "secret" || err != nil {
+	if got, err := readSecret("--token", "@"+file); got != "secret" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := readToken(""); got != "" || err != nil {
+	if got, err := readSecret("--token", ""); got != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, bad := range []string{"secret", "@" + os.DevNull, "@" + file + ".gone"} {
-		if _, err := readToken(bad); wire.AsFault(err) == nil {
+		if _, err := readSecret("--token", bad); wire.AsFault(err) == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

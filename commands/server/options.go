@@ -28,6 +28,8 @@ type Options struct {
 	clients  int64
 	Frame    cmdline.Duration
 	Files    string
+	input    cmdline.Duration
+	stateKey string
 	Record   options.Record
 	To       string // the peer behind a bridge, or ""
 }
@@ -45,6 +47,8 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "runtime", "", "evaluate code with `jq|co:COMMAND`", &o.Runtime),
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write below `DIR`, their $RPCX_ARTIFACTS (a temporary directory)", &o.Files),
+			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end a hook whose client has not answered after `DURATION` (5m), where clients answer in a further request", &o.input),
+			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal what clients keep for hooks with the key in `@FILE`, so that other servers with the key accept it (a random key)", &o.stateKey),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading a connection while `N` of its requests are pending (1088)", 1, &o.inflight),
@@ -75,7 +79,10 @@ func (o *Options) Session(ctx context.Context, run *env.Env, spec dialect.Spec) 
 	so.Info = catalog.Info{Name: "rpcx", Version: env.Version()}
 	so.Allow, so.Deny, so.Runtime = o.allow, o.deny, o.Runtime
 	so.Inflight, so.Client = int(o.inflight), options.ForClient(run)
-	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage)}
+	so.Hosting = dialect.HostOptions{Frame: time.Duration(o.Frame), Artifacts: o.Files, MaxMessage: int(o.Conn.MaxMessage), InputTimeout: time.Duration(o.input)}
+	if so.Hosting.StateKey, err = options.StateKey(o.stateKey); err != nil {
+		return so, err
+	}
 	if o.Files != "" {
 		if info, err := os.Stat(o.Files); err != nil || !info.IsDir() {
 			return so, wire.NewFault(wire.Usage, "--artifacts: "+o.Files+" is not a directory", err)

@@ -53,6 +53,7 @@ type Handshake struct {
 	OneClient   bool // the peer has one client: a new one evicts the one before it
 	Introduces  bool // the handshake says who we are and which hooks answer: see HandshakeOptions
 	Resumes     bool // it can name the session to resume (--resume)
+	Rounds      bool // a client without a connection can be asked: its next request brings the answers
 	Plugin      bool // the peer is a plugin, which the client starts and shuts down: `rpcx plugin` speaks it
 }
 

@@ -207,11 +207,13 @@ type Caller interface {
 
 // A Connection describes a Caller's connection, and what it can do there beside calls. The zero value is usable.
 type Connection struct {
-	Codec          Codec            // nil means the caller does not show it
-	Name           string           // what the peer is called in warnings; "" means it is the only one
-	SingleExchange bool             // the connection is one exchange of the peer's
-	SingleResponse bool             // the peer accepts only a single message, as the answer to its request
-	HTTPSession    wire.HTTPSession // of the connection's exchanges; nil means the transport has none
+	Codec          Codec             // nil means the caller does not show it
+	Name           string            // what the peer is called in warnings; "" means it is the only one
+	SingleExchange bool              // the connection is one exchange of the peer's
+	Identity       string            // who the client has shown to be, if several connections can be the same client's; "" means the connection is the client
+	Vars           map[string]string // further variables of the hooks of the connection; nil means none
+	SingleResponse bool              // the peer accepts only a single message, as the answer to its request
+	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil means the transport has none
 
 	// Warn warns the user of a problem with which no call fails. May be nil.
 	Warn func(text string)

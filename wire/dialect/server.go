@@ -23,6 +23,8 @@ type Server struct {
 	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses; about describes the
 	// server. nil: none.
 	Gets func(about catalog.Info) wire.HTTPGets
+	// Posts are the server's rules for POSTs that belong to no session; nil: none.
+	Posts *wire.HTTPPosts
 }
 
 // Close ends the server, after its handlers.
@@ -74,6 +76,9 @@ type HostOptions struct {
 	Artifacts string        // the directory in which hooks write files for clients; "" means a temporary one
 
 	MaxMessage int // the connection's limit for a message, in bytes; 0 means not known
+
+	InputTimeout time.Duration // how long a hook waits for the answers of a client that is not connected; 0 means the dialect's default
+	StateKey     []byte        // seals what clients keep for hooks; nil means a random key
 }
 
 // A Runtime evaluates code, in independent sessions. Any number of sessions may evaluate at once; the caller runs one

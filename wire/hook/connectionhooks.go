@@ -186,7 +186,7 @@ var errLate = errors.New("the hook timed out")
 // bound returns a copy of ctx with the time limit of one hook.
 func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context.Context, func()) {
 	if d := b.t.o.limit(r); d > 0 {
-		return context.WithTimeoutCause(ctx, d, errLate)
+		return dialect.WithWorkLimit(ctx, d, errLate)
 	}
 	return context.WithCancel(ctx)
 }

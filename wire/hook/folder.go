@@ -27,8 +27,8 @@ type folder struct {
 
 // FromDir returns a hook for each executable file below dir. Its name is the file's path below dir without the extension of
 // a script's language ("tools/call.py" answers tools/call). Hidden files, files that are not executable and editors' copies
-// (NAME~) are skipped, and links to directories are not followed. NAME.json beside NAME is its entry of a catalog; FromDir
-// returns that catalog, nil if there are no entries.
+// (NAME~) are skipped, and links to directories are not followed. NAME.json beside NAME is its entry of a catalog, where "kind":"stream" makes each line
+// of its output an event; FromDir returns that catalog, nil if there are no entries.
 //
 // It rejects directories and files that other users can write, two files for one name, and an entry with a command. Errors
 // are usage Faults.
@@ -48,6 +48,11 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 		entries = append(entries, Entry{Pattern: name, Answer: Answer{Kind: Sh, Text: "exec " + quote(file)}})
 	}
 	c, err := d.describe()
+	for i := range entries {
+		if m := c.Method(entries[i].Pattern); m != nil && m.Kind == catalog.Stream {
+			entries[i].Answer.Kind = Lines
+		}
+	}
 	return entries, c, err
 }
 

@@ -176,6 +176,9 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 // connection returns what p.Connection does.
 func (p *Peer) connection() *dialect.Connection {
 	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Warn: p.warn, Tell: p.show, Settle: p.Settle}
+	if known, ok := p.conn.(wire.Identified); ok {
+		c.Identity = known.Identity()
+	}
 	if one, ok := p.conn.(wire.SingleResponse); ok {
 		c.SingleResponse = one.SingleResponse()
 	}

@@ -90,6 +90,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	}
 	cfg, err := transportConfig(e, o, e.Spec().Transport.ServerBinary)
 	cfg.NoPosts = e.Spec().Transport.Duplex
+	cfg.Sessions = cfg.Sessions.WithPosts(s.side.server.Posts)
 	if gets := s.side.server.Gets; gets != nil {
 		cfg.Gets = gets(o.Info)
 	}

@@ -26,6 +26,7 @@ func Flow() page.Flow {
 		Notification: taskStatus,
 		Client:       func(c *codec.Codec) codec.Flow { return &client{c: c} },
 		Server:       newServer,
+		Rounds:       true,
 		Jobs:         &dialect.Jobs{Call: asTask, Bare: true},
 		Files:        &dialect.Files{Embedded: files},
 	}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/mcp/modern"
 	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/scan"
 )
@@ -20,18 +21,37 @@ import (
 type tasks struct {
 	conn   server.Conn
 	client *client // the other part of the connection; nil means the caller does not show it
+	modern *modern.Conn
 
 	mu   sync.Mutex
 	list []*task // the oldest first; that which ended first is forgotten first. Running ones are bounded as requests in flight
 }
 
-func newServer(conn server.Conn) server.Flow {
-	a := &tasks{conn: conn}
+func newServer(host server.Host) server.Native {
+	m := modern.New(host)
+	return server.Native{Posts: m.Posts(), End: m.End, Open: func(c server.Conn) server.Flow {
+		if m.Owns(c.Caller) {
+			return nil
+		}
+		return newTasks(c, m.Open(c))
+	}}
+}
+
+func newTasks(conn server.Conn, m *modern.Conn) server.Flow {
+	a := &tasks{conn: conn, modern: m}
 	if conn.Codec != nil {
 		a.client, _ = conn.Codec.Flow().(*client)
 	}
 	return a
 }
+
+// Take answers the requests of versions without handshake.
+func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage, bool, error) {
+	return a.modern.Take(ctx, in)
+}
+
+// Close ends what the client has begun without a handshake.
+func (a *tasks) Close() { a.modern.Close() }
 
 // Begin begins a task if the params of a request ask for one, and the handshake has declared that.
 func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {

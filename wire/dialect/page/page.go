@@ -31,7 +31,8 @@ type Flow struct {
 	Rules        string // what rpcx validate compares conversations with; "" means what the page says
 	Notification string // see codec.Native
 	Client       func(c *codec.Codec) codec.Flow
-	Server       func(c server.Conn) server.Flow
+	Server       func(h server.Host) server.Native
+	Rounds       bool // see dialect.Handshake
 	Jobs         *dialect.Jobs
 	Files        *dialect.Files
 }

@@ -37,7 +37,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Params:     dialect.Params{Typed: p.Typed, Settings: settings(p)},
 		Validation: dialect.Validation{Rules: l.rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
-		Handshake:  dialect.Handshake{Introduces: true},
+		Handshake:  dialect.Handshake{Introduces: true, Rounds: flow.Rounds},
 		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its page has no [[describe]]"},
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,

@@ -130,7 +130,13 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 }
 
 func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
+	h.exchange(w, r, msg, nil)
+}
+
+// exchange makes a connection of a POST; status is that of an error response, nil: 200.
+func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
+	c.status = status
 	if !h.hand(r.Context(), c) {
 		c.abandon()
 		refuse(w, http.StatusServiceUnavailable, "the listener is closed")

@@ -10,8 +10,9 @@ import (
 // A reply writes the answer to a request: one message as JSON, none, or an event stream.
 type reply struct {
 	*servedExchange
-	w     http.ResponseWriter
-	begun bool // the event stream has
+	w      http.ResponseWriter
+	begun  bool                  // the event stream has
+	status func(code string) int // of a response that is an error; nil: 200
 }
 
 // takesEvents and takesPlain report which responses a client accepts.
@@ -35,7 +36,7 @@ func (a *reply) patience(n int) {
 func (a *reply) whole(msg []byte, none int) {
 	status, head := none, a.w.Header()
 	if msg != nil {
-		status = http.StatusOK
+		status = a.statusOf(msg)
 		head.Set("Content-Type", "application/json")
 		head.Set("Content-Length", strconv.Itoa(len(msg)))
 	}

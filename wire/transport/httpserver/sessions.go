@@ -58,15 +58,18 @@ func (s *sessions) divideLocked() (less []*sessionConn) {
 // it was one. Of any other POST it returns the message that it has read.
 func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
 	s := h.sessions
-	for name, values := range s.rules.Values {
-		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
-			refuse(w, http.StatusBadRequest, "%s: %.40q is not supported", name, got)
-			return nil, true
-		}
-	}
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
 	if post {
 		if msg, done = h.read(w, r); !done {
+			return nil, true
+		}
+		if h.stateless(w, r, msg) {
+			return nil, true
+		}
+	}
+	for name, values := range s.rules.Values {
+		if got := r.Header.Get(name); got != "" && !slices.Contains(values, got) {
+			refuse(w, http.StatusBadRequest, "%s: %.40q is not supported", name, got)
 			return nil, true
 		}
 	}

@@ -81,9 +81,12 @@ says resources/unsubscribe '{}'
 says prompts/list '{"prompts":[{"name":"test_simple_prompt","description":"a simple one"},
   {"name":"test_prompt_with_arguments","description":"one with arguments","arguments":[{"name":"arg1","description":"the first","required":true},{"name":"arg2","description":"the second","required":true}]},
   {"name":"test_prompt_with_embedded_resource","description":"one with a resource","arguments":[{"name":"resourceUri","description":"its address","required":true}]},
-  {"name":"test_prompt_with_image","description":"one with a picture"}]}'
+  {"name":"test_prompt_with_image","description":"one with a picture"},{"name":"test_input_required_result_prompt","description":"one that asks"}]}'
 hook prompts/get <<SH2
-jq -c 'def text(\$t): {role: "user", content: {type: "text", text: \$t}};
+params=\$(cat)
+case \$params in *test_input_required_result_prompt*) exec rpcx call @ elicitation/create '{"message":"Which context?","requestedSchema":{"type":"object","required":["context"],"properties":{"context":{"type":"string"}}}}' \
+  -q '{messages: [{role: "user", content: {type: "text", text: "\(.content.context)"}}]}' ;; esac
+printf %s "\$params" | jq -c 'def text(\$t): {role: "user", content: {type: "text", text: \$t}};
   .arguments as \$a | {messages: (if .name == "test_simple_prompt" then [text("This is a simple prompt for testing.")]
   elif .name == "test_prompt_with_arguments" then [text("Prompt with arguments: arg1=\u0027\(\$a.arg1)\u0027, arg2=\u0027\(\$a.arg2)\u0027")]
   elif .name == "test_prompt_with_image" then [{role: "user", content: {type: "image", data: "$png", mimeType: "image/png"}}, text("Please analyze the image above.")]
@@ -96,8 +99,41 @@ cat >more.json <<'JSON'
 {"catalog":1,"methods":[
   {"name":"test_tool_with_logging","description":"logs","params":{"type":"object"},"run":"lines:for m in started processing completed; do echo '{\"log\":{\"level\":\"info\",\"message\":\"Tool '$m'\"}}'; sleep 0.05; done; echo '\"done\"'"},
   {"name":"test_tool_with_progress","description":"tells how far it is","params":{"type":"object"},"run":"lines:for f in 0.01 0.5 1; do echo '{\"progress\":\"on\",\"fraction\":'$f'}'; sleep 0.05; done; echo '\"done\"'"},
+  {"name":"test_streaming_elicitation","description":"tells how far it is","params":{"type":"object"},"run":"lines:echo '{\"progress\":\"on\",\"fraction\":0.5}'; sleep 0.05; echo '\"done\"'"},
+  {"name":"test_logging_tool","description":"logs","params":{"type":"object"},"run":"lines:echo '{\"log\":{\"level\":\"info\",\"message\":\"evaluated\"}}'; sleep 0.05; echo '\"done\"'"},
   {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
 JSON
+
+# tools of 2026-07-28. A hook that asks is the same in each version: its questions are results there.
+elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
+samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'
+hook test_input_required_result_elicitation <<SH2
+if [ -z "\$RPCX_INPUT" ]; then exec echo '{"resultType":"input_required","inputRequests":{"user_name":{"method":"elicitation/create","params":$elicits}}}'; fi
+exec jq -c '"Hello, \(.inputResponses.user_name.content.name)!"' "\$RPCX_INPUT"
+SH2
+hook test_input_required_result_sampling <<<"rpcx call @ sampling/createMessage '$samples' -q '\"Sampling result: \\(.content.text)\"'"
+hook test_input_required_result_list_roots <<<"rpcx call @ roots/list '{}' -q '\"Found \\(.roots | length) root(s)\"'"
+hook test_input_required_result_request_state <<<"rpcx call @ elicitation/create '$elicits' -q '\"state-ok: \\(.action)\"'"
+hook test_input_required_result_tampered_state <<<"rpcx call @ elicitation/create '$elicits' -q '\"integrity-ok: \\(.action)\"'"
+hook test_input_required_result_multiple_inputs <<SH2
+rpcx call @ elicitation/create '$elicits' >name.json & name=\$!
+rpcx call @ sampling/createMessage '$samples' >greeting.json & greeting=\$!
+rpcx call @ roots/list '{}' >roots.json && wait \$name && wait \$greeting && echo '"all answered"'
+SH2
+hook test_input_required_result_multi_round <<SH2
+name=\$(rpcx call @ elicitation/create '$elicits' -q .content.name) && color=\$(rpcx call @ elicitation/create '$elicits' -q .content.color) &&
+  echo "{\"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"_meta\":{\"name\":\$name,\"color\":\$color}}"
+SH2
+hook test_input_required_result_capabilities <<SH2
+rpcx call @ sampling/createMessage '$samples' 2>/dev/null || rpcx call @ elicitation/create '$elicits' 2>/dev/null || echo '"none"'
+SH2
+hook test_missing_capability <<<"rpcx call @ sampling/createMessage '$samples'"
+hook test_trigger_tool_change <<<'rpcx call @ notifications/tools/list_changed --notify; echo "\"done\""'
+hook test_trigger_prompt_change <<<'rpcx call @ notifications/prompts/list_changed --notify; echo "\"done\""'
+for name in elicitation sampling list_roots request_state tampered_state multiple_inputs multi_round capabilities; do tool "test_input_required_result_$name"; done
+for name in test_missing_capability test_trigger_tool_change test_trigger_prompt_change; do tool "$name"; done
+says test_mirrored '"mirrored"'
+tool test_mirrored '{"required":["region"],"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}'
 
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks hooks --hooks more.json
 at=$(field listening)

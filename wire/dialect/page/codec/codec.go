@@ -75,6 +75,13 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	return c
 }
 
+// Again returns the codec of a further connection of the same client, whose greeting is over.
+func (c *Codec) Again() *Codec {
+	again := c.d.newCodec(c.o)
+	again.entrance.open = true
+	return again
+}
+
 // Serving reports whether we are the server.
 func (c *Codec) Serving() bool { return c.o.Serving }
 

@@ -20,11 +20,28 @@ type Conn struct {
 	SingleExchange bool // the connection is one HTTP exchange, before which there was no greeting
 }
 
+// A Host is what the native part of a server has.
+type Host struct {
+	Backend dialect.Backend
+	Accept  func(c dialect.Caller) dialect.Handler // answers requests of one more connection, as the dialect file says
+}
+
+// A Native is the part of a server in Go, which all its connections share.
+type Native struct {
+	Open  func(c Conn) Flow // returns the part of one connection; nil: it has none
+	Posts *wire.HTTPPosts   // nil: the dialect file says all about them
+	End   func() error      // ends what outlives connections; nil: nothing does
+}
+
 // A Flow is the native part of a connection that answers the peer (see codec.Native).
 type Flow interface {
-	// Begin makes work of a request that a hook is about to answer, if the peer wants that, and answers the request.
-	// carried is the call that the request carries, or "" if there is none. stop ends the hook. Without Work it is
-	// answered by the hook's result.
+	// Take answers a request that the dialect file has no rules for; mine is false for any other. It comes first.
+	Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error)
+	// Close is called when the connection ends, before its hooks are ended.
+	Close()
+	// Begin makes work of a request that a hook is about to answer, if the peer wants that, and
+	// answers the request. carried is the call that the request carries; "" means none. stop ends the
+	// hook. Without Work it is answered by the hook's result.
 	Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (Work, error)
 	// Answer answers a call of the flow's own; mine is false for any other call.
 	Answer(ctx context.Context, m *wire.Message) (result json.RawMessage, mine bool, err error)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -22,17 +23,17 @@ import (
 // server is shared by all connections of a listener; a client has one for its
 // only connection.
 type server struct {
-	d    *codec.Dialect
-	b    dialect.Backend
-	flow func(Conn) Flow                              // nil means the dialect file names none
-	told func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
+	d      *codec.Dialect
+	b      dialect.Backend
+	native Native                                       // its zero value: the dialect file names none
+	told   func() (doc json.RawMessage, names []string) // the catalog as JSON, and the names of its methods
 
 	warned sync.Map // the programs of the dialect file of whose failure the user was told already
 }
 
-// New returns a server of what b offers, in the dialect d, whose native part is flow, or nil if it has none.
-func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Server {
-	s := &server{d: d, b: b, flow: flow}
+// New returns a server of what b offers, in the dialect d, whose native part is native, or nil if it has none.
+func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
+	s := &server{d: d, b: b}
 	s.told = sync.OnceValues(func() (json.RawMessage, []string) {
 		c := b.Catalog()
 		if c == nil {
@@ -44,7 +45,10 @@ func New(d *codec.Dialect, b dialect.Backend, flow func(Conn) Flow) dialect.Serv
 		}
 		return doc, c.Names()
 	})
-	return dialect.Server{Accept: s.Accept, Gets: s.Gets}
+	if native != nil {
+		s.native = native(Host{b, s.Accept})
+	}
+	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End}
 }
 
 // Accept returns the handler for one connection, on which the dialect file's hello is
@@ -57,15 +61,23 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 		h.Codec.Offer(s.told)
 		h.warn(s.d.CancelFails())
 	}
-	if s.flow != nil {
-		h.flow = s.flow(h.Conn)
+	if s.native.Open != nil {
+		h.flow = s.native.Open(h.Conn)
 	}
 	if hello := s.d.Page.Write.Hello; hello != nil && h.Serving {
 		if msg, err := hello.First(nil, h.scope().Value); err == nil {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}
-	return dialect.Handler{Handle: h.Handle, Close: h.Responder.Close, Ignores: h.Ignores}
+	return dialect.Handler{Handle: h.Handle, Close: h.release, Ignores: h.Ignores}
+}
+
+// release ends what the connection has begun.
+func (h *handler) release() error {
+	if h.flow != nil {
+		h.flow.Close()
+	}
+	return h.Responder.Close()
 }
 
 // handler answers on one connection.
@@ -112,6 +124,11 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 }
 
 func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, err error) {
+	if h.flow != nil {
+		if result, mine, err := h.flow.Take(ctx, in); mine {
+			return result, err
+		}
+	}
 	if h.closes(in) {
 		defer h.close()
 	}
@@ -226,10 +243,15 @@ func (h *handler) unknown(code int, message, name string) error {
 
 // vars are the variables of a hook that answers m: the members beside.
 func (h *handler) vars(m *wire.Message) map[string]string {
+	vars := h.Caller.Connection().Vars
 	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
-		return map[string]string{"RPCX_EXTRA": string(extra)}
+		vars = maps.Clone(vars)
+		if vars == nil {
+			vars = map[string]string{}
+		}
+		vars["RPCX_EXTRA"] = string(extra)
 	}
-	return nil
+	return vars
 }
 
 // notified passes a notification to its hook. A notification that the dialect file

@@ -1,0 +1,67 @@
+package modern
+
+import (
+	"encoding/json"
+	"slices"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// needs returns the capability that a question needs, nil: it must not be asked.
+func needs(method string, params json.RawMessage) []string {
+	switch method {
+	case "elicitation/create":
+		if scan.String(scan.Get(params, "mode")) == "url" {
+			return []string{"elicitation", "url"}
+		}
+		return []string{"elicitation", "form"}
+	case "sampling/createMessage":
+		if scan.Get(params, "tools") != nil || scan.Get(params, "toolChoice") != nil {
+			return []string{"sampling", "tools"}
+		}
+		return []string{"sampling"}
+	case "roots/list":
+		return []string{"roots"}
+	}
+	return nil
+}
+
+// lacking returns the error for a question that the client cannot be asked; nil: it can.
+func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
+	path := needs(method, params)
+	if path == nil {
+		return wire.Errorf(wire.CodeNoMethod, "a client cannot be asked %s", method)
+	}
+	has := capabilities
+	for _, name := range path {
+		if has = scan.Get(has, name); scan.Type(has) != 'o' {
+			break
+		}
+	}
+	plain := scan.Get(capabilities, "elicitation") // without members it means forms
+	if scan.Type(has) == 'o' || path[len(path)-1] == "form" && scan.Type(plain) == 'o' && scan.Get(plain, "url") == nil {
+		return nil
+	}
+	need := json.RawMessage("{}")
+	for _, name := range slices.Backward(path) {
+		need = scan.Pair(name, need)
+	}
+	return lacks(need)
+}
+
+// fits reports whether an answer has the form of a result of method.
+func fits(method string, answer json.RawMessage) bool {
+	if scan.Type(answer) != 'o' {
+		return false
+	}
+	switch method {
+	case "elicitation/create":
+		return slices.Contains([]string{"accept", "decline", "cancel"}, scan.String(scan.Get(answer, "action")))
+	case "sampling/createMessage":
+		return scan.Get(answer, "content") != nil
+	case "roots/list":
+		return scan.Type(scan.Get(answer, "roots")) == 'a'
+	}
+	return true
+}

@@ -1,0 +1,185 @@
+package modern
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math/big"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// The headers that mirror members of a request.
+const (
+	headerVersion = "Mcp-Protocol-Version"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
+	headerParam   = "Mcp-Param-"
+)
+
+// named are the methods whose request has a name in its headers, with the member that it mirrors.
+var named = map[string]string{
+	callTool: "name", getPrompt: "name", readResource: "uri",
+	taskGet: "taskId", taskUpdate: "taskId", taskCancel: "taskId",
+}
+
+// Posts returns how an HTTP listener handles POSTs of these versions.
+func (s *Server) Posts() *wire.HTTPPosts {
+	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
+}
+
+// checkPost compares the headers of a POST with its message. own reports that the POST is a request, or a notification, of these versions;
+// the error is the response to one that is rejected.
+func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error) {
+	version := h.Get(headerVersion)
+	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		return version == Version, wire.NewError(wire.CodeParse, "the body is not JSON")
+	}
+	method, _ := scan.Text(scan.Get(msg, "method"))
+	params := scan.Get(msg, "params")
+	switch {
+	case version != Version && !isModern(method, params), method == "initialize" && meta(params, MetaVersion) == nil:
+		return false, nil
+	case scan.Type(msg) != 'o':
+		return true, wire.NewError(wire.CodeInvalidRequest, "the body must be one request or notification")
+	case method == "":
+		return true, wire.NewError(wire.CodeInvalidRequest, "the body is neither a request nor a notification")
+	case scan.Get(msg, "id") == nil:
+		return true, nil
+	case version == "":
+		return true, mismatch("the header MCP-Protocol-Version is missing")
+	}
+	said, ok := scan.Text(meta(params, MetaVersion))
+	if ok && said != version {
+		return true, mismatch("MCP-Protocol-Version %q does not match the body's %q", version, said)
+	}
+	if err := check(params); err != nil {
+		return true, err
+	}
+	return true, s.checkHeaders(h, method, params)
+}
+
+// checkHeaders compares the other headers.
+func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessage) *wire.Error {
+	if got := h.Values(headerMethod); len(got) != 1 || got[0] != method {
+		return mismatch("Mcp-Method %q does not match the method %q", strings.Join(got, ", "), method)
+	}
+	if member := named[method]; member != "" {
+		if want := scan.Get(params, member); want != nil || h.Get(headerName) != "" {
+			if err := compare(h, headerName, want); err != nil {
+				return err
+			}
+		}
+	}
+	if method != callTool {
+		return nil
+	}
+	tool, _ := scan.Text(scan.Get(params, "name"))
+	m := s.host.Backend.Catalog().Method(tool)
+	if m == nil {
+		return nil
+	}
+	for name, value := range mirrored(m.Params, scan.Get(params, "arguments")) {
+		header := headerParam + name
+		if value == nil && h.Get(header) == "" {
+			continue
+		}
+		if err := compare(h, header, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mirrored yields the names of the headers that a schema wants for its properties, each with the value in the arguments, or nil.
+func mirrored(schema, args json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) { mirror(schema, args, 0, yield) }
+}
+
+// maxNested bounds how deep properties with headers can be.
+const maxNested = 32
+
+func mirror(schema, args json.RawMessage, depth int, yield func(string, json.RawMessage) bool) bool {
+	if depth > maxNested {
+		return true
+	}
+	for key, prop := range scan.Named(scan.Get(schema, "properties")) {
+		val := scan.Get(args, key)
+		if scan.Type(val) == '0' || string(val) == "null" {
+			val = nil
+		}
+		if header, ok := scan.Text(scan.Get(prop, "x-mcp-header")); ok && !yield(header, val) {
+			return false
+		}
+		if !mirror(prop, val, depth+1, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare compares a header with the value that it mirrors: nil means that it must be missing.
+func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
+	values := h.Values(name)
+	switch {
+	case value == nil && len(values) == 0:
+		return nil
+	case len(values) == 0:
+		return mismatch("the header %s is missing", name)
+	case len(values) > 1:
+		return mismatch("the header %s is repeated", name)
+	}
+	got, ok := decoded(values[0])
+	if !ok {
+		return mismatch("the header %s is not encoded correctly", name)
+	}
+	want, text := scan.Text(value)
+	if !text {
+		want = string(value)
+	}
+	if got == want || !text && sameNumber(got, want) {
+		return nil
+	}
+	return mismatch("the header %s %q does not match the body's %q", name, got, want)
+}
+
+// sameNumber compares numbers by their values: 42.0 is 42.
+func sameNumber(a, b string) bool {
+	const longest = 64 // a longer number could be slow to compare
+	if len(a) > longest || len(b) > longest || scan.Type([]byte(a)) != 'n' || scan.Type([]byte(b)) != 'n' || strings.ContainsAny(a+b, "eE") {
+		return false
+	}
+	x, ok := new(big.Rat).SetString(a)
+	y, ok2 := new(big.Rat).SetString(b)
+	return ok && ok2 && x.Cmp(y) == 0
+}
+
+// decoded returns the value in a header, which may be Base64.
+func decoded(value string) (string, bool) {
+	const before, after = "=?base64?", "?="
+	if inner, ok := strings.CutPrefix(value, before); ok && strings.HasSuffix(inner, after) {
+		b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSuffix(inner, after))
+		return string(b), err == nil && utf8.Valid(b)
+	}
+	return value, !strings.ContainsFunc(value, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+}
+
+func mismatch(format string, args ...any) *wire.Error {
+	return wire.NewError(CodeHeader, "Header mismatch: "+fmt.Sprintf(format, args...))
+}
+
+// statusOf returns the HTTP status of a response.
+func statusOf(code string) int {
+	switch code {
+	case "-32601":
+		return http.StatusNotFound
+	case "-32020", "-32021", "-32022":
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

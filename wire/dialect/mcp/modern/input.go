@@ -1,0 +1,105 @@
+package modern
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// What a state belongs to, at its beginning.
+const (
+	ofRun  = "r" // a hook that waits
+	ofHook = "h" // a hook that keeps nothing in memory: the rest is its own state
+)
+
+// local is the identity, for states of hooks, of a client whose connection shows who it is.
+const local = "local"
+
+// opened returns what the requestState of a request holds: the state of a hook, or the id of a run; neither if it has none.
+func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error) {
+	sealed := scan.Get(m.Params, "requestState")
+	if sealed == nil || !slices.Contains(asking, m.Method) {
+		return "", "", nil
+	}
+	text, _ := scan.Text(sealed)
+	state, err := c.s.seal.open(text, c.identity, what)
+	if err != nil && c.owned {
+		state, err = c.s.seal.open(text, local, what)
+	}
+	switch {
+	case err != nil:
+		return "", "", err
+	case strings.HasPrefix(state, ofRun):
+		return "", state[len(ofRun):], nil
+	}
+	return state[len(ofHook):], "", nil
+}
+
+// asked checks the questions that a hook has printed, and seals its state.
+func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
+	failed := func(why string) (json.RawMessage, error) {
+		if warn := c.conn.Caller.Connection().Warn; warn != nil {
+			warn("the hook of " + wire.Quote(m.Method) + " asked for input, but " + why)
+		}
+		return nil, wire.NewError(wire.CodeInternal, "the hook failed")
+	}
+	questions, state := scan.Get(result, "inputRequests"), scan.Get(result, "requestState")
+	text, ok := scan.Text(state)
+	switch {
+	case !slices.Contains(asking, m.Method):
+		return failed("the client cannot be asked during this method")
+	case questions == nil && state == nil:
+		return failed("printed neither inputRequests nor requestState")
+	case state != nil && !ok, questions != nil && scan.Type(questions) != 'o':
+		return failed("inputRequests is no object, or requestState no string")
+	}
+	for _, q := range scan.Members(questions) {
+		method, _ := scan.Text(scan.Get(q, "method"))
+		if needs(method, nil) == nil {
+			return failed("no client can be asked " + wire.Quote(method))
+		}
+		if e := lacking(meta(m.Params, MetaCapabilities), method, scan.Get(q, "params")); e != nil {
+			return nil, e
+		}
+	}
+	if state == nil {
+		return result, nil
+	}
+	identity := c.identity
+	if c.owned {
+		identity = local
+	}
+	sealed := c.s.seal.close(ofHook+text, identity, what, c.s.runs.wait)
+	return scan.Splice(result, "requestState", scan.AppendQuoted(nil, sealed)), nil
+}
+
+// writeInput writes the answers of the client, and the state that it kept, to a file for the hook; "": there are none.
+func writeInput(m *wire.Message, kept string) (file string, err error) {
+	answers := scan.Get(m.Params, "inputResponses")
+	if scan.Type(answers) != 'o' && kept == "" || !slices.Contains(asking, m.Method) {
+		return "", nil
+	}
+	var o scan.Object
+	if scan.Type(answers) == 'o' {
+		o.Add("inputResponses", answers)
+	}
+	if kept != "" {
+		o.Text("requestState", kept)
+	}
+	f, err := os.CreateTemp("", "rpcx-input-") // of mode 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(append(o.End(), '\n'))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return f.Name(), err
+}

@@ -1,0 +1,85 @@
+package modern
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+
+	"rpcx/wire"
+	"rpcx/wire/scan"
+)
+
+// take passes the answers of the client to the questions with their keys. It ignores other answers.
+func (r *run) take(answers json.RawMessage) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	given := map[*question]json.RawMessage{}
+	for _, q := range r.questions {
+		if answer := scan.Get(answers, q.key); answer != nil {
+			if !fits(q.method, answer) {
+				return wire.NewError(wire.CodeInvalidParams, "inputResponses: "+q.key+" is no result of "+q.method)
+			}
+			given[q] = answer
+		}
+	}
+	r.questions = slices.DeleteFunc(r.questions, func(q *question) bool { return given[q] != nil })
+	for q, answer := range given {
+		q.result = slices.Clone(answer)
+		close(q.done)
+	}
+	return nil
+}
+
+// A question is what a hook asks the client. It is a dialect.Stream of one response.
+type question struct {
+	run    *run
+	key    string
+	method string
+	params json.RawMessage
+	done   chan struct{}   // closed with the answer, or the run
+	result json.RawMessage // nil: there will be none
+	read   bool
+}
+
+// request returns the question as the client gets it.
+func (q *question) request() []byte {
+	var o scan.Object
+	o.Text("method", q.method)
+	if len(q.params) > 0 {
+		o.Add("params", q.params)
+	}
+	return o.End()
+}
+
+// Next returns the answer, and then io.EOF.
+func (q *question) Next(ctx context.Context) (wire.Message, error) {
+	if q.read {
+		return wire.Message{}, io.EOF
+	}
+	select {
+	case <-q.done:
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	}
+	if q.result == nil {
+		return wire.Message{}, wire.NewFault(wire.Closed, "the call has ended", nil)
+	}
+	q.read = true
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Text("id", q.key)
+	o.Add("result", q.result)
+	raw := o.End()
+	body := scan.Get(raw, "result")
+	return wire.Message{Kind: wire.Response, ID: wire.ID(strconv.Quote(q.key)), Final: true, Method: q.method, Body: body, Raw: raw}, nil
+}
+
+// Cancel withdraws the question.
+func (q *question) Cancel(context.Context) error {
+	q.run.mu.Lock()
+	defer q.run.mu.Unlock()
+	q.run.questions = slices.DeleteFunc(q.run.questions, func(o *question) bool { return o == q })
+	return nil
+}

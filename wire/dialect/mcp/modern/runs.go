@@ -1,0 +1,108 @@
+package modern
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// The bounds of runs that no request carries.
+const (
+	maxWaiting          = 256             // that wait for the client
+	DefaultInputTimeout = 5 * time.Minute // of one that waits
+	keepEnded           = 30 * time.Second
+	maxEnded            = 64
+)
+
+// runs are the runs of a server, by their ids. Those that have asked are kept for a while after their end, so that a request that is repeated gets the same
+// result.
+type runs struct {
+	wait time.Duration
+
+	mu      sync.Mutex
+	byID    map[string]*run
+	ended   []*run // the oldest first
+	waiting int
+	done    chan struct{} // closed by the end of the server
+}
+
+func (t *runs) add(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byID[r.id] = r
+}
+
+// find returns the run of that id; nil if there is none.
+func (t *runs) find(id string) *run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// enter counts one more run that waits; false if there are too many.
+func (t *runs) enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting >= maxWaiting {
+		return false
+	}
+	t.waiting++
+	return true
+}
+
+func (t *runs) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting--
+}
+
+// forget forgets a run that is over: at once if it has asked nothing.
+func (t *runs) forget(r *run) {
+	r.mu.Lock()
+	asked := r.asked > 0
+	r.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !asked {
+		delete(t.byID, r.id)
+		return
+	}
+	if t.ended = append(t.ended, r); len(t.ended) > maxEnded {
+		t.dropLocked(t.ended[0])
+	}
+	time.AfterFunc(keepEnded, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.dropLocked(r)
+	})
+}
+
+func (t *runs) dropLocked(r *run) {
+	delete(t.byID, r.id)
+	t.ended = slices.DeleteFunc(t.ended, func(o *run) bool { return o == r })
+}
+
+// end ends the runs of a caller; "": all of them.
+func (t *runs) end(identity string) {
+	t.mu.Lock()
+	var all []*run
+	for _, r := range t.byID {
+		if identity == "" || r.identity == identity {
+			all = append(all, r)
+		}
+	}
+	t.mu.Unlock()
+	for _, r := range all {
+		r.stop(wire.NewError(wire.CodeServer, "the connection is closed"))
+	}
+}
+
+func randomID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,178 @@
+package modern
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/server"
+	"rpcx/wire/scan"
+)
+
+// The methods that are more than a request to a hook.
+const (
+	callTool     = "tools/call"
+	getPrompt    = "prompts/get"
+	readResource = "resources/read"
+	listen       = "subscriptions/listen"
+	taskGet      = "tasks/get"
+	taskUpdate   = "tasks/update"
+	taskCancel   = "tasks/cancel"
+)
+
+// removed are methods of earlier versions that this one lacks.
+var removed = []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result"}
+
+// asking are the methods whose hooks may ask the client.
+var asking = []string{callTool, getPrompt, readResource}
+
+// A Server serves the requests of all connections of a listener.
+type Server struct {
+	host server.Host
+	seal seal
+	runs runs
+
+	listeners listeners
+
+	wg sync.WaitGroup // runs that have not ended
+}
+
+// New returns a Server of what host offers.
+func New(host server.Host) *Server {
+	s := &Server{host: host, seal: newSeal(host.Backend.Host().StateKey)}
+	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, done: make(chan struct{})}
+	return s
+}
+
+// End ends what waits for clients.
+func (s *Server) End() error {
+	close(s.runs.done)
+	s.runs.end("")
+	s.wg.Wait()
+	return nil
+}
+
+// A Conn is one connection to the server.
+type Conn struct {
+	s        *Server
+	conn     server.Conn
+	identity string // of the caller, to which its runs are bound
+	owned    bool   // runs end with the connection
+}
+
+// Owns reports whether a connection is that of a run.
+func (s *Server) Owns(c dialect.Caller) bool {
+	_, mine := c.(*run)
+	return mine
+}
+
+// Open returns the part of a connection; nil as a client.
+func (s *Server) Open(c server.Conn) *Conn {
+	if !c.Serving {
+		return nil
+	}
+	own := &Conn{s: s, conn: c, identity: c.Caller.Connection().Identity}
+	if own.identity == "" {
+		own.identity, own.owned = randomID(), true
+	}
+	return own
+}
+
+// Close ends the runs of the connection, if its end is that of the client.
+func (c *Conn) Close() {
+	if c != nil && c.owned {
+		c.s.runs.end(c.identity)
+	}
+}
+
+// Take answers a request of these versions; mine is false for any other message. c may be nil.
+func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
+	m := &in.Msg
+	if c == nil || m.Kind != wire.Request || !isModern(m.Method, m.Params) {
+		return nil, false, nil
+	}
+	if e := check(m.Params); e != nil {
+		c.refused(m.Method, e)
+		return nil, true, e
+	}
+	if slices.Contains(removed, m.Method) {
+		err = wire.NewError(wire.CodeNoMethod, "method not found: "+m.Method)
+	} else {
+		result, err = c.answer(ctx, in)
+	}
+	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32002" { // of earlier versions: the resource does not exist
+		e = e.Clone()
+		e.Code, e.Raw = wire.NewError(wire.CodeInvalidParams, "").Code, nil
+		err = e
+	}
+	return c.complete(m.Method, result), true, err
+}
+
+func (c *Conn) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+	if in.Msg.Method == listen {
+		return c.listen(ctx, in)
+	}
+	return c.call(ctx, in)
+}
+
+// refused notes a request that was rejected, in the log. Over HTTP the listener has done that.
+func (c *Conn) refused(method string, e *wire.Error) {
+	if warn := c.conn.Caller.Connection().Warn; warn != nil && !c.conn.SingleExchange {
+		warn("refused " + wire.Quote(method) + ": " + string(e.Code) + ", " + e.Message)
+	}
+}
+
+// cached are the methods whose results say how long they may be kept, with the scope.
+var cached = map[string]string{
+	discover: "public", "tools/list": "public", "prompts/list": "public", "resources/list": "public", "resources/templates/list": "public",
+	readResource: "private",
+}
+
+// keepFor is how long a list may be kept: a change is also told to those who listen.
+const keepFor = 5 * time.Second
+
+// complete adds to a result what all results of these versions have.
+func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
+	if scan.Type(result) != 'o' {
+		return result
+	}
+	kind, _ := scan.Text(scan.Get(result, "resultType"))
+	var o scan.Object
+	o.Text("resultType", cmp.Or(kind, complete))
+	o.Members(result, "resultType", "_meta")
+	if scope := cached[method]; scope != "" && kind != inputRequired {
+		if scan.Get(result, "ttlMs") == nil {
+			keep := keepFor
+			if scope == "private" {
+				keep = 0
+			}
+			o.Int("ttlMs", keep.Milliseconds())
+		}
+		if scan.Get(result, "cacheScope") == nil {
+			o.Text("cacheScope", scope)
+		}
+	}
+	var about scan.Object
+	about.Members(scan.Get(result, "_meta"), MetaServer)
+	about.Add(MetaServer, c.info())
+	o.Add("_meta", about.End())
+	return o.End()
+}
+
+// info returns what the server is called.
+func (c *Conn) info() []byte {
+	name, version := "rpcx serve", c.conn.Codec.Scope().Conn.Version
+	if cat := c.conn.Backend.Catalog(); cat != nil {
+		name, version = cmp.Or(cat.Info.Name, name), cmp.Or(cat.Info.Version, version)
+	}
+	var o scan.Object
+	o.Text("name", name)
+	o.Text("version", version)
+	return o.End()
+}
