@@ -12,7 +12,7 @@ type reply struct {
 	*servedExchange
 	w      http.ResponseWriter
 	begun  bool                  // the event stream has
-	status func(code string) int // of a response that is an error; nil: 200
+	status func(code string) int // of a response that is an error; nil means 200
 }
 
 // takesEvents and takesPlain report which responses a client accepts.

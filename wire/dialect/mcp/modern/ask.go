@@ -27,7 +27,7 @@ func needs(method string, params json.RawMessage) []string {
 	return nil
 }
 
-// lacking returns the error for a question that the client cannot be asked; nil: it can.
+// lacking returns the error for a question that the client cannot be asked; nil means it can.
 func lacking(capabilities json.RawMessage, method string, params json.RawMessage) *wire.Error {
 	path := needs(method, params)
 	if path == nil {

@@ -77,7 +77,7 @@ func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json
 	return scan.Splice(result, "requestState", scan.AppendQuoted(nil, sealed)), nil
 }
 
-// writeInput writes the answers of the client, and the state that it kept, to a file for the hook; "": there are none.
+// writeInput writes the answers of the client, and the state that it kept, to a file for the hook; "" means there are none.
 func writeInput(m *wire.Message, kept string) (file string, err error) {
 	answers := scan.Get(m.Params, "inputResponses")
 	if scan.Type(answers) != 'o' && kept == "" || !slices.Contains(asking, m.Method) {

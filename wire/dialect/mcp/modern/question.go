@@ -39,7 +39,7 @@ type question struct {
 	method string
 	params json.RawMessage
 	done   chan struct{}   // closed with the answer, or the run
-	result json.RawMessage // nil: there will be none
+	result json.RawMessage // nil means there will be none
 	read   bool
 }
 

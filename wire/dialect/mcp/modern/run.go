@@ -36,7 +36,7 @@ type run struct {
 	last      *request      // the latest, also if it is closed
 	questions []*question   // without an answer, the oldest first
 	asked     int           // questions so far
-	waiting   *time.Timer   // ends a run that waits for the client to answer; nil: it does not
+	waiting   *time.Timer   // ends a run that waits for the client to answer; nil means it does not
 	outcome
 }
 
@@ -45,8 +45,8 @@ type outcome struct {
 	over    bool
 	result  json.RawMessage
 	err     error
-	why     *wire.Error // why it was ended before its end; nil: it was not
-	lacking *wire.Error // the capability that a question lacked; nil: none did
+	why     *wire.Error // why it was ended before its end; nil means it was not
+	lacking *wire.Error // the capability that a question lacked; nil means none did
 }
 
 // A request is one that a run answers.

@@ -86,7 +86,7 @@ func (t *runs) dropLocked(r *run) {
 	t.ended = slices.DeleteFunc(t.ended, func(o *run) bool { return o == r })
 }
 
-// end ends the runs of a caller; "": all of them.
+// end ends the runs of a caller; "" means all of them.
 func (t *runs) end(identity string) {
 	t.mu.Lock()
 	var all []*run

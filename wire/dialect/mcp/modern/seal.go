@@ -19,7 +19,7 @@ import (
 // A seal encrypts what the client keeps for the server, so that only the same caller can send it back with the same call.
 type seal struct{ aead cipher.AEAD }
 
-// newSeal returns a seal with a key; nil: with a random one, so that no other process can open it.
+// newSeal returns a seal with a key; nil means with a random one, so that no other process can open it.
 func newSeal(key []byte) seal {
 	if key == nil {
 		key = make([]byte, 32)
