@@ -137,6 +137,8 @@ type Options struct {
 	// Sentinel says that, on a line, everything up to the last byte 0xFF is dropped: QEMU's guest
 	// agent marks the beginning of an answer with this byte.
 	Sentinel bool
+	// Around is the text around the JSON of a WebSocket's messages; nil means there is none.
+	Around *Around
 	// Strict is for a listener. A line that is a JSON value but neither object nor array is a
 	// message, for the dialect to answer. The framing header refuses, before the first message,
 	// header lines other than Content-Length and Content-Type, so that a browser's HTTP request can

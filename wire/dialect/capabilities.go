@@ -10,12 +10,13 @@ import (
 
 // Transport describes how messages of a dialect travel.
 type Transport struct {
-	Framing      string      // of byte streams whose endpoint names none; "" means line
-	Sentinel     bool        // a message begins after the last byte 0xFF of its line
-	Subprotocols []string    // offered on WebSocket
-	Binary       wire.Binary // how a client treats a binary message
-	ServerBinary wire.Binary // how a server treats it
-	Duplex       bool        // both sides send messages at any time, which HTTP POST cannot carry
+	Framing      string       // of byte streams whose endpoint names none; "" means line
+	Sentinel     bool         // a message begins after the last byte 0xFF of its line
+	Around       *wire.Around // the text around the JSON of a WebSocket's messages; nil means none
+	Subprotocols []string     // offered on WebSocket
+	Binary       wire.Binary  // how a client treats a binary message
+	ServerBinary wire.Binary  // how a server treats it
+	Duplex       bool         // both sides send messages at any time, which HTTP POST cannot carry
 	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
 	// can ask. nil: messages to such an endpoint are sent as POSTs.
 	Resolve  func(get func(path string) ([]byte, error)) (path string, err error)

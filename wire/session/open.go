@@ -186,7 +186,10 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	if !ok {
 		return cfg, wire.Usagef("unknown framing %q", name)
 	}
-	cfg.Framing, cfg.Options.Sentinel = f, spec.Transport.Sentinel
+	cfg.Framing, cfg.Options.Sentinel, cfg.Options.Around = f, spec.Transport.Sentinel, spec.Transport.Around
+	if cfg.Around != nil && !strings.HasPrefix(e.Address.Scheme, "ws") && spec.Transport.Resolve == nil {
+		return cfg, wire.Usagef("%s: messages of %s have text around their JSON, for which they need a WebSocket (ws://, wss://)", e, spec.Name)
+	}
 	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
 		var err error
 		if cfg.Head, err = head(cfg.Header); err != nil {

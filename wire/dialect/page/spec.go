@@ -48,6 +48,9 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 	if p.Detect != nil || p.Probe != nil {
 		spec.Detection = detection(p)
 	}
+	if p.Text != (load.Text{}) {
+		spec.Transport.Around = wire.NewAround(p.Text.Before, p.Text.After)
+	}
 	if p.Eval != nil {
 		spec.Evaluation = &dialect.Evaluation{}
 	}

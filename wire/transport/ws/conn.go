@@ -31,7 +31,8 @@ type Conn struct {
 	frames *frameReader // the library reads from it; nil means from net, on a listener
 	c      transport.Config
 
-	buf []byte // used only by Recv; its length is that of the last message
+	buf  []byte   // used only by Recv; its length is that of the last message
+	more [][]byte // the messages after that, if text is around them
 
 	end     atomic.Pointer[error] // the first reason for the end
 	sending sync.Mutex            // held while rpcx or the library writes a message

@@ -22,6 +22,19 @@ const (
 // Recv returns the next text message (and binary ones, if the dialect allows them). An empty message counts. The context is
 // never a caller's, because its end would close the connection.
 func (w *Conn) Recv() ([]byte, error) {
+	for len(w.more) == 0 {
+		text, err := w.recv()
+		if err != nil || w.c.Around == nil {
+			return text, err
+		}
+		w.more = w.c.Around.Open(text)
+	}
+	msg := w.more[0]
+	w.more = w.more[1:]
+	return msg, nil
+}
+
+func (w *Conn) recv() ([]byte, error) {
 	w.net.phase.CompareAndSwap(0, inRecv)
 	defer w.net.phase.CompareAndSwap(inRecv, 0)
 	if w.framed() {
@@ -52,7 +65,7 @@ func (w *Conn) Recv() ([]byte, error) {
 
 // Buffered implements wire.Buffered.
 func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
-	if !w.framed() {
+	if !w.framed() || w.c.Around != nil {
 		return msgs
 	}
 	return w.frames.Buffered(msgs, most, w.c.Binary == wire.BinaryAccept, w.c.MaxMessage)

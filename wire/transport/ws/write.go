@@ -14,6 +14,9 @@ const ownFrame = 16 << 10
 
 // SendBuffered is Send without the last write to the system.
 func (w *Conn) SendBuffered(msg []byte) error {
+	if w.c.Around != nil {
+		msg = w.c.Around.Close(msg)
+	}
 	w.net.hold.Add(1)
 	defer w.net.hold.Add(-1)
 	w.sending.Lock()
@@ -30,7 +33,7 @@ func (w *Conn) SendBuffered(msg []byte) error {
 // start, and end at ends. It returns how many it took: one that is long, and all when a
 // goodbye was said, are left to SendBuffered.
 func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
-	if w.frames == nil || w.end.Load() != nil {
+	if w.frames == nil || w.c.Around != nil || w.end.Load() != nil {
 		return 0, nil
 	}
 	w.net.hold.Add(1)

@@ -25,20 +25,23 @@ type Codec struct {
 	streams       []*call          // the calls that are streams
 	tokens        int64
 	flow          Flow // nil means the dialect file names none
-	greeted       bool // as a client: the greeting is over, so that a goodbye is sent at the end
 	entrance      *entrance
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
 	preparing sync.Mutex                      // held while steps of the greeting are taken before an operation
+	beats     chan []byte                     // heartbeats of the peer, and nil as soon as ours begin; nil means the dialect file has none for this side
 	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil means it was not asked
 
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn
 	heard    *awaitedMessages  // nil means the greeting is over
 	pendings map[*pending]bool // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
-	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation
+	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation; wholeHandshake if a client has completed that, so that it sends a goodbye at the end
 }
+
+// wholeHandshake stands for all steps of a handshake.
+type wholeHandshake struct{}
 
 // maxCalls bounds the calls that are remembered, since an answer may never
 // come.
@@ -69,6 +72,9 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	c.conn.Serving = o.Serving
 	c.conn.Meta = o.Handshake.Settings
 	c.conn.Hooks = o.Handshake.Offers.Names()
+	if d.Page.Alive.Of(o.Serving) != nil && !o.OneWay {
+		c.beats = make(chan []byte, 2*maxBeats)
+	}
 	if d.native.Open != nil {
 		c.flow = d.native.Open(c)
 	}

@@ -16,7 +16,7 @@ var null = []byte("null")
 // ours that it belongs to.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
-	if err != nil || !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
+	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
 		return msgs, batch, err
 	}
 	clear(c.out)
@@ -45,10 +45,8 @@ func (c *Codec) refusesBatches() bool {
 
 // message appends m to c.out, with the items and events that the dialect file's rules make of it.
 func (c *Codec) message(m *wire.Message) error {
-	if c.d.awaits {
-		if err := c.keepForHandshake(m); err != nil {
-			return err
-		}
+	if consumed, err := c.consumes(m); consumed || err != nil {
+		return err
 	}
 	switch m.Kind {
 	case wire.Response:
@@ -81,6 +79,14 @@ func (c *Codec) message(m *wire.Message) error {
 	return nil
 }
 
+// consumes reports whether a message is a heartbeat, of which nothing else is to be done. It keeps others for the handshake.
+func (c *Codec) consumes(m *wire.Message) (bool, error) {
+	if beat, err := c.beat(m); beat || err != nil || !c.d.awaits {
+		return beat, err
+	}
+	return false, c.keepForHandshake(m)
+}
+
 // response handles an answer: it unwraps it, or begins a stream with it.
 func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
@@ -92,7 +98,7 @@ func (c *Codec) response(m *wire.Message) error {
 		said, ends = c.d.plan.Ends(m.Raw, c.Scope())
 	}
 	switch {
-	case s == nil, c.begins(m, s):
+	case s == nil, c.begins(m, s), c.onlyEnds(m, s):
 	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
 		c.forget(s)
 	case s.rule != nil && m.Err == nil:
@@ -114,6 +120,16 @@ func (c *Codec) response(m *wire.Message) error {
 	}
 	c.out = append(c.out, *m)
 	return nil
+}
+
+// onlyEnds reports whether a response without a value follows items, and then makes it their end.
+func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
+	if !s.begun || m.Err != nil || string(m.Body) != "null" || !c.d.Page.ReadsItems() {
+		return false
+	}
+	c.forget(s)
+	m.Kind, m.Body, m.Final = wire.Item, nil, true
+	return true
 }
 
 // notification handles a notification, which may be an item of a stream, an event of a running

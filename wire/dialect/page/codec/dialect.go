@@ -88,7 +88,11 @@ func (d *Dialect) CancelFails() error {
 	return err
 }
 
-// Beside returns the members of a message that the dialect file names as extra, an object, or nil if there are none.
+// Streams reports whether a request of a client may be answered by a stream, as names.stream says.
+func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
+
+// Beside returns the members of a message that the dialect file names as extra, an object, or nil if
+// there are none.
 func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
 
 // Extra returns the further members of a message that came, as an object: those that the dialect file names as extra,

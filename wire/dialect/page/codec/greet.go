@@ -27,7 +27,12 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	case c.o.Greeted:
 		return c.takeIDs(ctx, caller)
 	}
-	defer func() { c.greeted = err == nil }()
+	defer func() {
+		if err == nil {
+			c.noteTaken(wholeHandshake{})
+			c.Begin()
+		}
+	}()
 	type late struct {
 		step *load.Step
 		st   dialect.Stream
@@ -227,7 +232,7 @@ func shortened(val json.RawMessage) string {
 
 // Shutdown carries out the steps of the dialect file's goodbye.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	if c.o.Serving || c.o.Greeted || !c.greeted {
+	if c.o.Serving || c.o.Greeted || !c.isTaken(wholeHandshake{}) {
 		return nil
 	}
 	if c.flow != nil {

@@ -59,7 +59,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Call, dialect.Subscribe, dialect.Internal:
 		return c.request(op)
 	case dialect.Notify:
-		raw, err := c.call(nil, op.Method, op.Params, op.Extra)
+		raw, err := c.call(nil, &op)
 		return wire.Message{Kind: wire.Notification, Method: op.Method, Raw: raw}, err
 	case dialect.Unsubscribe:
 		return c.unsubscribe(op)
@@ -71,7 +71,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 
 func (c *codec) request(op dialect.Op) (wire.Message, error) {
 	id := c.newID()
-	raw, err := c.call(id, op.Method, op.Params, op.Extra)
+	raw, err := c.call(id, &op)
 	if err != nil {
 		return wire.Message{}, err
 	}

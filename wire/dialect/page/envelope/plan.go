@@ -4,7 +4,9 @@
 package envelope
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,20 +22,22 @@ type Plan struct {
 	names     load.Names
 	heads     []string // the top-level members that are read
 	request   form
+	opening   []constant // those of a request for a stream
 	response  form
 	event     form
 	okAt      place
 	okIs      []byte
-	forbidden []place // members that no message has
-	version2  bool    // the base is JSON-RPC 2.0
-	items     bool    // a rule reads items, which have the id of a request: answers say whether they are the last
-	ends      bool    // a rule says of answers themselves whether they are the last
-	extras    bool    // a rule finds what stands beside
-	told      bool    // events are told by members with fixed values or by those that they lack, and not by having no id
-	apart     bool    // requests and answers are told by members whose fixed values differ
-	array     bool    // messages are arrays: all places begin with a number
-	farthest  int     // the greatest number among the places
-	flatTold  bool    // params of events stand in the message itself
+	forbidden []place  // members that no message has
+	version2  bool     // the base is JSON-RPC 2.0
+	items     bool     // a rule reads items, which have the id of a request: answers say whether they are the last
+	ends      bool     // a rule says of answers themselves whether they are the last
+	extras    bool     // a rule finds what stands beside
+	told      bool     // events are told by members with fixed values or by those that they lack, and not by having no id
+	apart     bool     // requests and answers are told by members whose fixed values differ
+	array     bool     // messages are arrays: all places begin with a number
+	farthest  int      // the greatest number among the places
+	patterns  []string // in names.order: the longest first
+	flatTold  bool     // params of events stand in the message itself
 }
 
 // maxHeads bounds the top-level members that a plan reads.
@@ -87,12 +91,18 @@ func Compile(p *load.Page) (*Plan, error) {
 	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
 	c.request, c.response, c.event = c.form(n.Request), c.form(n.Response), c.form(n.Event)
+	opening := maps.Clone(n.Request.Const)
+	maps.Copy(opening, n.Stream)
+	c.opening = c.constants(opening)
 	c.okAt = place{head: -1}
 	if n.OK != nil {
 		c.okAt = c.place(n.OK.At)
 		c.okIs, _ = scan.Marshal(n.OK.Is)
 	}
 	c.forbidden = c.places(n.Forbidden)
+	c.patterns = slices.SortedFunc(maps.Keys(n.Order), func(a, b string) int {
+		return cmp.Or(len(strings.ReplaceAll(b, "*", ""))-len(strings.ReplaceAll(a, "*", "")), strings.Compare(a, b))
+	})
 	c.items = p.ReadsItems()
 	for i := range p.Read {
 		c.ends = c.ends || p.Read[i].Kind == "response" && p.Read[i].Final != nil
@@ -103,21 +113,27 @@ func Compile(p *load.Page) (*Plan, error) {
 		return slices.ContainsFunc(c.response.consts, func(o constant) bool { return slices.Equal(k.path, o.path) && !k.is(o) })
 	})
 	c.array = len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
+	c.array = c.array || p.Text.Before != ""
 	c.flatTold = n.Params == "flat" && p.Names.Event.Params == ""
+	return c, c.bounded()
+}
+
+// bounded returns the error of a plan with too many places.
+func (c *Plan) bounded() error {
 	if c.farthest > maxIndex {
-		return nil, wire.Usagef("the page %s: names: %d is no place in an array, which has %d at most", p.Name, c.farthest, maxIndex+1)
+		return wire.Usagef("the page %s: names: %d is no place in an array, which has %d at most", c.page.Name, c.farthest, maxIndex+1)
 	}
 	if len(c.heads) > maxHeads {
-		return nil, wire.Usagef("the page %s: names has more than %d members", p.Name, maxHeads)
+		return wire.Usagef("the page %s: names has more than %d members", c.page.Name, maxHeads)
 	}
-	return c, nil
+	return nil
 }
 
 func (c *Plan) form(m load.Members) form {
 	return form{
 		c.place(m.Method), c.place(m.Params), c.place(m.ID), c.place(m.Result),
 		c.place(m.Error), c.place(m.Code), c.place(m.Message), c.place(m.Data), c.place(m.More),
-		c.constants(m), c.places(m.Forbidden),
+		c.constants(m.Const), c.places(m.Forbidden),
 	}
 }
 
@@ -146,14 +162,9 @@ func (c *Plan) places(paths []string) (list []place) {
 	return list
 }
 
-func (c *Plan) constants(m load.Members) (list []constant) {
-	names := make([]string, 0, len(m.Const))
-	for name := range m.Const {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		value, _ := scan.Marshal(m.Const[name])
+func (c *Plan) constants(members load.Consts) (list []constant) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		value, _ := scan.Marshal(members[name])
 		list = append(list, constant{c.place(name), value})
 	}
 	return list

@@ -22,7 +22,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	}
 	method, answers := c.requestMethod(), c.answers(h)
 	switch {
-	case method != nil && (p.version2 || h.is(p.request.consts)) && (p.apart || !answers) && c.canAsk(h):
+	case method != nil && c.isRequest(h) && (p.apart || !answers) && c.canAsk(h):
 		return c.requested(raw, method, m)
 	case answers && (p.version2 || h.is(p.response.consts)):
 		c.answered(raw, m)
@@ -43,6 +43,12 @@ func (c *codec) isEvent(id []byte) bool {
 	}
 	sameName := p.event.method.head == p.request.method.head && len(p.event.method.path) == len(p.request.method.path)
 	return !sameName || !c.hasID(id)
+}
+
+// isRequest reports whether a message has the constants of requests.
+func (c *codec) isRequest(h *heads) bool {
+	p := c.plan
+	return p.version2 || h.is(p.request.consts) || p.names.Stream != nil && h.is(p.opening)
 }
 
 // requestMethod returns the method of a message, if it is a request, or nil if it is not.
@@ -78,7 +84,7 @@ func (c *codec) notification(raw, method, params []byte, m *wire.Message) error 
 		*m = jsonrpc.Invalid(raw, nil, "the method is not a string")
 		return nil
 	}
-	params = notNull(c.unstyled(params, raw, c.plan.event.consts, true))
+	params = notNull(c.unstyled(name, params, raw, c.plan.event.consts, true))
 	*m = wire.Message{Kind: wire.Notification, Method: name, Params: params, Body: params, Raw: raw}
 	return nil
 }
@@ -95,7 +101,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
 		return nil
 	}
-	params := notNull(c.unstyled(c.heads.get(c.plan.request.params), raw, c.plan.request.consts, false))
+	params := notNull(c.unstyled(name, c.heads.get(c.plan.request.params), raw, c.plan.opening, false))
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: name, Params: params, Body: params, Raw: raw}
 	if !c.hasID(id) {
 		m.Kind, m.ID = wire.Notification, nil

@@ -9,6 +9,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -33,6 +34,9 @@ func (c *Plan) Shape() dialect.OwnShape {
 func (s *shape) Read(msg []byte) wire.Message {
 	c := s.codecs.Get().(*codec)
 	defer s.codecs.Put(c)
+	if s.plan.isHeartbeat(msg) {
+		return wire.Message{Kind: wire.Notification, Method: "heartbeat", Raw: msg}
+	}
 	msgs, batch, err := c.Decode(msg)
 	if err != nil || batch || len(msgs) != 1 {
 		return wire.Message{}
@@ -51,6 +55,19 @@ func (s *shape) Read(msg []byte) wire.Message {
 		}
 	}
 	return wire.Message{}
+}
+
+// isHeartbeat reports whether a message is a heartbeat of either side.
+func (c *Plan) isHeartbeat(msg []byte) bool {
+	for _, rule := range []*load.Beat{c.page.Alive.Client, c.page.Alive.Server} {
+		if rule == nil || rule.Is == nil {
+			continue
+		}
+		if is, err := rule.Is.Holds(msg, (&program.Scope{}).Value); is && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Unnumbered reads the messages of c, outside of any conversation, if they have no ids: a request

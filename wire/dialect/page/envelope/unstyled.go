@@ -4,7 +4,11 @@ import "rpcx/wire/scan"
 
 // unstyled returns the params of a message that came in, in the form in which
 // hooks see them; told says that it is an event.
-func (c *codec) unstyled(params, raw []byte, consts []constant, told bool) []byte {
+func (c *codec) unstyled(method string, params, raw []byte, consts []constant, told bool) []byte {
+	return c.plan.named(method, c.shaped(params, raw, consts, told))
+}
+
+func (c *codec) shaped(params, raw []byte, consts []constant, told bool) []byte {
 	switch c.plan.names.Params {
 	case "one":
 		if only := scan.Only(params); only != nil && scan.Type(params) == 'a' {

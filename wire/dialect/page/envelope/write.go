@@ -2,8 +2,10 @@ package envelope
 
 import (
 	"encoding/json"
+	"slices"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -78,14 +80,17 @@ func nested(parts []part, name string) []byte {
 }
 
 // call writes a request, or without id a notification.
-func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) ([]byte, error) {
-	p := c.plan
+func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
+	p, method, params, extra := c.plan, op.Method, op.Params, op.Extra
 	prog, f, kind := p.page.Write.Notify, &p.event, "a notification"
 	if c.o.Serving && p.page.Write.Event != nil {
 		prog = p.page.Write.Event
 	}
 	if id != nil {
 		prog, f, kind = p.page.Write.Request, &p.request, "a request"
+	}
+	if op.Kind == dialect.Subscribe && p.names.Stream != nil {
+		f = p.forStream(extra)
 	}
 	if prog != nil {
 		scope := c.scope()
@@ -101,6 +106,28 @@ func (c *codec) call(id wire.ID, method string, params, extra json.RawMessage) (
 	}
 	raw := message(c.parts, flat, extra)
 	return raw, c.allowed(raw, f.none, kind, method)
+}
+
+// forStream returns the form of a request for a stream. Members in extra stand for constants of their names.
+func (c *Plan) forStream(extra json.RawMessage) *form {
+	f := c.request
+	f.consts = slices.DeleteFunc(slices.Clone(c.opening), func(k constant) bool { return scan.Get(extra, k.path[0]) != nil })
+	return &f
+}
+
+// Streams reports whether a request may be answered by a stream. Without names.stream every request may. A nil Plan knows
+// of no other.
+func (c *Plan) Streams(raw []byte) bool {
+	if c == nil || c.names.Stream == nil {
+		return true
+	}
+	return !slices.ContainsFunc(c.opening, func(k constant) bool {
+		val := raw
+		for _, step := range k.path {
+			val = Below(val, step)
+		}
+		return !scan.Equal(val, k.value)
+	})
 }
 
 // lay makes c.parts those of a request, or without id of a notification; the members of
@@ -175,6 +202,9 @@ func (c *codec) counted(msg []byte) []byte {
 // styled returns params in the form in which the dialect sends them; flat is an
 // object whose members become members of the message itself.
 func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, flat json.RawMessage, err error) {
+	if params, err = c.plan.ordered(method, params); err != nil {
+		return nil, nil, err
+	}
 	style, given := c.plan.names.Params, len(params) > 0
 	if f == &c.plan.event && style == "flat" && !c.plan.flatTold {
 		style = "object"

@@ -8,6 +8,50 @@ import (
 	"strings"
 )
 
+// Names say which members of messages hold what.
+type Names struct {
+	Request   Members          `toml:"request" says:"of a request: method, params, id, const, forbidden"`
+	Response  Members          `toml:"response" says:"of a response: id, result, error, and below it code, message, data; method (repeats that of the request); const, forbidden"`
+	Event     Members          `toml:"event" says:"of a notification: method, params, const, forbidden"`
+	Const     Consts           `toml:"const" says:"members with constant values, in all messages"`
+	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
+	Forbidden Texts            `toml:"forbidden" says:"members that no message has: rpcx rejects messages with them and does not send them (such as jsonrpc of the base)"`
+	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
+	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array, as an array of one element (one), as members of the message (flat), as an array that begins with the method (prefixed)"`
+	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters in the order of the array in which they are sent: users and hooks have an object. METHOD may be a pattern"`
+	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what is sent for a call without params (omit)"`
+	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer); none: responses come in the order of their requests"`
+	Counter   string           `toml:"counter" of:"calls|all" says:"which messages count: requests (calls), or every message sent (all)"`
+	Batches   bool             `toml:"batches" says:"an array is several messages"`
+	Extra     Texts            `toml:"extra" says:"extra top-level members, which users give with --set NAME=VALUE and events have in extra; a response repeats those of its request"`
+	Sentinel  bool             `toml:"sentinel" says:"the message begins after the last byte 0xFF of a line"`
+}
+
+// Members name the members of one kind of message. Each is a dotted path.
+type Members struct {
+	Method  string `toml:"method" says:"the method"`
+	Params  string `toml:"params" says:"the params"`
+	ID      string `toml:"id" says:"the id"`
+	Result  string `toml:"result" says:"the result"`
+	Error   string `toml:"error" says:"the error; present if the call failed"`
+	Code    string `toml:"code" says:"the error's code"`
+	Message string `toml:"message" says:"the error's message. If code names the same member, a code that is a string (such as the name of an error) is there, otherwise the message"`
+	Data    string `toml:"data" says:"further data of the error"`
+	More    string `toml:"more" says:"of a response: true if further responses to the same request follow; each is then an item"`
+	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
+
+	Forbidden Texts `toml:"forbidden" says:"members that such messages never have, which identifies them"`
+}
+
+// Consts are members with their values.
+type Consts map[string]any
+
+// OK names the member that tells results from errors.
+type OK struct {
+	At string `toml:"at" says:"the member"`
+	Is any    `toml:"is" says:"its value in a message with a result"`
+}
+
 // AllNames returns the names of the dialect file with those of its base where it has none of its own.
 func (p *Page) AllNames() Names {
 	n := baseNames(p.Base)
@@ -69,6 +113,7 @@ func (n *Names) merge(more Names) {
 	n.Batches = n.Batches || more.Batches
 	n.Params, n.None = cmp.Or(more.Params, n.Params), cmp.Or(more.None, n.None)
 	n.IDs, n.Counter, n.Extra = more.IDs, more.Counter, more.Extra
+	n.Stream, n.Order = more.Stream, more.Order
 }
 
 // rules are about names that contradict each other.

@@ -19,6 +19,7 @@ type Page struct {
 	Flow  string `toml:"flow" of:"mcp" says:"a part written in Go: mcp has tasks, which are jobs (rpcx job)"`
 	Typed bool   `toml:"typed" says:"before a call, rpcx requests the catalog: key=5 gets the type of the method's schema"`
 
+	Text      Text                       `toml:"text" says:"text around the JSON of a WebSocket's messages"`
 	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each is a dotted path; a number in it is an index of an array. If all begin with numbers, messages are arrays"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
@@ -31,6 +32,7 @@ type Page struct {
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification; its value is $kept.NAME from then on"`
 	After     []After                    `toml:"after" says:"what a client calls after the hooks of a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
+	Alive     Alive                      `toml:"alive" says:"heartbeats"`
 	Cancel    *Cancel                    `toml:"cancel" says:"how a call is cancelled"`
 	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD]: the stream of a method, which may be a pattern"`
 	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, from the end of the handshake on"`
@@ -55,46 +57,32 @@ func (t *Texts) UnmarshalText(text []byte) error {
 // there.
 type Prog = *program.Program
 
-// Names say which members of messages hold what.
-type Names struct {
-	Request   Members `toml:"request" says:"of a request: method, params, id, const, forbidden"`
-	Response  Members `toml:"response" says:"of a response: id, result, error, and below it code, message, data; method (repeats that of the request); const, forbidden"`
-	Event     Members `toml:"event" says:"of a notification: method, params, const, forbidden"`
-	Const     Consts  `toml:"const" says:"members with constant values, in all messages"`
-	Forbidden Texts   `toml:"forbidden" says:"members that no message has: rpcx rejects messages with them and does not send them (such as jsonrpc of the base)"`
-	OK        *OK     `toml:"ok" says:"the member whose value distinguishes results from errors"`
-	Params    string  `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array, as an array of one element (one), as members of the message (flat), as an array that begins with the method (prefixed)"`
-	None      string  `toml:"none" of:"omit|{}|[]|null" says:"what is sent for a call without params (omit)"`
-	IDs       string  `toml:"ids" of:"integer|string|none" says:"the type of ids (integer); none: responses come in the order of their requests"`
-	Counter   string  `toml:"counter" of:"calls|all" says:"which messages count: requests (calls), or every message sent (all)"`
-	Batches   bool    `toml:"batches" says:"an array is several messages"`
-	Extra     Texts   `toml:"extra" says:"extra top-level members, which users give with --set NAME=VALUE and events have in extra; a response repeats those of its request"`
-	Sentinel  bool    `toml:"sentinel" says:"the message begins after the last byte 0xFF of a line"`
+// Text is what stands around the JSON of a message.
+type Text struct {
+	Before string `toml:"before" says:"a regular expression for the text before the JSON. Each message is then an array of this text and the JSON, if there is any, for [names], programs, rpcx connect and tapes"`
+	After  string `toml:"after" says:"the text after each message. One WebSocket message may hold several"`
 }
 
-// Members name the members of one kind of message. Each is a dotted path.
-type Members struct {
-	Method  string `toml:"method" says:"the method"`
-	Params  string `toml:"params" says:"the params"`
-	ID      string `toml:"id" says:"the id"`
-	Result  string `toml:"result" says:"the result"`
-	Error   string `toml:"error" says:"the error; present if the call failed"`
-	Code    string `toml:"code" says:"the error's code"`
-	Message string `toml:"message" says:"the error's message. If code names the same member, a code that is a string (such as the name of an error) is there, otherwise the message"`
-	Data    string `toml:"data" says:"further data of the error"`
-	More    string `toml:"more" says:"of a response: true if further responses to the same request follow; each is then an item"`
-	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
-
-	Forbidden Texts `toml:"forbidden" says:"members that such messages never have, which identifies them"`
+// Alive are the heartbeats of both sides.
+type Alive struct {
+	Client *Beat `toml:"client" says:"those of a client, from the end of the handshake on"`
+	Server *Beat `toml:"server" says:"those of a server, from the first call on"`
 }
 
-// Consts are members with their values.
-type Consts map[string]any
+// Of returns the heartbeats of one side.
+func (a Alive) Of(serving bool) *Beat {
+	if serving {
+		return a.Server
+	}
+	return a.Client
+}
 
-// OK names the member that tells results from errors.
-type OK struct {
-	At string `toml:"at" says:"the member"`
-	Is any    `toml:"is" says:"its value in a message with a result"`
+// A Beat says how a side keeps the connection alive.
+type Beat struct {
+	Every  Prog `toml:"every" says:"how often send is sent, in milliseconds; the input is $kept"`
+	Send   Prog `toml:"send" says:"the whole message; the input is $kept"`
+	Is     Prog `toml:"is" says:"true for a heartbeat of the peer, which is not shown and needs no hook"`
+	Answer Prog `toml:"answer" says:"the whole message that answers it (the input)"`
 }
 
 // Write holds the programs that write whole messages.

@@ -65,6 +65,21 @@ func (p Page) setRules() (list []rule) {
 	return append(list, rule{"greet", greets && !handshake, "$meta is empty: declare what users can set, [set] NAME = \"string\""})
 }
 
+func (t Text) rules(p *Page) []rule {
+	return []rule{
+		isPattern("before", t.Before),
+		{"before", t.Before != "" && p.Base != "none", "expected base = \"none\": messages are arrays of this text and the JSON"},
+	}
+}
+
+func (a Beat) rules(*Page) []rule {
+	return []rule{
+		{"", (a.Every == nil) != (a.Send == nil), "expected every and send together: what is sent how often"},
+		{"answer", a.Answer != nil && a.Is == nil, "expected is beside it: which messages are heartbeats"},
+		{"", a.Send == nil && a.Is == nil, "expected every and send, or is"},
+	}
+}
+
 func (s Step) rules(*Page) []rule {
 	given := 0
 	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {

@@ -19,7 +19,9 @@ func (h *handler) greeted() {
 			}
 		}
 	}
-	h.Responder.Greeted(names)
+	if h.Responder.Greeted(names); h.Codec != nil {
+		h.Codec.Begin()
+	}
 }
 
 // early returns the error for a message before the first call of the client has succeeded, or for an array of messages

@@ -69,7 +69,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}
-	return dialect.Handler{Handle: h.Handle, Close: h.release, Ignores: h.Ignores}
+	return dialect.Handler{Handle: h.Handle, Close: h.keepAlive(), Ignores: h.Ignores}
 }
 
 // release ends what the connection has begun.

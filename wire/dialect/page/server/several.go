@@ -18,7 +18,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 	if kind != catalog.Stream {
 		return h.respond(ctx, &in.Msg, r)
 	}
-	if h.Serving && !h.SingleExchange {
+	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)
 		if rule == nil && h.d.Page.Write.Event != nil { // which has the id of the request
 			rule = &load.Subscribe{}
@@ -48,7 +48,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 // several reports whether the client takes several answers to m.
 func (h *handler) several(m *wire.Message) (bool, error) {
 	names := h.d.Page.Names
-	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" {
+	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" || !h.d.Streams(m.Raw) {
 		return false, nil
 	}
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)

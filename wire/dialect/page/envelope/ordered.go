@@ -1,0 +1,70 @@
+package envelope
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// order returns the names of the parameters of a method in the order of their array; nil if the dialect file has none. An
+// exact name precedes patterns.
+func (c *Plan) order(method string) []string {
+	all := c.names.Order
+	if names, ok := all[method]; ok || len(all) == 0 {
+		return names
+	}
+	for _, pattern := range c.patterns {
+		if dialect.Matches(pattern, method) {
+			return all[pattern]
+		}
+	}
+	return nil
+}
+
+// ordered returns an object of params as an array in the order of names.order; a missing one before another is null. Other
+// params, and those of other methods, are unchanged.
+func (c *Plan) ordered(method string, params json.RawMessage) (json.RawMessage, error) {
+	names := c.order(method)
+	if names == nil || scan.Type(params) != 'o' {
+		return params, nil
+	}
+	for name := range scan.Named(params) {
+		if !slices.Contains(names, name) {
+			return nil, wire.Usagef("%s has no parameter %s: it has %s", wire.Quote(method), wire.Quote(name), strings.Join(names, ", "))
+		}
+	}
+	list, missing := scan.AppendArray(nil), 0
+	for _, name := range names {
+		val := scan.Get(params, name)
+		if val == nil {
+			missing++
+			continue
+		}
+		for ; missing > 0; missing-- {
+			list.Add(null)
+		}
+		list.Compact(val)
+	}
+	return list.End(), nil
+}
+
+// named returns an array of params as an object with the names of names.order; the other way round.
+func (c *Plan) named(method string, params []byte) []byte {
+	names := c.order(method)
+	if names == nil || scan.Type(params) != 'a' {
+		return params
+	}
+	var o scan.Object
+	for val := range scan.Elements(params) {
+		if len(names) == 0 {
+			return params // more than the dialect file knows of
+		}
+		o.Add(names[0], val)
+		names = names[1:]
+	}
+	return o.End()
+}
