@@ -76,7 +76,7 @@ const triedFixes = "RPCX_TEST_FIXES"
 type triedFix struct {
 	Words, Fix    []string
 	Message, Then string
-	Same          bool // it failed for the same reason
+	Same          bool // it printed nothing, and failed for the same reason
 }
 
 // tryFix runs the fix of o, where and when it was proposed: it succeeds, or fails for another reason. One that lasts is
@@ -104,14 +104,14 @@ func tryFix(o Outcome) {
 			_ = end.Run()
 		}()
 	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	message, _ := json.Marshal(o.fault.Error())
 	tried := triedFix{Words: os.Args, Fix: o.fault.Fix, Message: o.fault.Error(), Then: "success"}
 	if err != nil {
 		tried.Then = err.Error() + ": " + stderr.String()
-		tried.Same = ctx.Err() == nil && bytes.Contains(stderr.Bytes(), bytes.Trim(message, `"`))
+		tried.Same = ctx.Err() == nil && stdout.Len() == 0 && bytes.Contains(stderr.Bytes(), bytes.Trim(message, `"`))
 	}
 	line, _ := json.Marshal(tried)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -37,19 +37,20 @@ func (k Kind) String() string { return kindNames[k] }
 // sub-slices of Raw (never re-capped) until it is cloned, so they are valid as
 // long as Raw is.
 type Message struct {
-	Kind   Kind
-	ID     ID              // of a request or response, or nil
-	Stream ID              // the stream that an Item belongs to, or that a Response opens
-	Target ID              // what a Cancel ends; of an Item with Beside set, the call that it belongs to, if it arrived in that call's exchange
-	Final  bool            // no more answers to this call, or items of this stream
-	Beside bool            // an Item that shows part of another message, which is delivered as well
-	Bare   bool            // an Invalid message of a server that is treated as an event: Method is its own name for it, Body all of it
-	Method string          // the name that a user knows: the method, the binding, the callback, the type
-	Params json.RawMessage // params of a Request, Notification or Item, whole, or nil
-	Body   json.RawMessage // what users see: a result, an item's payload, a notification's params
-	Err    *Error          // the error of a Response or Item, or what is wrong with an Invalid
-	Raw    []byte          // the message as it came or goes
-	Event  *Event          // what users see of it, if another process of rpcx has sent that; else nil
+	Kind    Kind
+	ID      ID              // of a request or response, or nil
+	Stream  ID              // the stream that an Item belongs to, or that a Response opens
+	Target  ID              // what a Cancel ends; of an Item with Beside set, the call that it belongs to, if it arrived in that call's exchange
+	Final   bool            // no more answers to this call, or items of this stream
+	Beside  bool            // an Item that shows part of another message, which is delivered as well
+	Bare    bool            // an Invalid message of a server that is treated as an event: Method is its own name for it, Body all of it
+	Awaited bool            // a Notification that the handshake waited for
+	Method  string          // the name that a user knows: the method, the binding, the callback, the type
+	Params  json.RawMessage // params of a Request, Notification or Item, whole, or nil
+	Body    json.RawMessage // what users see: a result, an item's payload, a notification's params
+	Err     *Error          // the error of a Response or Item, or what is wrong with an Invalid
+	Raw     []byte          // the message as it came or goes
+	Event   *Event          // what users see of it, if another process of rpcx has sent that; else nil
 }
 
 // Clone returns m with all bytes copied into fresh memory.

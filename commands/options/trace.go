@@ -55,6 +55,9 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 		if n.Kind == peer.NoteUnhandledNotification && n.Method != "" {
 			run.Unhandled.CompareAndSwap(nil, &n.Method)
 		}
+		if n.Shown { // --select may have printed it
+			return
+		}
 		switch {
 		case n.Kind == peer.NoteEvent:
 			run.Console.Event(*n.Event)

@@ -33,6 +33,7 @@ type Note struct {
 	Kind   NoteKind
 	Method string      // "" means none, or unknown
 	Text   string      // a line for people, lower case
+	Shown  bool        // of an unhandled notification: a watch of all messages got it, and may have shown it
 	Err    *wire.Error // of a stray error; else nil
 	Event  *wire.Event // of a NoteEvent; else nil
 }

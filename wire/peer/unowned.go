@@ -41,14 +41,14 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		return
 	}
 	if p.handler.Handle == nil {
-		p.unhandledLocked(m.Method)
+		p.unhandledLocked(m)
 		return
 	}
 	if !p.end.Live() {
 		return
 	}
 	if p.handler.Ignores != nil && !p.notifications.Running && p.handler.Ignores(m.Method) {
-		p.unhandledLocked(m.Method)
+		p.unhandledLocked(m)
 		return
 	}
 	if p.notifications.Put(m, p.requests.Order()) {
@@ -95,20 +95,21 @@ func (p *Peer) tell(in *dialect.Inbound) {
 	case err == nil:
 	case string(wire.AsError(err).Code) == "-32601":
 		p.mu.Lock()
-		p.unhandledLocked(method)
+		p.unhandledLocked(&in.Msg)
 		p.unlockAndTell()
 	default:
 		p.note(Note{Kind: NoteFailedNotification, Method: method, Text: fmt.Sprintf("handling the notification %s failed: %s", ending.Quoted(method), err)})
 	}
 }
 
-// unhandledLocked tells the user that nothing handled a notification, unless a watch shows its
+// unhandledLocked tells the user that nothing handled a notification, unless the handshake awaited it or a watch shows its
 // method.
-func (p *Peer) unhandledLocked(method string) {
-	if p.calls.watchesFor(method) {
+func (p *Peer) unhandledLocked(m *wire.Message) {
+	if m.Awaited || p.calls.watched(m.Method, false) {
 		return
 	}
-	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: method, Text: "no hook for the notification " + ending.Quoted(method)})
+	text := "no hook for the notification " + ending.Quoted(m.Method)
+	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
 // incomingLocked shows m to Incoming, without the lock, and reports whether that has taken it.

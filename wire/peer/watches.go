@@ -83,10 +83,10 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watchesFor reports whether a watch waits for messages of that method alone.
-func (c *calls) watchesFor(method string) bool {
+// watched reports whether a watch waits for messages of that method alone; with all, whether one waits for all messages.
+func (c *calls) watched(method string, all bool) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
-		return w.op.Kind == dialect.Watch && w.op.Method != "" && w.op.Takes(method)
+		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
 	})
 }
 

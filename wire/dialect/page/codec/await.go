@@ -36,22 +36,14 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 	if c.heard == nil || c.o.Serving || m.Kind != wire.Invalid && m.Kind != wire.Notification {
 		return nil
 	}
-	if m.Kind == wire.Invalid {
-		conn := c.conn
-		for i := range c.d.Page.Greet {
-			step := &c.d.Page.Greet[i]
-			if step.Await == nil {
-				continue
-			}
-			ok, err := step.Await.Holds(m.Raw, (&program.Scope{Conn: &conn}).Value)
-			if err != nil {
-				return err
-			}
-			if ok {
-				*m = wire.Message{Kind: wire.Handshake, Raw: m.Raw, Body: m.Raw}
-				break
-			}
-		}
+	fits, err := c.fitsHandshake(m.Raw)
+	switch {
+	case m.Kind == wire.Notification:
+		m.Awaited = fits && err == nil
+	case err != nil:
+		return err
+	case fits:
+		*m = wire.Message{Kind: wire.Handshake, Raw: m.Raw, Body: m.Raw}
 	}
 	size := len(m.Raw)
 	for _, msg := range c.heard.messages {
@@ -67,6 +59,19 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 		}
 	}
 	return nil
+}
+
+// fitsHandshake reports whether a step of the handshake awaits such a message. The lock is held.
+func (c *Codec) fitsHandshake(raw []byte) (bool, error) {
+	conn := c.conn
+	for i := range c.d.Page.Greet {
+		if step := &c.d.Page.Greet[i]; step.Await != nil {
+			if ok, err := step.Await.Holds(raw, (&program.Scope{Conn: &conn}).Value); ok || err != nil {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // endAwaiting drops the messages that were kept, as the greeting is over.
