@@ -77,7 +77,7 @@ func credentials(msg []byte, i, end int) (from, to int) {
 // secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.
 var secrets = []string{
 	"password", "passwd", "passphrase", "secret", "apikey", "authorization", "cookie",
-	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt",
+	"accesskey", "privatekey", "credential", "bearer", "mnemonic", "jwt", "mcpsessionid",
 }
 
 // secretWords are names, as plainName spells them, that mean a secret alone or at the end of a name.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+
+	"rpcx/wire/redact"
 )
 
 // cookies keeps the cookies of one connection in memory, each for exactly the host that set it; Domain attributes are
@@ -16,10 +18,16 @@ func newCookies() cookies {
 	return cookies{jar}
 }
 
-// SetCookies keeps the cookies of a response from u.
+// longSecret is the length of a value that a server sets from which on it is no word, but a secret.
+const longSecret = 16
+
+// SetCookies keeps the cookies of a response from u. Those that are secrets are masked where the peer repeats them.
 func (c cookies) SetCookies(u *url.URL, set []*http.Cookie) {
 	for _, k := range set {
 		k.Domain = ""
+		if k.HttpOnly || redact.SecretName(k.Name) || len(k.Value) >= longSecret {
+			redact.Sent(k.Value)
+		}
 	}
 	c.Jar.SetCookies(u, set)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"rpcx/wire/redact"
 )
 
 // errAgain reports that the response assigned a session name, with which the message has to be sent again.
@@ -18,6 +20,9 @@ func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 	id := resp.Header.Get(h.c.Name.Header)
 	if id == "" {
 		return false
+	}
+	if len(id) >= longSecret {
+		redact.Sent(id)
 	}
 	h.session.Store(&id)
 	if resp.StatusCode != h.c.Name.Again || ctx.Value(againKey{}) != nil {
