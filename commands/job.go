@@ -177,7 +177,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	switch jobs := e.Spec().Jobs; {
 	case jobs == nil:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
-	case v.kind == dialect.JobList && jobs.Journal: // the journal outlives connections
+	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // these outlive connections
 	case v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job ends with its connection")
 		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"net/url"
 	"time"
 
 	"rpcx/wire"
@@ -17,9 +18,10 @@ type Transport struct {
 	Binary       wire.Binary  // how a client treats a binary message
 	ServerBinary wire.Binary  // how a server treats it
 	Duplex       bool         // both sides send messages at any time, which HTTP POST cannot carry
-	// Resolve finds the URL path of the WebSocket when the endpoint names an HTTP server, which get
-	// can ask. nil: messages to such an endpoint are sent as POSTs.
-	Resolve  func(get func(path string) ([]byte, error)) (path string, err error)
+	// Resolve finds the URL of conversations when the endpoint names an HTTP server, whose responses to GET get returns: a
+	// WebSocket on that server, or if Posts the URL for POST, for an endpoint without a path. nil: it is the endpoint's.
+	Resolve  func(get func(path string) ([]byte, error)) (*url.URL, error)
+	Posts    bool
 	Sessions *wire.HTTPSessions // how HTTP exchanges with a listener form sessions; nil means they do not
 	HTTPName wire.HTTPName      // the header by which an HTTP server recognises a client
 }
@@ -103,6 +105,7 @@ type Jobs struct {
 	Call    json.RawMessage // the Extra of a Call that begins a job, or nil
 	Bare    bool            // the result of a job is what a call would have returned, not a report on how it ended
 	Journal bool            // what is listed is a journal, which outlives connections
+	Lasting bool            // jobs outlive the connection that began them
 }
 
 // Evaluation says how the peer evaluates code.

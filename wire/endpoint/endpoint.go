@@ -92,7 +92,8 @@ func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 
 // Resolves reports whether the address is that of an HTTP server that names the WebSocket of the conversation.
 func (e Endpoint) Resolves() bool {
-	return e.Address.IsHTTP() && e.Spec().Transport.Resolve != nil
+	t := e.Spec().Transport
+	return e.Address.IsHTTP() && t.Resolve != nil && !t.Posts
 }
 
 // IsBytes reports whether messages are framed in a byte stream.

@@ -181,7 +181,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	case s.isWatch():
 		return nil
 	case s.exchange != nil && s.exchange.stop != nil: // ending the exchange ends the call
-		if p.can.SendsCancel && unanswered {
+		if p.can.SendsCancel && (unanswered || s.op.Kind != dialect.Subscribe) {
 			p.sayLocked(op, false)
 		}
 		s.exchange.stop()

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"net"
+	"net/url"
 	"sync"
 	"time"
 
@@ -80,21 +81,28 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the address of the conversation: that of e, or if e is an HTTP server that says
-// where its WebSocket is, that WebSocket on the same host.
+// resolved returns the address of the conversation: that of e, or if e is an HTTP server that names another, that one on the
+// same host.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
-	if !e.Resolves() {
+	posts := e.Address.IsHTTP() && e.Spec().Transport.Posts && (e.Address.URLPath == "" || e.Address.URLPath == "/")
+	if !posts && !e.Resolves() {
 		return e.Address, nil
 	}
-	path, err := e.Spec().Transport.Resolve(func(path string) ([]byte, error) { return httpclient.Get(ctx, e.Address, path, cfg) })
+	u, err := e.Spec().Transport.Resolve(func(path string) ([]byte, error) { return httpclient.Get(ctx, e.Address, path, cfg) })
 	if err != nil {
 		return transport.Address{}, err
 	}
-	at, err := e.Address.At(path)
-	if err != nil {
+	at, err := e.Address.At(u.RequestURI())
+	switch {
+	case err != nil:
 		return transport.Address{}, err
+	case !posts:
+		at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
+	case at.Path == "" && transport.Origin(u) != transport.Origin(&url.URL{Scheme: at.Scheme, Host: at.Host}):
+		f := wire.NewFault(wire.Unreachable, "the server names another host for its conversations: "+e.Dialect+"+"+u.Redacted(), nil)
+		f.Hint = "if you trust it, use that endpoint; it gets none of the credentials of this one"
+		return transport.Address{}, f
 	}
-	at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
 	return at, nil
 }
 

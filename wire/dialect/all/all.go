@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/a2a"
 	"rpcx/wire/dialect/hotrepl"
 	"rpcx/wire/dialect/introspect"
 	"rpcx/wire/dialect/jsonrpc"
@@ -47,7 +48,9 @@ var detected = sync.OnceValue(func() (rows []dialect.Spec) {
 	return rows
 })
 
-var pages = sync.OnceValue(func() *page.Library { return &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}} })
+var pages = sync.OnceValue(func() *page.Library {
+	return &page.Library{Flows: map[string]page.Flow{"a2a": a2a.Flow(), "mcp": mcp.Flow()}}
+})
 
 // Pages returns the dialect files, with the flows that they can name.
 func Pages() *page.Library { return pages() }

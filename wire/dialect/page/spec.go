@@ -30,7 +30,6 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Transport: dialect.Transport{
 			Framing:      p.Framing,
 			Subprotocols: p.Subprotocols,
-			Resolve:      codec.Resolve(p),
 			Sessions:     d.Sessions(),
 			HTTPName:     wire.HTTPName{Header: p.HTTP.Session, Again: p.HTTP.Again},
 		},
@@ -42,6 +41,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}
+	spec.Transport.Resolve, spec.Transport.Posts = codec.Resolve(p)
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""
 	}

@@ -94,11 +94,14 @@ func (c *Codec) response(m *wire.Message) error {
 	}
 	s := c.calls[string(m.ID)]
 	said, ends := false, false
-	if s != nil && s.rule != nil {
-		said, ends = c.d.plan.Ends(m.Raw, c.Scope())
+	if s != nil {
+		said, ends = c.d.plan.Ends(m.Raw, c.scope(s))
 	}
 	switch {
 	case s == nil, c.begins(m, s), c.onlyEnds(m, s):
+	case said && !ends && m.Err == nil && (s.rule == nil || s.rule.First): // it is the first of several responses
+		m.Kind, m.Final = wire.Item, false
+		return c.itemOf(m)
 	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
 		c.forget(s)
 	case s.rule != nil && m.Err == nil:
@@ -152,7 +155,7 @@ func (c *Codec) notification(m *wire.Message) error {
 	}
 	c.out = append(c.out, *m)
 	c.passOn(m)
-	return c.during(m)
+	return c.during(m, nil)
 }
 
 // shares reports whether a notification can belong to a call: it has the same extra members that
@@ -167,8 +170,8 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 }
 
 // during appends the event that a notification holds for a running call; the notification itself is
-// kept.
-func (c *Codec) during(m *wire.Message) error {
+// kept. of is the call if that is known.
+func (c *Codec) during(m *wire.Message, of *call) error {
 	w := &c.d.Page.During
 	for _, way := range [...]struct {
 		rule *load.Item
@@ -177,7 +180,12 @@ func (c *Codec) during(m *wire.Message) error {
 		if way.rule == nil || !dialect.Matches(way.rule.Method, m.Method) {
 			continue
 		}
-		s, err := c.belongs(way.rule, m)
+		s, err := of, error(nil)
+		if of == nil {
+			s, err = c.belongs(way.rule, m)
+		} else if ok, fail := way.rule.When.Holds(m.Params, c.about(of, m).Value); !ok {
+			s, err = nil, fail
+		}
 		if err != nil {
 			return err
 		}

@@ -35,34 +35,38 @@ func (d *Dialect) Sessions() *wire.HTTPSessions {
 	}
 }
 
-// Resolve returns what finds the WebSocket of an HTTP server, as a dialect file says, or nil if the dialect file has no
-// such way.
-func Resolve(p *load.Page) func(get func(path string) ([]byte, error)) (string, error) {
+// Resolve returns the function that finds the URL of an HTTP server's conversations; nil if the dialect file has none. posts
+// reports whether that is a URL for POST, not a WebSocket.
+func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*url.URL, error), posts bool) {
 	rule := p.HTTP.Resolve
 	if rule == nil {
-		return nil
+		return nil, false
 	}
-	return func(get func(path string) ([]byte, error)) (string, error) {
+	at, what := rule.URL, "WebSocket URL"
+	if rule.Post != nil {
+		at, what = rule.Post, "URL for POST"
+	}
+	return func(get func(path string) ([]byte, error)) (*url.URL, error) {
 		for _, path := range rule.Get {
 			answer, err := get(path)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
-				return "", protocolFault("", "the answer to GET "+path+" is no JSON: "+bad.Error())
+				return nil, protocolFault("", "the response to GET "+path+" is not JSON: "+bad.Error())
 			}
-			val, err := rule.URL.First(answer, (&program.Scope{}).Value)
+			val, err := at.First(answer, (&program.Scope{}).Value)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			if text, ok := scan.Text(val); ok {
 				u, err := url.Parse(text)
-				if err != nil || u.Path == "" {
-					return "", protocolFault("", "the answer to GET "+path+" names no WebSocket")
+				if err != nil || u.Path == "" && rule.Post == nil {
+					return nil, protocolFault("", "the response to GET "+path+" has no "+what)
 				}
-				return u.RequestURI(), nil
+				return u, nil
 			}
 		}
-		return "", wire.NewFault(wire.Unreachable, "the server returned no WebSocket URL", nil)
-	}
+		return nil, wire.NewFault(wire.Unreachable, "the server returned no "+what, nil)
+	}, rule.Post != nil
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"rpcx/wire"
@@ -81,6 +82,12 @@ func (c *Codec) itemOf(m *wire.Message) error {
 		return nil
 	}
 	s.begun = true
+	if s.rule == nil && s.result == nil {
+		s.result = bytes.Clone(m.Body)
+	}
+	if s.rule == nil && s.unwrap != (unwrapping{}) {
+		return c.partOf(m, s)
+	}
 	if s.rule != nil && m.Err == nil && m.Body != nil {
 		if err := c.show(s, m, c.about(s, m).Value); err != nil {
 			return err
@@ -93,5 +100,29 @@ func (c *Codec) itemOf(m *wire.Message) error {
 		c.forget(s)
 	}
 	c.out = append(c.out, *m)
+	return nil
+}
+
+// partOf appends one of several responses to a call whose result is unwrapped: the last is that result, and the others are
+// events if [during] has rules for the method of the call.
+func (c *Codec) partOf(m *wire.Message, s *call) error {
+	if m.Final {
+		c.forget(s)
+		if err := c.unwrapped(m, s); err != nil {
+			return err
+		}
+		if s.begun && string(m.Body) == "null" && m.Err == nil { // the events were all
+			m.Body = nil
+		}
+		c.out = append(c.out, *m)
+		return nil
+	}
+	before := len(c.out)
+	if err := c.during(&wire.Message{Kind: wire.Notification, Method: s.method, Params: m.Body, Raw: m.Raw}, s); err != nil {
+		return err
+	}
+	if len(c.out) == before && !c.d.Notifies(s.method) {
+		c.out = append(c.out, *m)
+	}
 	return nil
 }

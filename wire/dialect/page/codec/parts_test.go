@@ -63,31 +63,34 @@ func TestSessionsBegin(t *testing.T) {
 
 // The WebSocket of an HTTP server is what the first path that tells of one says, of which only the path counts.
 func TestResolve(t *testing.T) {
-	if Resolve(&load.Page{}) != nil {
+	if find, _ := Resolve(&load.Page{}); find != nil {
 		t.Error("a page that does not say how is resolved")
 	}
-	find := Resolve(dialectOf(t, "[http]\nresolve = { get = ['/a', '/b'], url = '.url' }").Page)
+	find, _ := Resolve(dialectOf(t, "[http]\nresolve = { get = ['/a', '/b'], url = '.url' }").Page)
 	for _, c := range []struct{ a, b, want string }{
 		{`{"url":"ws://elsewhere:1/x?y=1"}`, `{}`, "/x?y=1"},
 		{`{"url":null}`, `{"url":"/z"}`, "/z"},
 		{`{}`, `{"url":"ws://h/z"}`, "/z"},
 		{`{}`, `{}`, "unreachable: the server returned no WebSocket URL"},
-		{`{"url":"ws://h"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
-		{`{"url":"%zz"}`, `{}`, "protocol: the answer to GET /a names no WebSocket"},
+		{`{"url":"ws://h"}`, `{}`, "protocol: the response to GET /a has no WebSocket URL"},
+		{`{"url":"%zz"}`, `{}`, "protocol: the response to GET /a has no WebSocket URL"},
 		{`{"url":7}`, `{"url":"ws://h/z"}`, "/z"},
-		{`{`, `{}`, "protocol: the answer to GET /a is no JSON: unexpected end of JSON at byte 1"},
+		{`{`, `{}`, "protocol: the response to GET /a is not JSON: unexpected end of JSON at byte 1"},
 		{`{}`, ``, "failed: GET /b"},
 		{`7`, `{}`, "helper: the dialect's program x.toml: http.resolve.url (.url): jq: expected an object but got: number (7)"},
 	} {
-		path, err := find(func(path string) ([]byte, error) {
+		path := ""
+		at, err := find(func(path string) ([]byte, error) {
 			if path == "/b" && c.b == "" {
 				return nil, errors.New("GET /b")
 			}
 			return []byte(map[string]string{"/a": c.a, "/b": c.b}[path]), nil
 		})
-		if f := wire.AsFault(err); f != nil {
+		if err == nil {
+			path = at.RequestURI()
+		} else if f := wire.AsFault(err); f != nil {
 			path += string(f.Kind) + ": " + f.Message
-		} else if err != nil {
+		} else {
 			path += "failed: " + err.Error()
 		}
 		if path != c.want {

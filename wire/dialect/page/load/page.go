@@ -16,7 +16,7 @@ type Page struct {
 	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (line)"`
 	Subprotocols Texts  `toml:"subprotocols" says:"subprotocols that a WebSocket requests"`
 
-	Flow  string `toml:"flow" of:"mcp" says:"a part written in Go: mcp has tasks, which are jobs (rpcx job)"`
+	Flow  string `toml:"flow" of:"a2a|mcp" says:"a part written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
 	Typed bool   `toml:"typed" says:"before a call, rpcx requests the catalog: key=5 gets the type of the method's schema"`
 
 	Text      Text                       `toml:"text" says:"text around the JSON of a WebSocket's messages"`
@@ -248,13 +248,14 @@ type HTTP struct {
 	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
 	Events  string           `toml:"events" of:"GET" says:"GET: messages outside of requests arrive on a standing event stream; a response whose stream ends early is resumed"`
 	End     string           `toml:"end" of:"DELETE" says:"how the session is ended"`
-	Resolve *Resolve         `toml:"resolve" says:"how an http address leads to the WebSocket of the conversation"`
+	Resolve *Resolve         `toml:"resolve" says:"how an http address leads to the WebSocket of the conversation, or to the URL for POST"`
 }
 
-// Resolve finds a WebSocket.
+// Resolve finds a WebSocket, or a URL for POST.
 type Resolve struct {
-	Get Texts `toml:"get" says:"the paths to GET, in order, until one has the URL"`
-	URL Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the address"`
+	Get  Texts `toml:"get" says:"the paths to GET, in order, until one has the URL"`
+	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the address"`
+	Post Prog  `toml:"post" says:"in place of url: the URL for POST, if the address has no path. The URL of another host is an error"`
 }
 
 // Describe is one question about what a peer offers.

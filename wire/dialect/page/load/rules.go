@@ -53,16 +53,17 @@ func (p Page) rules(*Page) []rule {
 
 // setRules are about what users can set: each value has a type and a use.
 func (p Page) setRules() (list []rule) {
-	greets := slices.ContainsFunc(p.Greet, func(s Step) bool { return s.Params != nil && strings.Contains(s.Params.Text(), "$meta") })
+	uses := func(params Prog) bool { return params != nil && strings.Contains(params.Text(), "$meta") }
+	used := p.Eval != nil && uses(p.Eval.Params) || slices.ContainsFunc(p.Greet, func(s Step) bool { return uses(s.Params) })
 	handshake := false
 	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
 		member := p.Names != nil && slices.Contains(p.Names.Extra, name)
 		handshake = handshake || !member
 		list = append(list,
 			rule{"set." + name, !scan.IsTypeName(p.Set[name]), fmt.Sprintf("%q is not a type: expected string, number, boolean, object, array or any", p.Set[name])},
-			rule{"set." + name, !member && !greets, "nothing uses it: list it in names.extra, or use $meta." + name + " in a program of greet"})
+			rule{"set." + name, !member && !used, "nothing uses it: list it in names.extra, or use $meta." + name + " in a program of greet or eval"})
 	}
-	return append(list, rule{"greet", greets && !handshake, "$meta is empty: declare what users can set, [set] NAME = \"string\""})
+	return append(list, rule{"greet", used && !handshake, "$meta is empty: declare what users can set, [set] NAME = \"string\""})
 }
 
 func (t Text) rules(p *Page) []rule {

@@ -94,7 +94,7 @@ func TestRules(t *testing.T) {
 		{"[serve.calls.do]", "p.toml:2: serve.calls.do: expected method: a program that finds the hook's name in the params"},
 		{"[serve.calls.do]\nmethod = '.'", ""},
 		{"flow = 'mcp'", ""},
-		{"flow = 'other'", "p.toml:2: flow: expected one of mcp, not \"other\""},
+		{"flow = 'other'", "p.toml:2: flow: expected one of a2a, mcp, not \"other\""},
 		{"typed = 1", "p.toml:2: typed: expected true or false"},
 		{"typed = true", ""},
 		{"[serve.early]\ncode = 'x'", "p.toml:3: serve.early.code: expected an integer"},

@@ -1,0 +1,69 @@
+// Package a2a is Agent2Agent 1.0, the JSON-RPC binding: its dialect file, and in Go its tasks, which are jobs, and the files
+// of its parts.
+package a2a
+
+import (
+	_ "embed"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
+)
+
+//go:embed a2a.toml
+var text string
+
+// Flow returns the flow that dialect files name with flow = "a2a", and its embedded dialect file.
+func Flow() page.Flow {
+	return page.Flow{
+		Page:   text,
+		Client: func(c *codec.Codec) codec.Flow { return &client{c: c} },
+		Jobs:   &dialect.Jobs{Bare: true, Lasting: true},
+		Files:  &dialect.Files{Embedded: files},
+	}
+}
+
+// files returns the files inside a response: the parts with raw bytes of its artifacts and messages (section 4.1.6).
+func files(raw []byte) (found []wire.File) {
+	result := scan.Get(raw, "result")
+	if result == nil { // it is the task of a job
+		result = raw
+	}
+	for _, at := range [][]string{
+		{"artifactUpdate", "artifact"},
+		{"statusUpdate", "status", "message"},
+		{"message"},
+		{"task", "status", "message"},
+		{"status", "message"},
+	} {
+		found = withParts(found, below(result, at...))
+	}
+	for _, task := range [][]byte{scan.Get(result, "task"), result} {
+		for artifact := range scan.Elements(scan.Get(task, "artifacts")) {
+			found = withParts(found, artifact)
+		}
+	}
+	return found
+}
+
+// withParts adds the files of a message or an artifact.
+func withParts(found []wire.File, of []byte) []wire.File {
+	for part := range scan.Elements(scan.Get(of, "parts")) {
+		if bytes := scan.Get(part, "raw"); bytes != nil {
+			found = append(found, wire.File{
+				Kind: "part", Name: scan.String(scan.Get(part, "filename")), Type: scan.String(scan.Get(part, "mediaType")), Base64: bytes,
+			})
+		}
+	}
+	return found
+}
+
+// below returns the value at a path of members; nil if there is none.
+func below(val []byte, path ...string) []byte {
+	for _, name := range path {
+		val = scan.Get(val, name)
+	}
+	return val
+}

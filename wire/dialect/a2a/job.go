@@ -1,0 +1,193 @@
+package a2a
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/poll"
+	"rpcx/wire/scan"
+)
+
+// A client is the part of a connection that calls the agent: it drives tasks (section 4.1.1). They outlive the connection.
+type client struct{ c *codec.Codec }
+
+// The interface of codec.Flow that tasks do not need, since they are requested by calls alone.
+func (*client) Mark(*dialect.Op)                               {}
+func (*client) Accompany(*dialect.Op) codec.Companion          { return nil }
+func (*client) About(*wire.Message) json.RawMessage            { return nil }
+func (*client) RunningJobs() []string                          { return nil }
+func (*client) Shutdown(context.Context, dialect.Caller) error { return nil }
+
+// atOnce asks an agent to respond before the task is over (section 3.2.2).
+var atOnce = json.RawMessage(`{"configuration":{"returnImmediately":true}}`)
+
+// Job carries out one of the Job operations with the methods of tasks.
+func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
+	id := scan.Pair("id", scan.AppendQuoted(nil, op.Job))
+	switch op.Kind {
+	case dialect.JobRun, dialect.JobStart:
+		if op.Method != "SendMessage" {
+			return nil, wire.Usagef("only SendMessage begins a task, not %s", op.Method)
+		}
+		said, err := f.ask(ctx, caller, op.Method, codec.Merged(op.Params, atOnce))
+		task := scan.Get(said, "task")
+		switch {
+		case err != nil:
+			return nil, err
+		case task == nil: // the agent has answered without a task
+			return poll.Lines(said), nil
+		case op.Kind == dialect.JobStart:
+			return poll.Lines(line(task)), nil
+		}
+		t := f.follow(caller, scan.Get(task, "id"))
+		return t, t.stands(ctx, task)
+	case dialect.JobWait:
+		t := f.follow(caller, scan.AppendQuoted(nil, op.Job))
+		t.Now = true
+		return t, nil
+	case dialect.JobStatus:
+		return f.about(ctx, caller, "GetTask", id)
+	case dialect.JobCancel:
+		return f.about(ctx, caller, "CancelTask", id)
+	case dialect.JobList:
+		return f.list(ctx, caller)
+	}
+	return nil, wire.ErrUnsupported
+}
+
+// ask makes a call. An error of the agent becomes the failure of the command.
+func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
+	said, err := f.c.Ask(ctx, caller, method, params)
+	var rpc *wire.Error
+	if errors.As(err, &rpc) {
+		return nil, &wire.Fault{Kind: wire.RPCError, Method: method, RPC: rpc, Message: rpc.Error()}
+	}
+	return said, err
+}
+
+// about makes a call whose response is a task.
+func (f *client) about(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (dialect.Stream, error) {
+	task, err := f.ask(ctx, caller, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return poll.Lines(line(task)), nil
+}
+
+// list requests the list of tasks, page by page.
+func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Stream, error) {
+	var lines []json.RawMessage
+	params := json.RawMessage("{}")
+	err := f.c.Pages("ListTasks", func(token json.RawMessage) (json.RawMessage, error) {
+		if token != nil {
+			params = scan.Pair("pageToken", token)
+		}
+		said, err := f.ask(ctx, caller, "ListTasks", params)
+		for task := range scan.Elements(scan.Get(said, "tasks")) {
+			lines = append(lines, line(task))
+		}
+		if next := scan.Get(said, "nextPageToken"); scan.String(next) != "" {
+			return next, err
+		}
+		return nil, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return poll.Lines(lines...), nil
+}
+
+// line returns a task as users see it: its name as "job", then its state as "status".
+func line(task json.RawMessage) json.RawMessage {
+	var o scan.Object
+	o.Compact("job", scan.Get(task, "id"))
+	o.Compact("status", scan.Get(scan.Get(task, "status"), "state"))
+	for name, val := range scan.Named(task) {
+		switch name {
+		case "id", "history":
+		case "status":
+			if message := scan.Get(val, "message"); message != nil {
+				o.Compact("message", message)
+			}
+		default:
+			o.Compact(name, val)
+		}
+	}
+	return o.End()
+}
+
+// A following is a stream that follows a task to its end, or until it needs input.
+type following struct {
+	poll.Stream
+	shown string // the state and words that were shown last
+}
+
+func (f *client) follow(caller dialect.Caller, id json.RawMessage) *following {
+	t := &following{}
+	t.Ask = func(ctx context.Context) error {
+		task, err := f.ask(ctx, caller, "GetTask", scan.Pair("id", id))
+		if err != nil {
+			return err
+		}
+		return t.stands(ctx, task)
+	}
+	t.GiveUp = func(ctx context.Context) error {
+		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
+		var rpc *wire.Error
+		if errors.As(err, &rpc) { // it is over by now
+			return nil
+		}
+		return err
+	}
+	return t
+}
+
+// stands handles the state of the task: a change is progress, and the end is the result or an error.
+func (t *following) stands(_ context.Context, task json.RawMessage) error {
+	status := scan.Get(task, "status")
+	state, words := scan.String(scan.Get(status, "state")), texts(scan.Get(status, "message"))
+	ev := &wire.Event{Kind: wire.Progress, Message: strings.ToLower(strings.TrimPrefix(state, statePrefix)), Job: scan.Get(task, "id")}
+	if words != "" {
+		ev.Message += ": " + words
+	}
+	switch strings.TrimPrefix(state, statePrefix) {
+	case "":
+		f := wire.NewFault(wire.Protocol, "the task has no state", nil)
+		f.Method = "GetTask"
+		return f
+	case "COMPLETED":
+		ev = &wire.Event{Kind: wire.Data, Final: true, Data: line(task)}
+	case "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED":
+		e := &wire.Error{Code: scan.AppendQuoted(nil, state), Message: words, Data: line(task)}
+		e.Raw = e.JSON()
+		ev = &wire.Event{Kind: wire.Failure, Final: true, Err: e}
+	default:
+		if ev.Message == t.shown {
+			return nil
+		}
+		t.shown = ev.Message
+	}
+	t.Put(wire.Message{Kind: wire.Item, Raw: task, Body: task, Err: ev.Err, Event: ev})
+	if ev.Final {
+		t.End()
+	}
+	return nil
+}
+
+const statePrefix = "TASK_STATE_"
+
+// texts returns the texts of a message's parts.
+func texts(message json.RawMessage) string {
+	var all []string
+	for part := range scan.Elements(scan.Get(message, "parts")) {
+		if text, ok := scan.Text(scan.Get(part, "text")); ok {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, " ")
+}
