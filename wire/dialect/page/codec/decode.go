@@ -93,13 +93,14 @@ func (c *Codec) response(m *wire.Message) error {
 		return err
 	}
 	s := c.calls[string(m.ID)]
-	said, ends := false, false
-	if s != nil {
-		said, ends = c.d.plan.Ends(m.Raw, c.scope(s))
+	if s == nil {
+		c.out = append(c.out, *m)
+		return nil
 	}
+	said, ends := c.d.plan.Ends(m.Raw, c.scope(s))
 	switch {
-	case s == nil, c.begins(m, s), c.onlyEnds(m, s):
-	case said && !ends && m.Err == nil && (s.rule == nil || s.rule.First): // it is the first of several responses
+	case c.begins(m, s), c.onlyEnds(m, s):
+	case said && !ends && s.continues(m):
 		m.Kind, m.Final = wire.Item, false
 		return c.itemOf(m)
 	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
@@ -133,6 +134,11 @@ func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	c.forget(s)
 	m.Kind, m.Body, m.Final = wire.Item, nil, true
 	return true
+}
+
+// continues reports whether a response that says that others follow is an item of the call.
+func (s *call) continues(m *wire.Message) bool {
+	return m.Err == nil && (s.rule == nil || s.rule.First)
 }
 
 // notification handles a notification, which may be an item of a stream, an event of a running
