@@ -18,25 +18,23 @@ type ConsoleOptions struct {
 	JSON bool // --errors json: every line is one JSON object
 }
 
-// A Console writes progress, guidance, log lines, warnings, traces and failures
-// to stderr, each on a line of its own. It is safe for concurrent use. Errors
-// of the writer are ignored.
+// A Console writes progress, guidance, log lines, warnings, traces and failures to stderr, one per line. It is safe for
+// concurrent use. It ignores errors of the writer.
 type Console struct {
 	mu   sync.Mutex
 	w    io.Writer
 	o    ConsoleOptions
 	bar  bool // the last line is a progress bar
 	last time.Time
-	rows bool // another program wrote the last line, so progress is printed as lines
-	from int  // the lowest level of log lines that are shown, as an index of LogLevels
+	rows bool // another program wrote the last line, so that progress is printed as lines
+	from int  // the lowest level of log lines to show, as an index of LogLevels
 }
 
 // NewConsole returns a Console that writes to w.
 func NewConsole(w io.Writer, o ConsoleOptions) *Console { return &Console{w: w, o: o} }
 
-// Above sends the lines to a Prompt, which shows them above the line that is
-// edited, if the Console's writer is a terminal. The function that it returns
-// undoes that.
+// Above sends the lines to a Prompt, which shows them above the line being edited, if the Console's writer is a
+// terminal. The returned function undoes this.
 func (c *Console) Above(p *Prompt) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,13 +51,13 @@ func (c *Console) Above(p *Prompt) func() {
 	}
 }
 
-// barEvery is the shortest time between two drawings of the bar.
+// barEvery is the shortest time between two updates of the bar.
 const barEvery = 50 * time.Millisecond
 
-// rowEvery is the shortest time between two lines of progress without a terminal.
+// rowEvery is the shortest time between two lines of progress if there is no terminal.
 const rowEvery = time.Second
 
-// Colours of stderr.
+// These are the colours of stderr.
 const (
 	colorError = "\x1b[31m"
 	colorWarn  = "\x1b[33m"
@@ -67,9 +65,8 @@ const (
 	colorTitle = "\x1b[1m"
 )
 
-// Progress draws a bar, or the message if no fraction is known, on the last
-// line of a terminal; elsewhere it writes a line now and then. The next line
-// and Clear remove the bar.
+// On a terminal, Progress draws a bar on the last line, or the message if no fraction is known. Otherwise it writes a
+// line now and then. The next line and Clear remove the bar.
 func (c *Console) Progress(ev wire.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +96,7 @@ func (c *Console) Progress(ev wire.Event) {
 	c.draw(text)
 }
 
-// Waiting draws text on the last line of a terminal, as Progress does; elsewhere it writes nothing.
+// Waiting draws text on the last line of a terminal, as Progress does. Without a terminal it writes nothing.
 func (c *Console) Waiting(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +115,7 @@ func (c *Console) draw(text string) {
 	c.bar = true
 }
 
-// progressRow prints progress as a line, for output that is not a terminal: at most one a second, and none for short
+// progressRow prints progress as a line if the output is not a terminal: at most one a second, and none for short
 // operations.
 func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 	now := time.Now()
@@ -152,8 +149,8 @@ func bar(fraction float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", cells-full) + "] " + strings.Repeat(" ", 3-len(percent)) + percent + "%"
 }
 
-// Clear removes a progress bar. It must be called before a write to stdout if
-// both are the same terminal.
+// Clear removes a progress bar. If stdout and stderr are the same terminal, it must be called before each write to
+// stdout.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +164,7 @@ func (c *Console) clear() {
 	}
 }
 
-// Warn shows a warning of the program itself.
+// Warn shows a warning of rpcx itself.
 func (c *Console) Warn(text string) {
 	if c.o.JSON {
 		c.row("warning", scan.JSON(text))
@@ -176,7 +173,7 @@ func (c *Console) Warn(text string) {
 	c.line(colorWarn, "rpcx: warning: ", text)
 }
 
-// Note shows a line of the program itself that is neither a warning nor a failure.
+// Note shows a line of rpcx itself that is neither a warning nor a failure.
 func (c *Console) Note(text string) {
 	if c.o.JSON {
 		c.row("note", scan.JSON(text))
@@ -185,16 +182,15 @@ func (c *Console) Note(text string) {
 	c.line("", "rpcx: ", text)
 }
 
-// The sources of the lines that Child passes on.
+// These are the sources of the lines that Child prints.
 const (
-	FromPeer = "peer" // the child that is the peer, or what its code printed
+	FromPeer = "peer" // the child that is the peer, or output of its code
 	FromHook = "hook"
 	FromJQ   = "jq" // debug and stderr of a jq program
 )
 
-// Child prints a line, without its line break, that a program has written to
-// its stderr; from says which program. On a terminal control characters are
-// made visible. The line is not kept.
+// Child prints a line, without its line break, that a program has written to its stderr. from names the program. On a
+// terminal, it makes control characters visible. It does not keep the line.
 func (c *Console) Child(from string, line []byte) {
 	if c.o.JSON {
 		var what scan.Object

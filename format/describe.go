@@ -11,13 +11,13 @@ import (
 // A Listing prints a catalog for people.
 type Listing struct {
 	Catalog     *catalog.Catalog
-	Conventions catalog.Conventions // of the catalog's dialect
-	Width       int                 // lines have at most so many columns; 0 means no limit
+	Conventions catalog.Conventions // the conventions of the catalog's dialect
+	Width       int                 // lines have at most that many columns; 0 for no limit
 	Color       bool
 }
 
-// Methods returns a table of the methods: each with its kind, its parameters
-// (optional ones in brackets) and its description.
+// Methods returns a table of the methods, each with its kind, its parameters (optional ones in brackets) and its
+// description.
 func (l Listing) Methods() string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
@@ -48,7 +48,7 @@ func (l Listing) Methods() string {
 	return b.String()
 }
 
-// heading is above the cells that name a method.
+// heading is the title above the cells that name a method.
 func (l Listing) heading() []string {
 	if l.Conventions.Resource == nil {
 		return []string{"NAME"}
@@ -103,7 +103,7 @@ func strong(s string, color bool) string {
 	return colorTitle + s + colorOff
 }
 
-// paramsWidth is how wide the column of parameters is at most: half of the width, less where that is narrow.
+// paramsWidth is the maximum width of the column of parameters: half of the width, or less on a narrow screen.
 func (l Listing) paramsWidth() int {
 	switch {
 	case l.Width <= 0:
@@ -114,7 +114,7 @@ func (l Listing) paramsWidth() int {
 	return l.Width / 2
 }
 
-// summary returns the parameters in one cell of that width.
+// summary returns the parameters as one cell of that width.
 func summary(params []parameter, width int) string {
 	words := make([]string, len(params))
 	for i, p := range params {
@@ -125,16 +125,16 @@ func summary(params []parameter, width int) string {
 	return Cut(strings.Join(words, " "), width)
 }
 
-// Table returns rows with aligned columns, the first row being the heading, no wider than width (0 means no limit).
-// Cells are printed as they are.
+// Table returns rows with aligned columns. The first row is the heading, and no line is wider than width (0 means no
+// limit). It prints cells unchanged.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
 	writeTable(&b, "", rows, width, color)
 	return b.String()
 }
 
-// writeTable writes rows with aligned columns, the first row being the heading;
-// the last column is cut to the remaining width.
+// writeTable writes rows with aligned columns. The first row is the heading; the last column is cut to the remaining
+// width.
 func writeTable(b *strings.Builder, margin string, rows [][]string, width int, color bool) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -154,7 +154,7 @@ func writeTable(b *strings.Builder, margin string, rows [][]string, width int, c
 	}
 }
 
-// Method returns the parameters and results of a method, with an example of a call at endpoint.
+// Method describes the parameters and results of a method, with an example of a call at endpoint.
 func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder

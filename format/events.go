@@ -11,13 +11,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// How a Console shows events that are for people, and the rows of --errors json.
+// This file shows events that are for people, and the rows of --errors json.
 
-// LogLevels are the levels of a peer's log lines, the lowest first.
+// LogLevels are the levels of a peer's log lines, from the lowest up.
 var LogLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// LogLevel sets the lowest level of log lines that are shown; "" is info. Until
-// it is called all are shown. Lines of an unknown level are always shown.
+// LogLevel sets the lowest level of log lines to show. "" stands for info. Before the first call, all lines are shown.
+// Lines of an unknown level are always shown.
 func (c *Console) LogLevel(level string) {
 	level = cmp.Or(level, "info")
 	c.mu.Lock()
@@ -25,7 +25,7 @@ func (c *Console) LogLevel(level string) {
 	c.from = slices.Index(LogLevels, level)
 }
 
-// hides reports whether log lines of a level are left out.
+// hides reports whether log lines of a level are hidden.
 func (c *Console) hides(level string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,8 +33,7 @@ func (c *Console) hides(level string) bool {
 	return i >= 0 && i < c.from
 }
 
-// Event shows an event that is meant for people: progress, guidance, a log line
-// or a gap. It reports whether ev was one.
+// Event shows an event for people: progress, guidance, a log line or a gap. It reports whether ev was one.
 func (c *Console) Event(ev wire.Event) bool {
 	switch ev.Kind {
 	case wire.Progress:
@@ -62,8 +61,7 @@ func missed(ev wire.Event) string {
 	return text
 }
 
-// Guidance shows the peer's advice. The command that it suggests is quoted for
-// sh, and never run.
+// Guidance shows the peer's advice. The suggested command is quoted for sh, and never run.
 func (c *Console) Guidance(ev wire.Event) {
 	if c.o.JSON {
 		c.row("guidance", eventRow(ev))
@@ -108,7 +106,7 @@ func (c *Console) Log(ev wire.Event) {
 	c.line(color, level+": ", ev.Message+pairs(ev.Extra))
 }
 
-// pairs returns the members of a log line beside its message, as key=value.
+// pairs returns the members of a log line other than its message, as key=value.
 func pairs(extra json.RawMessage) string {
 	var b strings.Builder
 	for key, val := range scan.Members(extra) {
@@ -121,15 +119,14 @@ func pairs(extra json.RawMessage) string {
 	return b.String()
 }
 
-// row returns a line of --errors json: an object with one member, whose name
-// says what kind of line it is.
+// row returns a line of --errors json, an object with one member, whose name is the kind of the line.
 func row(name string, val json.RawMessage) string {
 	var o scan.Object
 	o.Add(name, val)
 	return string(o.End()) + "\n"
 }
 
-// row writes a line of --errors json, in which control characters are escaped.
+// row writes a line of --errors json. It escapes control characters.
 func (c *Console) row(name string, val json.RawMessage) {
 	line := strings.TrimSuffix(row(name, val), "\n")
 	line = string(style{escape: true}.append(nil, []byte(line))) + "\n"
@@ -139,8 +136,7 @@ func (c *Console) row(name string, val json.RawMessage) {
 	c.write(line)
 }
 
-// eventRow returns an event as JSON without its kind, which the name of the row
-// says.
+// eventRow returns an event as JSON without its kind, which is the name of the row.
 func eventRow(ev wire.Event) json.RawMessage {
 	var o scan.Object
 	o.Members(ev.AppendJSON(nil), "event")

@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// shown bounds, in bytes, how much of a value the error of an expectation
-// quotes.
+// shown bounds the part of a value that the error of an expectation quotes, in bytes.
 const shown = 400
 
 // An expectation is one --expect, --expect-any or --expect-none.
@@ -19,10 +18,10 @@ type expectation struct {
 	flag    string
 	source  string
 	program *jq.Program
-	met     bool // of --expect-any: a line has met it
+	met     bool // for --expect-any: a line has met it
 }
 
-// expectationChecker checks the user's expectations, of each line and of the whole output.
+// expectationChecker checks the user's expectations of each line and of the whole output.
 type expectationChecker struct {
 	expectations []expectation
 	lines        int64
@@ -71,12 +70,11 @@ func (j *expectationChecker) line(ctx context.Context, o *Options, line []byte) 
 	return nil
 }
 
-// anyError is the value of --expect-error that accepts every error, since some
-// have no code.
+// anyError is the value of --expect-error that accepts every error, because some errors have no code.
 const anyError = "any"
 
-// holds reports whether line meets e: for --expect-none, that any output of its
-// program is true; else that there is an output and all are true.
+// holds reports whether line meets e. For --expect-none, it reports whether any output of the program is true,
+// otherwise whether there is output and all of it is true.
 func (e *expectation) holds(ctx context.Context, line []byte) (bool, error) {
 	if e.flag == "--expect-none" {
 		return e.program.Truth(ctx, line)

@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error shows a failure: a line for people, or a JSON object. status is the
-// exit status of the command.
+// Error shows a failure as a line for people, or as a JSON object. status is the exit status of the command.
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
 		c.text(f)
@@ -23,8 +22,7 @@ func (c *Console) Error(f *wire.Fault, status int) {
 	c.write(string(line))
 }
 
-// text shows a failure for people: a line, and on a terminal the stack trace
-// below it.
+// text shows a failure for people as a line. On a terminal, the stack trace follows below it.
 func (c *Console) text(f *wire.Fault) {
 	if !c.o.Terminal || len(f.Trace) == 0 {
 		c.line(colorError, "rpcx: ", FaultText(f))
@@ -81,8 +79,7 @@ func withFix(text string, fix []string) string {
 	return strings.TrimSpace(text + " try: " + QuoteAll(fix))
 }
 
-// message returns the message of a failure, with the facts about it that the
-// message leaves out.
+// message returns the message of a failure, with facts that the message omits.
 func message(f *wire.Fault) string {
 	text := f.Message
 	add := func(key, s string) {
@@ -128,8 +125,8 @@ func beginning(body string) string {
 	return body
 }
 
-// FaultJSON returns a failure as a JSON object, as --errors json prints it, without a line break. Unknown members are left
-// out.
+// FaultJSON returns a failure as a JSON object, as --errors json prints it, without a line break. It omits unknown
+// members.
 func FaultJSON(f *wire.Fault, status int) []byte {
 	var o scan.Object
 	o.Int("status", int64(status))

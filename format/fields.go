@@ -33,7 +33,7 @@ func fields(b *strings.Builder, params []parameter, width int) {
 	writeRows(b, rows, width)
 }
 
-// writeRows writes rows with aligned columns, of which the last one goes on below itself. A cell that is wider than a third
+// writeRows writes rows with aligned columns. The last column continues on the lines below. A cell wider than a third
 // of width does not widen its column.
 func writeRows(b *strings.Builder, rows [][]string, width int) {
 	const margin, gap = 2, 2
@@ -80,7 +80,7 @@ func columnWidths(rows [][]string, width int) []int {
 	return widths
 }
 
-// titled writes a title and its text on one line, or on as many as that takes.
+// titled writes a title and its text on one line, or on as many lines as needed.
 func titled(b *strings.Builder, title, text string, width int, color bool) {
 	if !color {
 		wrap(b, title+" ", 2, text, width)

@@ -9,11 +9,9 @@ import (
 	"rpcx/wire/jq/ahead"
 )
 
-// What jq programs of the user's do in a Pipeline: --select chooses messages, --jq makes
-// lines of lines.
+// This file applies the user's jq programs in a Pipeline: --select chooses messages, --jq makes lines of lines.
 
-// Selects reports whether --select accepts m. Print checks that too; it is for
-// commands that do more than print.
+// Selects reports whether --select accepts m. Print checks that too; Selects is for commands that do more than print.
 func (p *Pipeline) Selects(ctx context.Context, m *wire.Message) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +23,7 @@ func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 		return true, nil
 	}
 	if m.Raw == nil {
-		return m.Event != nil, nil // a gap is not a message of the peer: it cannot be selected
+		return m.Event != nil, nil // a gap is not a message of the peer, and cannot be selected
 	}
 	ok, err := p.sel.Truth(ctx, m.Raw)
 	return ok, named("--select", err)
@@ -70,29 +68,29 @@ func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string
 	return lines, err
 }
 
-// A backlog is messages that are printed next, on which --jq's program is run on several cores.
+// A backlog is the messages to be printed next, on which --jq's program runs on several cores.
 type backlog struct {
 	block *ahead.Block
 	msgs  []wire.Message
-	at    int // the message that is printed
+	at    int // the message being printed
 }
 
-// The least number and bytes of messages for using other cores: waking one costs about as much as a program takes for a few
-// messages.
+// These are the smallest number and size of messages for which other cores are used: waking one costs about as much as
+// running a program for a few messages.
 const (
 	backlogMessages = 16
 	backlogBytes    = 32 << 10
 )
 
-// UsesWorkers reports whether StartWorkers is worth while for msgs: they are enough, and --jq's program takes long
-// and can be run before its outputs are due.
+// UsesWorkers reports whether StartWorkers is worthwhile for msgs: there are enough of them, and --jq's program takes
+// long and can run before its outputs are due.
 func (p *Pipeline) UsesWorkers(msgs []wire.Message) bool {
 	return p.filter != nil && p.sel == nil && !p.o.Events && p.filter.RunsAhead() && isBacklog(msgs)
 }
 
-// StartWorkers begins to run --jq's program on msgs on other cores. Print has to get the messages in order, possibly not all
-// of them, and Printed has to be called before they change. event sets ev to what users see of a message, and may be called
-// from any goroutine. The output, and when it ends, is the same as without workers.
+// StartWorkers starts to run --jq's program on msgs on other cores. The caller must pass the messages to Print in order
+// (possibly not all of them), and must call Printed before they change. event sets ev to the event that users see for a
+// message, and may be called from any goroutine. The output, and when it ends, are the same as without workers.
 func (p *Pipeline) StartWorkers(ctx context.Context, msgs []wire.Message, event func(m *wire.Message, ev *wire.Event) error) {
 	block := ahead.Start(ctx, p.filter, len(msgs), func(i int) []byte {
 		var ev wire.Event
@@ -115,7 +113,7 @@ func isBacklog(msgs []wire.Message) bool {
 	return runtime.GOMAXPROCS(0) > 1 && len(msgs) > 1 && (len(msgs) >= backlogMessages || size >= backlogBytes)
 }
 
-// StopWorkers ends the work that StartWorkers began.
+// StopWorkers ends the work that StartWorkers started.
 func (p *Pipeline) StopWorkers() {
 	p.mu.Lock()
 	b := p.backlog
@@ -124,7 +122,7 @@ func (p *Pipeline) StopWorkers() {
 	b.block.End()
 }
 
-// turn notes that m is printed. It may be none of the messages of b.
+// turn records that m is being printed. m need not be a message of b.
 func (b *backlog) turn(m *wire.Message) {
 	for i := b.at; i < len(b.msgs); i++ {
 		if &b.msgs[i] == m {

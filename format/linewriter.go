@@ -2,12 +2,11 @@ package format
 
 import "bytes"
 
-// Writer returns a writer for a program's stderr, which arrives in pieces. Each
-// line is shown as by Child; from says which program. Flush shows a last line
-// without a line break.
+// Writer returns a writer for a program's stderr, which arrives in pieces. It shows each line like Child. from names
+// the program. Flush shows a last line without a line break.
 func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
-// Line prints a line that programs read, as it is.
+// Line prints a line for programs, unchanged.
 func (c *Console) Line(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -15,7 +14,7 @@ func (c *Console) Line(text string) {
 	c.write(text + "\n")
 }
 
-// A LineWriter passes whole lines to a Console.
+// A LineWriter writes whole lines to a Console.
 type LineWriter struct {
 	console *Console
 	from    string

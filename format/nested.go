@@ -9,16 +9,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNested bounds the depth at which parameters inside parameters are listed:
-// schemas may refer to themselves.
+// maxNested bounds the depth at which parameters inside parameters are listed, because schemas may refer to themselves.
 const maxNested = 3
 
 // maxRows bounds the rows that are listed for one method.
 const maxRows = 500
 
-// inside returns the parameters in an object, under the dotted names that they
-// have on a command line, each followed by those inside it. If the object has
-// several forms, each parameter says which form it belongs to.
+// inside returns the parameters in an object under their dotted names on a command line, each followed by those inside
+// it. If the object has several forms, each parameter names the form to which it belongs.
 func inside(c *catalog.Catalog, schema json.RawMessage, prefix string, depth int) []parameter {
 	if depth > maxNested {
 		return nil
@@ -77,8 +75,7 @@ func nested(c *catalog.Catalog, params []parameter, prefix string, depth int) []
 	return all
 }
 
-// telling returns the member that tells the forms apart: one that has a
-// constant in each.
+// telling returns the member that distinguishes the forms: one that has a constant in each.
 func telling(c *catalog.Catalog, forms []json.RawMessage, prefix string) (parameter, bool) {
 	var which parameter
 	var values scan.Array

@@ -10,10 +10,10 @@ import (
 	"rpcx/wire/jq"
 )
 
-// StringForm says how a value that is a string is printed.
+// StringForm determines how a value that is a string is printed.
 type StringForm int
 
-// The forms of a string.
+// These are the forms of a string.
 const (
 	AsJSON     StringForm = iota
 	AsText                // without quotes and escapes
@@ -22,36 +22,34 @@ const (
 
 // Options control what a Pipeline prints. The zero value prints payloads, one per line.
 type Options struct {
-	// Events prints whole events, of every kind, instead of the payloads of
-	// data events; Raw prints the messages that they came in. Until, the
-	// expectations, JQ and Template work on what is printed.
+	// Events prints whole events, of every kind, instead of the payloads of data events. Raw prints the messages that
+	// contain them. Until, the expectations, JQ and Template apply to the printed form.
 	Events, Raw bool
 	Null        bool // lines end with NUL instead of LF
 
 	Pretty   bool // indent values; not together with Raw
 	Color    bool
-	Terminal bool // the writer is a terminal: control characters are made visible
+	Terminal bool // the writer is a terminal, so that control characters are made visible
 
 	JQ       string // "" means none
 	Strings  StringForm
 	Vars     map[string]json.RawMessage
 	Template string // a file or a directory, or ""
 
-	Select string // a jq program on the whole message; "" means all are printed
+	Select string // a jq program over the whole message; "" to print all messages
 	Until  string
-	Count  int64 // the most data events that are printed; 0 means no limit
+	Count  int64 // the maximum number of data events to print; 0 for no limit
 
-	Expect      []string // each must hold for every line
-	ExpectAny   []string // each must hold for some line
-	ExpectNone  []string // none may hold for any line
-	ExpectError string   // a code, a dialect's name for a class of errors, or any, or ""
-	ExpectCount *int64   // how many data events must be printed; nil means any number
+	Expect      []string // each must be true for every line
+	ExpectAny   []string // each must be true for some line
+	ExpectNone  []string // none may be true for any line
+	ExpectError string   // a code, a dialect's name for a class of errors, any, or ""
+	ExpectCount *int64   // how many data events must be printed; nil for any number
 
-	// Debug receives what jq's debug and stderr print. If it has a method
-	// Flush(), Finish calls that. May be nil.
+	// Debug receives the output of jq's debug and stderr. If it has a method Flush(), Finish calls it. It may be nil.
 	Debug io.Writer
-	// BeforeWrite is called before each write. Console.Clear belongs here if
-	// stdout and stderr are both terminals. May be nil.
+	// BeforeWrite is called before each write. If stdout and stderr are both terminals, it must call Console.Clear. It
+	// may be nil.
 	BeforeWrite func()
 }
 
@@ -83,16 +81,15 @@ func (p *Pipeline) compile() error {
 	return nil
 }
 
-// compileJQ compiles a jq expression of the user's, which may read the
-// environment, as in jq.
+// compileJQ compiles a jq expression of the user, which may read the environment, as in jq.
 func compileJQ(flag, source string, o Options) (*jq.Program, error) {
 	program, err := jq.Compile(source, jq.Options{Vars: o.Vars, Env: true, Stderr: o.Debug})
 	return program, named(flag, err)
 }
 
-// named returns a failure of an expression with the flag in front.
+// named returns the failure of an expression with its flag in front.
 func named(flag string, err error) error {
-	if err == nil { // of every line, so that nothing is looked for in it
+	if err == nil { // true for every line, so that the line is not parsed
 		return nil
 	}
 	f := wire.AsFault(err)

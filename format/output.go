@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// bufferSize is the size of the buffer before stdout. A full buffer is written
-// at once, the rest when no further message waits.
+// bufferSize is the size of the buffer before stdout. A full buffer is written at once, and the rest when no further
+// message waits.
 const bufferSize = 64 << 10
 
 // output is a buffered writer. After its first failure it writes nothing more.
@@ -73,8 +73,8 @@ func (o *output) fault() error {
 	return StdoutFault(o.err)
 }
 
-// StdoutFault returns the failure for err, an error of writing to stdout: a Fault
-// of kind PipeClosed or IO. If err is a Fault already it is returned as it is.
+// StdoutFault returns the failure for err, an error of writing to stdout: a Fault of kind PipeClosed or IO. If err is
+// already a Fault, it is returned unchanged.
 func StdoutFault(err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f

@@ -16,12 +16,12 @@ import (
 
 // Stats count the output of a Pipeline.
 type Stats struct {
-	Items int64 // data events that printed something
+	Items int64 // the number of data events that printed something
 	Lines int64
 }
 
-// A Pipeline prints the events of one command to stdout. It is safe for
-// concurrent use; its methods block as long as the writer does.
+// A Pipeline prints the events of one command to stdout. It is safe for concurrent use. Its methods block while the
+// writer blocks.
 type Pipeline struct {
 	mu      sync.Mutex
 	o       Options
@@ -32,20 +32,20 @@ type Pipeline struct {
 	render  *render.Set
 	judge   expectationChecker
 	quick   jq.Scratch
-	backlog *backlog // nil means no messages are filtered ahead
-	scratch []byte   // reused for lines that have to be built
+	backlog *backlog // nil if no messages are filtered ahead
+	scratch []byte   // reused for lines that are built
 	stats   Stats
 	stopped bool
 }
 
-// New compiles o. The error is a usage Fault that names the flag: an expression
-// or a template is wrong, or flags contradict each other.
+// New compiles o. The error is a usage Fault that names the flag. Its cause is a wrong expression or template, or flags
+// that contradict each other.
 func New(w io.Writer, o Options) (*Pipeline, error) {
 	if o.Events && o.Raw {
-		return nil, wire.NewFault(wire.Usage, "--events and --messages exclude each other", nil)
+		return nil, wire.NewFault(wire.Usage, "--events and --messages cannot be combined", nil)
 	}
 	if o.Strings == AsText && o.Template != "" {
-		return nil, wire.NewFault(wire.Usage, "--template and -r exclude each other", nil)
+		return nil, wire.NewFault(wire.Usage, "--template and -r cannot be combined", nil)
 	}
 	p := &Pipeline{o: o}
 	if err := p.compile(); err != nil {
@@ -55,12 +55,12 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Print prints an event as the options say; m is the message that it came in. stop reports that no further event is wanted:
-// the limit was reached, --until was met (its line has been printed), or err is not nil.
+// Print prints an event in the form of the options. m is the message that contains it. stop reports that no further
+// event is needed: the limit was reached, --until was met (its line has been printed), or err is not nil.
 //
-// Events without a line (such as progress, without --events) do nothing. A line that does not meet an expectation is not
-// printed; err is then a Fault of kind Expectation. If jq or a template fails, it is one of kind Helper; if the writer
-// fails, one of kind PipeClosed or IO, then and from every later call.
+// Events without a line (such as progress, without --events) do nothing. It does not print a line that does not meet an
+// expectation. In that case err is a Fault of kind Expectation. If jq or a template fails, err is a Fault of kind
+// Helper. If the writer fails, it is one of kind PipeClosed or IO, also in every later call.
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,13 +144,12 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 	return p.end()
 }
 
-// style returns how values look on a terminal, or with --pretty.
+// style returns how values are formatted on a terminal, or with --pretty.
 func (p *Pipeline) style() style {
 	return style{indent: p.o.Pretty && !p.o.Raw, color: p.o.Color && !p.o.Raw, escape: p.o.Terminal}
 }
 
-// writeDecoded writes the bytes that a string encodes in base64, of the usual
-// alphabet or that of URLs.
+// writeDecoded writes the bytes that a string encodes in base64, in the standard or URL alphabet.
 func (p *Pipeline) writeDecoded(val []byte) error {
 	text, ok := scan.Text(val)
 	if !ok {
@@ -194,11 +193,9 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	return p.end()
 }
 
-// Error handles the error that ended a call, after Print has had its event.
-// Without --expect-error it returns false and nil: the error is the command's
-// outcome. If it is the expected error, met is true, and its error object is
-// printed, unless Print has printed the whole event or message. Another error
-// is a Fault of kind Expectation.
+// Error handles the error that ended a call, after Print has received its event. Without --expect-error, it returns
+// false and nil: the error is the command's outcome. If the error is the expected one, met is true, and Error prints
+// the error object, unless Print has printed the whole event or message. Another error is a Fault of kind Expectation.
 func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +219,7 @@ func (p *Pipeline) Finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f, ok := p.o.Debug.(wire.Flusher); ok {
-		f.Flush() // jq's stderr ends no lines
+		f.Flush() // jq's stderr does not end its lines
 	}
 	if p.out.flush(); p.out.err != nil {
 		return p.out.fault()
@@ -238,8 +235,7 @@ func (p *Pipeline) Flush() error {
 	return p.out.fault()
 }
 
-// Idle flushes; an error is returned by the next Print. It is called whenever
-// no further message waits.
+// Idle flushes. The next Print returns its error. It is called whenever no further message waits.
 func (p *Pipeline) Idle() { _ = p.Flush() }
 
 // Stats returns the counts so far.

@@ -7,8 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Plugin returns what a plugin offers: its functions, its classes with their
-// methods and properties, its constants.
+// Plugin describes a plugin: its functions, its classes with their methods and properties, its constants.
 func Plugin(c *catalog.Catalog, width int, color bool) string {
 	var b strings.Builder
 	if title := infoTitle(c.Info); title != "" {
@@ -45,7 +44,7 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 	return b.String()
 }
 
-// pluginClass writes a class as the plugin said it.
+// pluginClass writes a class as the plugin describes it.
 func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
 	name, _ := scan.Text(scan.Get(class, "name"))
 	rows := [][]string{{"CLASS " + CleanLine(name), "KIND", "DESCRIPTION"}}

@@ -6,14 +6,14 @@ import (
 	"rpcx/wire/scan"
 )
 
-// style says how a value is formatted. The zero style does not change it.
+// style determines how a value is formatted. The zero style does not change it.
 type style struct {
-	indent bool // as jq does, with two blanks a level
+	indent bool // as jq does, with two blanks per level
 	color  bool
 	escape bool // for a terminal: control characters become \uXXXX
 }
 
-// The colours of jq.
+// These are the colours of jq.
 const (
 	colorNull   = "\x1b[0;90m"
 	colorPlain  = "\x1b[0;39m" // numbers, true, false
@@ -27,9 +27,8 @@ const (
 // mostly blanks, and a hostile peer could make them megabytes.
 const maxIndent = 100
 
-// append appends val, a valid JSON value, formatted. Keys keep their order,
-// numbers their digits and strings their escapes. Input that is not JSON is
-// formatted as far as possible.
+// append appends val, a valid JSON value, formatted. Keys keep their order, numbers their digits and strings their
+// escapes. If the input is not valid JSON, it is formatted as far as possible.
 func (l style) append(dst, val []byte) []byte {
 	depth := 0
 	for i := 0; i < len(val); {

@@ -14,9 +14,8 @@ import (
 	"rpcx/format/keyboard"
 )
 
-// A Prompt is the line that a user edits at the bottom of a terminal, below
-// everything that is written there. Write is safe for concurrent use; only one
-// goroutine may call ReadLine.
+// A Prompt is the line that a user edits at the bottom of a terminal, below all other output. Write is safe for
+// concurrent use; only one goroutine may call ReadLine.
 type Prompt struct {
 	in, out *os.File
 	edit    *term.Terminal
@@ -29,18 +28,17 @@ type Prompt struct {
 	rest   []byte // the beginning of a line that is not complete
 }
 
-// PromptOptions say how a Prompt behaves.
+// PromptOptions configure a Prompt.
 type PromptOptions struct {
 	Text string // shown before the line
 	// Interrupt is called at Ctrl-C, which sends no signal here. If it returns
 	// false the line is cleared.
 	Interrupt func() bool
-	// Complete is called at Tab. It returns the completed line and the new
-	// place of the cursor.
+	// Complete is called at Tab. It returns the completed line and the new position of the cursor.
 	Complete func(line string, pos int) (string, int)
-	// Full is called with each character for which the line has no room.
+	// Full is called with each character that does not fit in the line.
 	Full func()
-	// History holds the lines that the arrow keys go through.
+	// History holds the lines for the arrow keys.
 	History PromptHistory
 }
 
@@ -50,7 +48,7 @@ type PromptHistory interface {
 	At(i int) string
 }
 
-// longestLine bounds, in characters, a line that is typed; a paste may be longer.
+// longestLine bounds the characters of a typed line. A paste may be longer.
 const longestLine = 4096
 
 // Interactive reports whether a prompt can be shown: in and out are terminals,
@@ -96,16 +94,14 @@ func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	return p, nil
 }
 
-// quietHistory keeps the editor from adding lines to the history, since the
-// user of a Prompt decides what is added.
+// quietHistory keeps the editor from adding lines to the history, because the user of a Prompt decides that.
 type quietHistory struct{ PromptHistory }
 
 func (quietHistory) Add(string) {}
 
 func (h quietHistory) At(i int) string { return keyboard.Padded(h.PromptHistory.At(i)) }
 
-// ReadLine reads one line. It returns io.EOF at Ctrl-D, and when the terminal
-// is gone.
+// ReadLine reads one line. It returns io.EOF at Ctrl-D, and when the terminal is closed.
 func (p *Prompt) ReadLine() (string, error) {
 	line, err := p.edit.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -114,8 +110,7 @@ func (p *Prompt) ReadLine() (string, error) {
 	return keyboard.Unpadded(line), err
 }
 
-// Write writes whole lines above the prompt; the beginning of a line waits for
-// its end.
+// Write writes whole lines above the prompt. It keeps the beginning of a line until the line is complete.
 func (p *Prompt) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,8 +131,7 @@ func (p *Prompt) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// SetText changes the text before the line. It is shown from the next time that
-// the line is drawn.
+// SetText changes the text before the line. The change is visible when the line is drawn next.
 func (p *Prompt) SetText(text string) { p.edit.SetPrompt(text) }
 
 // Redraw draws the line again.
@@ -149,9 +143,8 @@ func (p *Prompt) Redraw() {
 	}
 }
 
-// suspend handles Ctrl-Z: it gives the terminal back and stops the process
-// until the shell continues it. Without such a shell the system does not stop
-// it.
+// suspend handles Ctrl-Z: it gives the terminal back and stops the process until the shell continues it. Without such a
+// shell, the system does not stop it.
 func (p *Prompt) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +156,7 @@ func (p *Prompt) suspend() {
 	p.take()
 }
 
-// giveBack restores the terminal's modes for others.
+// giveBack restores the terminal's modes for other programs.
 func (p *Prompt) giveBack() {
 	p.edit.SetBracketedPasteMode(false)
 	_, _ = io.WriteString(p.out, "\r\n\x1b[J")
@@ -177,12 +170,11 @@ func (p *Prompt) take() {
 	_, _ = p.edit.Write(nil)
 }
 
-// Restore restores the terminal's modes and does nothing else, even while
-// another goroutine writes to it: it is for the moment before the process ends.
+// Restore only restores the terminal's modes, even while another goroutine writes to it. It is for the moment before
+// the process ends.
 func (p *Prompt) Restore() { _ = term.Restore(int(p.in.Fd()), p.before) }
 
-// Close restores the terminal. It may be called twice, and from any goroutine;
-// a ReadLine that waits goes on waiting.
+// Close restores the terminal. It may be called twice, and from any goroutine. A waiting ReadLine continues to wait.
 func (p *Prompt) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,8 +197,8 @@ func (p *Prompt) resize() {
 	}
 }
 
-// handleSignals handles signals: a new size of the terminal, being stopped and
-// continued, and SIGQUIT, whose dump needs the terminal restored.
+// handleSignals handles signals: a new size of the terminal, stop and continue, and SIGQUIT, whose dump needs the
+// terminal restored.
 func (p *Prompt) handleSignals() {
 	for {
 		select {

@@ -42,5 +42,5 @@ const stopWithin = 100 * time.Millisecond
 // stopGroup stops this process group until the shell continues it.
 func stopGroup() {
 	_ = syscall.Kill(0, syscall.SIGTSTP)
-	time.Sleep(stopWithin) // the sleep is interrupted by the stop
+	time.Sleep(stopWithin) // the stop interrupts the sleep
 }

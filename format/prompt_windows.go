@@ -8,8 +8,8 @@ import (
 // terminalSignals are those of other systems, which never arrive here.
 var terminalSignals = []os.Signal{syscall.SIGQUIT}
 
-// handleSignal has nothing to do.
+// handleSignal does nothing.
 func (p *Prompt) handleSignal(os.Signal) {}
 
-// stopGroup does nothing: this system has no stopped processes.
+// stopGroup does nothing, because this system cannot stop processes.
 func stopGroup() {}

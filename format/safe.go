@@ -10,14 +10,14 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// isControl reports whether a terminal could take r for a command, or reorder the
-// text around it: C0 and C1 controls, DEL, and all bidirectional marks.
+// isControl reports whether r could be a command to a terminal, or reorder the text around it. These are C0 and C1
+// controls, DEL, and all bidirectional marks.
 func isControl(r rune) bool {
 	return r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// VisibleJSON returns JSON whose strings show, when they are read, what a terminal or a browser could obey of the characters
-// in b.
+// VisibleJSON returns JSON whose strings, when read, show those characters in b that a terminal or a browser could
+// interpret.
 func VisibleJSON(b []byte) []byte {
 	if safeRunes(string(b)) {
 		return b
@@ -41,9 +41,8 @@ func appendVisible(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// Clean makes a peer's text safe for a terminal: control characters become
-// \uXXXX, bytes that are not UTF-8 become U+FFFD. Line feeds and tabs stay; the
-// carriage return of a CRLF is removed.
+// Clean makes a peer's text safe for a terminal: control characters become \uXXXX, bytes that are not UTF-8 become
+// U+FFFD. Line feeds and tabs stay. The carriage return of a CRLF is removed.
 func Clean(s string) string {
 	if safe(s) {
 		return s
@@ -63,8 +62,8 @@ func Clean(s string) string {
 	return string(b)
 }
 
-// CleanLine is Clean for text that must stay on one line: each run of line
-// breaks and tabs becomes a blank, with none at either end.
+// CleanLine is Clean for text that must stay on one line: each run of line breaks and tabs becomes a blank, and both
+// ends are trimmed.
 func CleanLine(s string) string {
 	s = Clean(s)
 	if !strings.ContainsAny(s, "\n\t") {

@@ -11,13 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A parameter is a member of params, or of another object, as a listing shows
-// it.
+// A parameter is a member of params, or of another object, in a listing.
 type parameter struct {
 	name     string
 	required bool
 	schema   json.RawMessage
-	when     string // the form of the object that has it; "" means all forms
+	when     string // the form of the object that has it; "" for all forms
 }
 
 // parameters returns the members that a schema allows in an object, or the
@@ -35,12 +34,10 @@ func parameters(c *catalog.Catalog, schema json.RawMessage) []parameter {
 	return members(c, schema, nil, &looks)
 }
 
-// maxExamined bounds the parts of a schema that are examined, since references
-// may go in circles.
+// maxExamined bounds the parts of a schema that are examined, because references may be circular.
 const maxExamined = 100
 
-// members adds to params the properties of an object and of the parts that it
-// is composed of, each name once, up to maxRows.
+// members adds to params the properties of an object and of its parts, each name once, up to maxRows.
 func members(c *catalog.Catalog, schema json.RawMessage, params []parameter, looks *int) []parameter {
 	if *looks--; *looks < 0 {
 		return params
@@ -73,8 +70,7 @@ func tuple(schema json.RawMessage) []json.RawMessage {
 	return scan.List(scan.Get(schema, "items"))
 }
 
-// spelled follows a $ref, except one to an object, whose name says more than
-// "object".
+// spelled follows a $ref, except to an object, whose name is more informative than "object".
 func spelled(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	if def := definition(c, schema); def != nil && scan.Get(def, "properties") == nil {
 		return def
@@ -159,7 +155,7 @@ func union(branches []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
-// typeNames returns the types that a schema names, or what its keywords imply.
+// typeNames returns the types that a schema names or that its keywords imply.
 func typeNames(schema json.RawMessage) []string {
 	raw := scan.Get(schema, "type")
 	if name, ok := scan.Text(raw); ok {
@@ -197,7 +193,7 @@ func enumTypes(values []json.RawMessage) (names []string) {
 	return names
 }
 
-// list returns an array's elements for one cell, strings without quotes.
+// list returns an array's elements as one cell, with strings without quotes.
 func list(array json.RawMessage) string {
 	var words []string
 	for _, e := range scan.List(array) {
@@ -212,8 +208,8 @@ func list(array json.RawMessage) string {
 
 func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Takes returns in a few words, on one line, what a method's schema accepts, or "" if it does not say. It leaves out
-// the member method, in which some services repeat the method's name.
+// Takes describes, in a few words on one line, what a method's schema accepts. It returns "" if the schema does not
+// specify that. It omits the member method, in which some services repeat the method's name.
 func Takes(schema json.RawMessage) string {
 	if scan.Type(schema) != 'o' {
 		return ""

@@ -9,17 +9,16 @@ import (
 	"rpcx/format/keyboard"
 )
 
-// A Screen describes the terminal, if any, that a stream leads to.
+// A Screen describes the terminal of a stream, if it has one.
 type Screen struct {
 	Terminal bool
-	Dumb     bool // a terminal that cannot move its cursor, so there are no progress bars
+	Dumb     bool // a terminal that cannot move its cursor, and so shows no progress bars
 	Color    bool
-	Width    int // columns; 0 means unknown, or no terminal
+	Width    int // columns; 0 if unknown, or not a terminal
 }
 
-// Detect examines a stream. mode is the value of --color: auto, always or
-// never. In auto NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured, in this
-// order.
+// Detect examines a stream. mode is the value of --color: auto, always or never. In auto, it honours NO_COLOR,
+// CLICOLOR_FORCE and TERM=dumb, in this order.
 func Detect(f *os.File, mode string, env func(string) string) Screen {
 	s := Screen{Terminal: term.IsTerminal(int(f.Fd()))}
 	s.color(mode, env, obeys(f))
@@ -29,7 +28,7 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color sets Dumb and Color. obeys reports whether the terminal obeys escape sequences, for systems without TERM.
+// color sets Dumb and Color. obeys reports whether the terminal supports escape sequences, for systems without TERM.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")
@@ -44,7 +43,7 @@ func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	}
 }
 
-// Width returns how many columns s takes on a terminal.
+// Width returns the number of columns that s occupies on a terminal.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -53,8 +52,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut returns s; if it takes more than width columns, as much of it as leaves
-// room for an ellipsis. A width of 0 or less cuts nothing.
+// Cut returns s or, if it is wider than width columns, as much of it as leaves room for an ellipsis. With a width of 0
+// or less, it returns s unchanged.
 func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s
@@ -71,7 +70,7 @@ func Cut(s string, width int) string {
 // Fold breaks a shell command into lines of at most width columns, at blanks outside quotes, with a backslash at the end of
 // each. Parts that cannot be broken may be wider.
 func Fold(line string, width int) []string {
-	const more = "    " // before what goes on
+	const more = "    " // before the rest
 	var lines []string
 	for before := ""; ; before = more {
 		if fits(line, width-Width(before)) {
@@ -86,7 +85,7 @@ func Fold(line string, width int) []string {
 	}
 }
 
-// fits reports whether s takes at most width columns. It reads no more of s than that.
+// fits reports whether s is at most width columns wide. It reads no more of s than necessary.
 func fits(s string, width int) bool {
 	for _, r := range s {
 		if width -= keyboard.Columns(r); width < 0 {
@@ -96,8 +95,8 @@ func fits(s string, width int) bool {
 	return width >= 0
 }
 
-// breakIn returns the place of the last blank outside quotes that leaves at most width columns before it; else the
-// first blank, or -1 if there is none.
+// breakIn returns the position of the last blank outside quotes that leaves at most width columns before it, or else of
+// the first blank. It returns -1 if there is none.
 func breakIn(line string, width int) int {
 	at, n, quote := -1, 0, rune(0)
 	escaped := false
@@ -124,8 +123,8 @@ func breakIn(line string, width int) int {
 	return at
 }
 
-// wrap writes text after before, at most width columns per line; further lines begin at column indent. A word that is wider
-// than a line is cut. A width of 0 wraps nothing.
+// wrap writes text after before, with at most width columns per line. Further lines begin at column indent. It cuts a
+// word that is wider than a line. With a width of 0, it does not wrap.
 func wrap(b *strings.Builder, before string, indent int, text string, width int) {
 	if width <= 0 {
 		b.WriteString(strings.TrimRight(before+text, " ") + "\n")
@@ -158,7 +157,7 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 	end()
 }
 
-// prefix returns as much of s as takes width columns, but at least one character.
+// prefix returns as much of s as fits in width columns, but at least one character.
 func prefix(s string, width int) string {
 	n := 0
 	for i, r := range s {

@@ -10,8 +10,8 @@ const obeyEscapes = 0x0004
 
 var setConsoleMode = syscall.NewLazyDLL("kernel32.dll").NewProc("SetConsoleMode")
 
-// obeys makes a console obey escape sequences, and reports whether it does;
-// Windows has that since version 10.
+// obeys makes a console interpret escape sequences, and reports whether it does. Windows supports that since version
+// 10.
 func obeys(f *os.File) bool {
 	console := syscall.Handle(f.Fd())
 	var mode uint32

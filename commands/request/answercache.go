@@ -19,14 +19,13 @@ import (
 	"rpcx/wire/transport"
 )
 
-// CacheFlags are the flags that store responses for later processes, in dialects
-// whose peers can allow that.
+// CacheFlags are the flags that cache responses for later processes, in dialects whose peers can allow that.
 type CacheFlags struct {
-	keep  string // shared or private; "" means responses are not stored
+	keep  string // shared or private; "" if responses are not cached
 	Fresh bool   // bypass the cache, and update it
 }
 
-// cacheKinds are the values of --cache; without a value it is the first.
+// cacheKinds are the values of --cache. Without a value it is the first.
 var cacheKinds = []string{"shared", "private"}
 
 func (c *CacheFlags) Flags() []cmdline.Flag {
@@ -43,7 +42,7 @@ type AnswerCache struct {
 	e   endpoint.Endpoint
 }
 
-// For returns the cache for the response to op, or nil if responses are not stored.
+// For returns the cache for the response to op, or nil if responses are not cached.
 func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint, op dialect.Op, conn *options.Connection) (*AnswerCache, error) {
 	if c.keep == "" {
 		return nil, nil
@@ -66,13 +65,13 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	case from.Of == "":
 		return nil, run.Line.Usage("--cache: %s does not identify the peer", e)
 	case from.Private && c.keep != "private":
-		run.Verbose("cache: bypassed, since the request carries credentials (--cache=private caches it)")
+		run.Verbose("cache: bypassed, because the request has credentials (--cache=private caches it)")
 		return nil, nil
 	}
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers returns the source of the responses of e. A session's process knows its own.
+// answers returns the source of the responses of e. A session's process uses its own.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil
@@ -81,8 +80,8 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the source of the responses on a connection to e with cfg. Headers, certificate
-// and user are the identity that the peer sees; the TLS flags decide how far rpcx trusts the peer.
+// AnswersOf returns the source of the responses on a connection to e with cfg. Headers, certificate and user are the
+// identity that the peer sees. The TLS flags decide how far rpcx trusts the peer.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
@@ -112,7 +111,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the stored response; false if there is none.
+// Find prints the stored response. It returns false if there is none.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil
@@ -138,7 +137,7 @@ func (c *AnswerCache) Put(m wire.Message) {
 	}
 	age := c.e.Spec().AnswerCache.MaxAge(m.Raw)
 	if age == 0 {
-		c.env.Verbose("cache: not stored, since the response has no max-age")
+		c.env.Verbose("cache: not stored, because the response has no max-age")
 		return
 	}
 	if err := cache.Put(c.key, cache.Answer{Raw: m.Raw, At: time.Now(), MaxAge: age}); err != nil {

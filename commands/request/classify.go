@@ -8,14 +8,15 @@ import (
 	"rpcx/wire/session"
 )
 
-// A classifier is the first stage of reading a response: it turns messages into events. All messages
-// share its one event.
+// A classifier is the first stage of reading a response. It turns messages into events. All messages share a single
+// event.
 type classifier struct {
 	event   wire.Event
 	opening string // the response that opened the stream, until its first item, or ""
 }
 
-// classify returns the event of m, valid until the next one, or nil if the user sees none: m only opens the stream, or
+// classify returns the event of m, which is valid until the next one. It returns nil if the user sees no event, because
+// m only opens the stream or
 // --select excludes it.
 func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.Conversation, print *format.Pipeline, m *wire.Message) (*wire.Event, error) {
 	if o.Choose {
@@ -36,7 +37,7 @@ func (c *classifier) classify(ctx context.Context, o *ReadOptions, conv session.
 			return nil, nil
 		}
 	}
-	if o.Stream && ev.Kind == wire.Progress && ev.Data != nil { // of a stream, the data of progress is what the user wants
+	if o.Stream && ev.Kind == wire.Progress && ev.Data != nil { // in a stream, the user wants the data of progress
 		ev.Kind, ev.Message, ev.Fraction = wire.Data, "", nil
 	}
 	return ev, nil
@@ -47,8 +48,8 @@ func (o *ReadOptions) opens(m *wire.Message) bool {
 	return (o.Stream || !o.Many) && o.Watch == nil && m.Kind == wire.Response && m.Err == nil && !m.Final
 }
 
-// eventOf sets ev to what a user sees of m. A message that --select chose becomes
-// data, and keeps its event's name, number and time.
+// eventOf sets ev to the event that a user sees for m. A message that --select chose becomes data, and keeps its
+// event's name, number and time.
 func (o *ReadOptions) eventOf(conv session.Conversation, m *wire.Message, ev *wire.Event) error {
 	err := conv.Event(m, ev)
 	if !o.Choose || m.Raw == nil {

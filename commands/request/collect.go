@@ -16,9 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a connection that other calls share, and returns its result: the data of
-// a stream as an array, that of a job when it has ended. It fails after idle without a message.
-// Events for people go to the console of run.
+// Collect makes a call on a connection that other calls share, and returns its result. The result of a stream is an
+// array of its data, that of a job is its result when it has ended. It fails after idle without a message. It shows
+// events for people on the console of run.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -29,7 +29,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom is Collect for the stream st of a call that was sent waited ago.
+// CollectFrom is Collect for the stream st of a call that was sent the duration waited ago.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()
@@ -64,13 +64,13 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 	}
 }
 
-// A collector makes one value of the events of a call.
+// A collector makes one value from the events of a call.
 type collector struct {
 	classifier
 	items    []json.RawMessage
 	job      string      // the job that the last message started, or ""
 	guided   *wire.Error // from the last guidance, or nil
-	single   bool        // the one item is the result itself, not one of a list
+	single   bool        // the only item is the result itself, not an element of a list
 	deferred bool        // the result may follow the response
 }
 

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Converse opens a connection, calls work with it and closes it. cl bounds all of
-// that, and is stopped at the end; its idle timer restarts when the connection is open.
+// Converse opens a connection, calls work with it and closes it. cl limits the whole, and is stopped at the end. Its
+// idle timer restarts when the connection is open.
 func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
 	return converse(ctx, run, cl, e, c, cat, false, work)
 }
@@ -38,7 +38,7 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
 	if e.Reversed == endpoint.Accept {
-		cl.Pause() // connecting is bounded by --wait and --connect-timeout, not by --idle
+		cl.Pause() // --wait and --connect-timeout limit connecting, not --idle
 	}
 	heard := env.NewSniffer(run, e, cl)
 	defer func() { err = heard.Explain(err) }()
@@ -61,8 +61,8 @@ func converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.En
 	return work(conv)
 }
 
-// remember stores the endpoint for completion, as it was typed, unless it is a name or holds a
-// secret. It is called at the end of a command, since it writes a file.
+// remember stores the endpoint for completion, as the user typed it, unless it is a name or contains a secret. It is
+// called at the end of a command, because it writes a file.
 func remember(run *env.Env, e endpoint.Endpoint) {
 	if typed := run.Line.Args[0]; !strings.HasPrefix(typed, "@") && e.Socket == "" && e.Demo == "" && !strings.Contains(e.String(), "…") {
 		cache.Remember(typed)
@@ -92,8 +92,8 @@ func closeConversation(ctx context.Context, conv session.Conversation, h *option
 	return nil
 }
 
-// hookFailed returns the outcome after a hook failed, which a warning has reported; rpc is
-// the peer's error, nil if it returned none.
+// hookFailed returns the outcome after a hook failed, which a warning has reported. rpc is the peer's error, or nil if
+// it returned none.
 func hookFailed(failed, rpc *wire.Fault) error {
 	if rpc == nil {
 		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed (--strict-hooks)"}

@@ -19,8 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// NoMethod returns the Fault for a method or module that is not in c: of kind Usage if c
-// is complete.
+// NoMethod returns the Fault for a method or module that is not in c. If c is complete, its kind is Usage.
 func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	f := wire.NewFault(wire.Usage, fmt.Sprintf("the peer has no method %q", format.CleanLine(name)), nil)
 	why := c.WhyPartial()
@@ -34,13 +33,12 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	return f
 }
 
-// FetchCatalog requests the peer's catalog; if the dialect allows, only the part
-// called name, a module or a method. If it cannot reach the peer, it returns the stored
-// catalog with a warning. brief does without the params of methods. If the peer
-// does not describe itself, the error is a Fault of kind RPCError.
+// FetchCatalog requests the peer's catalog. If the dialect allows it, it requests only the part called name, a module
+// or a method. If it cannot reach the peer, it returns the stored catalog with a warning. brief omits the params of
+// methods. If the peer has no catalog, the error is a Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	run.OnMessage = cl.Touch // discovery may take one request per module
+	run.OnMessage = cl.Touch // discovery may need one request per module
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		spec := all.Named(conv.Dialect())
 		if brief && name == "" && spec.Discovery.ByModule() {
@@ -53,8 +51,8 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 				missing = spec.Discovery.Missing
 			}
 			return nil, &wire.Fault{
-				Kind: wire.RPCError, Message: "the peer does not describe itself (" + missing + ")",
-				Hint: "find its dialect with describe --probe, or write a catalog (--catalog FILE)",
+				Kind: wire.RPCError, Message: "the peer has no catalog (" + missing + ")",
+				Hint: "detect its dialect with describe --probe, or write a catalog (--catalog FILE)",
 			}
 		}
 		if rpc, ok := errors.AsType[*wire.Error](err); ok {
@@ -64,14 +62,13 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 	})
 }
 
-// MethodCatalog requests the params of a method. If the peer does not describe itself,
-// the error is a Fault of kind RPCError.
+// MethodCatalog requests the params of a method. If the peer has no catalog, the error is a Fault of kind RPCError.
 func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
 		c, err := discovered(cl.Ctx, conv, method)
 		if errors.Is(err, wire.ErrUnsupported) {
-			return nil, wire.NewFault(wire.RPCError, "the peer does not describe itself", nil)
+			return nil, wire.NewFault(wire.RPCError, "the peer has no catalog", nil)
 		}
 		return c, err
 	})
@@ -100,25 +97,24 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 	return errors.Join(err, print.Finish())
 }
 
-// noName is a module that does not exist: describing it returns the list of
-// modules alone.
+// noName is a module that does not exist. A request for it returns only the list of modules.
 const noName = "*"
 
-// discovered requests the part of the catalog called name, a module or a method, if
-// the dialect can; else, and with name "", the whole catalog.
+// discovered requests the part of the catalog called name, a module or a method, if the dialect can do that. Otherwise,
+// and if name is "", it requests the whole catalog.
 func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
 	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
 		return conv.Describe(ctx)
 	}
 	c, err := conv.Typing(ctx, name)
-	if c == nil && err == nil { // the peer does not describe it alone
+	if c == nil && err == nil { // the peer does not describe it separately
 		return conv.Describe(ctx)
 	}
 	return c, err
 }
 
-// keptCatalog returns the stored catalog of e, with a warning that it may be out of
-// date; without one, it returns err, the reason why e was not reached.
+// keptCatalog returns the stored catalog of e, with a warning that it may be out of date. Without one, it returns err,
+// the reason why e was not reached.
 func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
@@ -133,8 +129,8 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 	return kept, nil
 }
 
-// Incomplete returns the outcome of a command that has shown c, or the part of it called name, if the catalog lacks
-// modules, or nil if it is complete.
+// Incomplete returns the outcome of a command that has shown c, or the part of c called name, if the catalog lacks
+// modules. It returns nil if the catalog is complete.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	names := dialects.CatalogModules().Unknown(c, name)
 	if len(names) == 0 {
@@ -147,7 +143,7 @@ func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	return f
 }
 
-// Conventions returns how a catalog of c's dialect is read. c may be nil.
+// Conventions returns how to read a catalog of c's dialect. c may be nil.
 func Conventions(c *catalog.Catalog) catalog.Conventions {
 	if c == nil {
 		return catalog.Conventions{}

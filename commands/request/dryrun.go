@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// DryRun prints the message that would be sent for op in conv; a nil conv stands for a conversation
-// with e that is not open.
+// DryRun prints the message that would be sent for op in conv. A nil conv stands for a conversation with e that is not
+// open.
 func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, op dialect.Op) error {
 	if op.Method == "" && op.Kind != dialect.Raw && op.Kind != dialect.Eval {
 		return nil // no message
@@ -27,9 +27,9 @@ func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint,
 	return cmdline.Print(os.Stdout, string(scan.Compact(nil, m.Raw))+"\n")
 }
 
-// Preview returns a function that encodes messages and sends none. They have the ids that they would have in conv. If conv is
-// nil, or a session, whose ids other processes use too, the ids are those of a new conversation with e that starts with first:
-// they continue after those of the handshake.
+// Preview returns a function that encodes messages and sends none. The messages have the ids that they would have in
+// conv. If conv is nil, or a session whose ids other processes also use, the ids are those of a new conversation with e
+// that starts with first. They continue after those of the handshake.
 func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, first dialect.Op) func(dialect.Op) (wire.Message, error) {
 	if p, ok := conv.(session.Previewer); ok {
 		return func(op dialect.Op) (wire.Message, error) { return p.Preview(ctx, op) }
@@ -48,8 +48,7 @@ func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint
 	return codec.Encode
 }
 
-// previewCaller is a Caller that sends nothing. It encodes the messages of a handshake,
-// which take their ids.
+// previewCaller is a Caller that sends nothing. It encodes the messages of a handshake, which use up their ids.
 type previewCaller struct{ codec dialect.Codec }
 
 var errPreview = errors.New("a dry run sends nothing")

@@ -14,14 +14,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// defaultGrace is how long rpcx waits for a stream's end after an error in it.
+// defaultGrace is how long rpcx waits for a stream's end after an error.
 const defaultGrace = time.Second
 
-// grace tracks a stream that reported an error but has not ended: rpcx waits a bounded
-// time for its end.
+// grace tracks a stream that reported an error but has not ended. rpcx waits a limited time for its end.
 type grace struct {
 	outcome error           // the command's outcome; nil if the error was expected
-	ctx     context.Context // ends when the grace period is over; nil means the stream has not failed
+	ctx     context.Context // ends when the grace period is over; nil if the stream has not failed
 	stop    context.CancelFunc
 }
 
@@ -42,9 +41,8 @@ func recovers(ev wire.Event) bool {
 	return ev.Kind == wire.Failure && !ev.Final && string(scan.Get(ev.Extra, "recoverable")) == "true"
 }
 
-// afterError handles an error event that was not the last of its stream. It shows one that
-// the peer marks as recoverable. Any other is the outcome, when the stream
-// ends or the grace period is over.
+// afterError handles an error event that was not the last of its stream. If the peer marks it as recoverable, it shows
+// the error. Any other error becomes the outcome when the stream ends or the grace period is over.
 func (c *ResponsePrinter) afterError(ctx context.Context, ev wire.Event) (stop bool, err error) {
 	if recovers(ev) || c.grace.failed() {
 		c.env.Console.Event(wire.Event{Kind: wire.Log, Level: "error", Message: errorText(ev.Err)})

@@ -9,14 +9,14 @@ import (
 )
 
 // A notificationPrinter prints the notifications that arrive during a call (call
-// --method). It stops before the response is printed, and prints all that
+// --method). It stops before the response is printed, and prints all notifications that
 // arrived before the response.
 type notificationPrinter struct {
 	consumer *ResponsePrinter
 	stream   dialect.Stream
 	stop     context.CancelFunc
 	done     chan struct{}
-	err      error // of printing, or of an expectation; read after done
+	err      error // the error of printing, or of an expectation; read it after done
 }
 
 // startNotifications starts printing the messages that ReadOptions.Notifications selects, if it is set.
@@ -60,8 +60,8 @@ func (b *notificationPrinter) print(m wire.Message) error {
 	return err
 }
 
-// finishNotifications stops the notificationPrinter after it has printed all notifications that arrived before the response.
-// It returns the error of printing one. It may be called again.
+// finishNotifications stops the notificationPrinter after it has printed all notifications that arrived before the
+// response. It returns the error of printing one. It may be called repeatedly.
 func (c *ResponsePrinter) finishNotifications() error {
 	b := c.notifications
 	if b == nil {

@@ -25,7 +25,7 @@ import (
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
 	if len(args) == 0 {
-		f := run.Line.Usage("an endpoint is missing")
+		f := run.Line.Usage("the endpoint is missing")
 		f.Hint = "give one, such as ws://host/path, exec:COMMAND or demo:orders"
 		if listens(run.Line) {
 			f.Hint = "give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
@@ -44,14 +44,15 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 	if err = configure(run, e, listening); err == nil && !listening {
 		e, err = reach(ctx, run, e)
 	}
-	if err == nil && e.Socket != "" { // its dialect is known now
+	if err == nil && e.Socket != "" { // its dialect is now known
 		err = options.ForPeer(run.Line, e).Check(run.Line)
 	}
 	run.Respell = e.Spec().Names.ForUser
 	return e, args[1:], err
 }
 
-// configure refuses flags on the command line that have no effect with e, and applies the profile and the defaults of e.
+// configure rejects flags on the command line that have no effect with e, and applies the profile and the defaults of
+// e.
 func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	s := options.ForPeer(run.Line, e)
 	if listening {
@@ -78,7 +79,7 @@ func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	return options.ApplyDefaults(run, s)
 }
 
-// refuseProfile refuses a profile as a listen address.
+// refuseProfile rejects a profile as a listen address.
 func refuseProfile(l *cmdline.CommandLine, p *profile.Profile) error {
 	if p == nil {
 		return nil
@@ -108,14 +109,14 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	return e, env.Cause(cl.Ctx, err)
 }
 
-// SameVersion returns a Fault of kind Conflict if another version of rpcx runs the session
-// called name, since the two may not understand each other. session close accepts any version.
+// SameVersion returns a Fault of kind Conflict if another version of rpcx runs the session called name, because the two
+// versions may be incompatible. session close accepts any version.
 func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
 	}
 	version = cmp.Or(version, "of an unknown version")
-	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s belongs to rpcx %s, this is rpcx %s", name, version, env.Version()), nil)
+	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s belongs to rpcx %s, but this is rpcx %s", name, version, env.Version()), nil)
 	f.Fix = []string{"rpcx", "session", "close", name}
 	return f
 }
@@ -152,8 +153,8 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	return conv, err
 }
 
-// peerResponded reports whether err is an error from the peer or about its message: the
-// handshake failed, and only closing lasted until the timeout.
+// peerResponded reports whether err is an error from the peer or about its message. In that case the handshake failed,
+// and only closing lasted until the timeout.
 func peerResponded(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)

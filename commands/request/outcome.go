@@ -14,8 +14,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SomeFailed returns the outcome of a batch in which some responses were errors, which have
-// been shown.
+// SomeFailed returns the outcome of a batch in which some responses were errors. The errors have been shown.
 func SomeFailed() error {
 	return wire.NewFault(wire.RPCError, "some calls of the batch failed", nil)
 }
@@ -111,8 +110,7 @@ func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 	return nil
 }
 
-// failure handles an error event in response to id: the event meets an expectation, or
-// is the outcome.
+// failure handles an error event in the response to id. The event meets an expectation, or is the outcome.
 func (c *ResponsePrinter) failure(ctx context.Context, id wire.ID, ev wire.Event) (stop bool, err error) {
 	met, err := c.print.Error(ctx, ev.Err)
 	if met || err != nil {

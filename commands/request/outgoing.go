@@ -8,16 +8,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Outgoing returns the message for a line that the user typed, with "jsonrpc"
-// added if the dialect has that member and the line does not. The error is the reason
-// why the line is not a message.
+// Outgoing returns the message for a line that the user typed. It adds "jsonrpc" if the dialect has that member and the
+// line does not. The error is the reason why the line is not a message.
 func Outgoing(line []byte, dialect string) ([]byte, error) {
 	if err := scan.Valid(line, wire.DefaultMaxDepth); err != nil {
 		return nil, err
 	}
 	switch kind := scan.Type(line); {
 	case kind != 'o' && kind != 'a':
-		return nil, errors.New("a message is an object, or an array of them")
+		return nil, errors.New("a message must be an object, or an array of objects")
 	case all.Named(dialect).JSONRPCMember:
 		line = versioned(line)
 	}

@@ -18,8 +18,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// FillParams reads the arguments after METHOD into op; cat types them, nil does
-// not.
+// FillParams parses the arguments after METHOD into op. cat types them, if it is not nil.
 func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
 	spec := e.Spec()
 	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
@@ -34,8 +33,8 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	return err
 }
 
-// Style brings the params of op into the form of --params-style. For "object" it
-// keeps codecs from changing the form.
+// Style converts the params of op to the form of --params-style. For "object", it prevents codecs from changing the
+// form.
 func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	switch {
 	case p.Style == "" || spec.Params.Styles == nil || p.Style == spec.Params.Styles[0]:
@@ -48,15 +47,14 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	}
 }
 
-// verbatim reports whether to send a method as it was typed, because the peer lists it in that
-// form, which the dialect would spell differently.
+// verbatim reports whether to send a method as the user typed it: the peer lists that form, although the dialect would
+// spell it differently.
 func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
 	return spec.Names.OnWire(method) != method && cat.Method(method) != nil
 }
 
-// readParams reads the arguments after METHOD. An unusable schema is a usage error
-// in the catalog of --catalog, and a warning in the peer's catalog: then
-// it does not check the params.
+// readParams reads the arguments after METHOD. An unusable schema is a usage error in the catalog of --catalog, and a
+// warning in the peer's catalog, which then does not check the params.
 func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method string, args []string, p options.Params, cat *catalog.Catalog) (params.Result, error) {
 	po := params.Options{
 		NoCheck: p.NoCheck, Stdin: env.Stdin(ctx), ReadFile: os.ReadFile, Funcs: e.Spec().Params.Functions, Value: e.Spec().Params.Scalar,
@@ -88,8 +86,8 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 	return r, suggest.Params(run.Line, err)
 }
 
-// typos are the parameters of a call that its schema allows but does not describe.
-// A warning is due for those whose names are similar to a described one.
+// typos are the parameters of a call that its schema allows but does not describe. Those whose names are similar to a
+// described one deserve a warning.
 type typos struct {
 	method string
 	names  []schema.Undescribed
@@ -97,8 +95,7 @@ type typos struct {
 
 func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
 
-// noteTypos warns of parameters that are probably misspelt, or passes them to run.Typos
-// if that is set.
+// noteTypos prints a warning for parameters that are probably misspelt, or passes them to run.Typos if that is set.
 func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
 	if run.Typos != nil {
 		run.Typos(method, names)

@@ -45,11 +45,11 @@ func evicts(e endpoint.Endpoint) bool {
 	return e.Spec().Handshake.OneClient && e.Socket == "" && e.Demo == ""
 }
 
-// noteUntyped notes that a dry run has not requested the types of params, since
-// connecting would have evicted the peer's client.
+// noteUntyped prints a note that a dry run has not requested the types of params, because connecting would have evicted
+// the peer's client.
 func noteUntyped(run *env.Env, e endpoint.Endpoint, cat *catalog.Catalog, p options.Params) {
 	if p.DryRun && cat == nil && !p.NoCheck && evicts(e) {
-		run.Console.Note("parameters are not checked, since connecting would evict the host's client; give a catalog with --catalog FILE")
+		run.Console.Note("parameters are not checked, because connecting would evict the host's client; give a catalog with --catalog FILE")
 	}
 }
 
@@ -75,9 +75,8 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggest.Spelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the operation of x.Args, typed by the peer's catalog. If the params do
-// not match, or have unknown names, it requests the catalog again, since that may
-// come from an earlier process.
+// fromPeer makes the operation of x.Args, with the types of the peer's catalog. If the params do not match, or have
+// unknown names, it requests the catalog again, because it may be from an earlier process.
 func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := x.typing(ctx, conv)
 	if err != nil {
@@ -108,7 +107,7 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog that types the params: the given one, else the peer's.
+// typing returns the catalog that types the params: the given one, or else the peer's.
 func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
 	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
 		return x.Catalog, nil
@@ -120,8 +119,7 @@ func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*cata
 	return cat, env.Cause(ctx, err)
 }
 
-// descriptionTimeout bounds the wait for the peer's description of a method in commands that can do
-// without it.
+// descriptionTimeout bounds the wait for the peer's description of a method, in commands that do not require it.
 const descriptionTimeout = 3 * time.Second
 
 // dryTyping is typing for a dry run, which waits for at most descriptionTimeout.
@@ -136,8 +134,7 @@ func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*c
 	return cat, env.Cause(ctx, err)
 }
 
-// expectResult checks results with the schema of method in the catalog, if the
-// dialect's peers describe themselves.
+// expectResult checks results with the schema of method in the catalog, if peers of this dialect have catalogs.
 func (c *ResponsePrinter) expectResult(method string) error {
 	if !c.CheckResult || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
 		return nil

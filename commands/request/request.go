@@ -16,33 +16,33 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Request is the request of a command: what to send, how to read the response, and the bounds
-// of both. Do sends it and prints the response.
+// A Request is the request of a command: what to send, how to read the response, and the limits of both. Do sends it
+// and prints the response.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client
 	Endpoint endpoint.Endpoint
 	Params   options.Params
-	Catalog  *catalog.Catalog // of --catalog, or nil
+	Catalog  *catalog.Catalog // the catalog of --catalog, or nil
 	Print    *format.Pipeline
 
-	Op      dialect.Op // without what Args and --set add
-	Args    []string   // METHOD and its params; none: Op is complete
+	Op      dialect.Op // without the parts that Args and --set add
+	Args    []string   // METHOD and its params; nil if Op is complete
 	Read    ReadOptions
 	Cache   CacheFlags
 	Retries Retries
-	Files   *artifacts.Flags       // for the files in the result; nil means it has none
-	Stop    options.StopConditions // of a stream
-	Timeout time.Duration          // 0 means unbounded
-	Idle    time.Duration          // 0 means unbounded
-	First   time.Duration          // bounds the first message where Idle is 0; 0 means unbounded
+	Files   *artifacts.Flags       // saves the files in the result; nil if it has none
+	Stop    options.StopConditions // the flags that end a stream
+	Timeout time.Duration          // 0 for no limit
+	Idle    time.Duration          // 0 for no limit
+	First   time.Duration          // limits the wait for the first message if Idle is 0; 0 for no limit
 	Nested  bool                   // requests of the peer count as messages of the response
-	// Explain returns the outcome for the failure of the last attempt. nil: Suggest adds a fix.
+	// Explain returns the outcome for the failure of the last attempt. If it is nil, Suggest adds a fix.
 	Explain func(p *ResponsePrinter, err error) error
 }
 
-// New returns the request of a command line. It compiles the output flags, with out for
-// those of the command alone, and reads the file of --catalog.
+// New returns the request of a command line. It compiles the output flags, with out for those of this command alone,
+// and reads the file of --catalog.
 func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params, out format.Options) (*Request, error) {
 	print, err := options.NewPrinter(run, e, &client.Out, out)
 	if err != nil {
@@ -75,8 +75,8 @@ func (r *Request) Do(ctx context.Context) error {
 	return err
 }
 
-// Converse opens a connection and calls work with a printer for its first request; ResponsePrinter.Reset
-// returns one for each further request.
+// Converse opens a connection and calls work with a printer for its first request. ResponsePrinter.Reset returns one
+// for each later request.
 func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) error) error {
 	x := &exchange{Request: r, ctx: ctx}
 	return x.converse(func(conv session.Conversation) error {
@@ -86,8 +86,8 @@ func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) er
 	})
 }
 
-// Finish flushes the output and adds the failed expectations to err. After an error of the
-// peer it checks none.
+// Finish flushes the output and adds the failed expectations to err. After an error of the peer, it checks no
+// expectations.
 func Finish(print *format.Pipeline, err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(err, print.Flush())

@@ -15,27 +15,27 @@ import (
 	"rpcx/wire/session"
 )
 
-// ReadOptions describe how to read a response. The zero value is that of a plain call.
+// ReadOptions describe how to read a response. The zero value is for a plain call.
 type ReadOptions struct {
 	Method        string
-	Watch         *dialect.Op      // selects notifications to print; nil means only the response is printed
-	Choose        bool             // --select is given
+	Watch         *dialect.Op      // selects notifications to print; nil to print only the response
+	Choose        bool             // --select was given
 	Stream        bool             // a stream follows the response
 	Many          bool             // there are several responses, and an error does not end reading
 	KeepLast      bool             // set Last
 	KeepRaw       bool             // set Raw
 	CheckResult   bool             // data must match the schema in Catalog
 	Jobs          bool             // if the call starts a job, wait for the job's result
-	Within        string           // the member of the data that the schema describes; "" means all of it
+	Within        string           // the member of the data that the schema describes; "" for all data
 	Notifications *dialect.Op      // a Watch that ends with the response, or nil
-	What          string           // names the request in a hint, if the dialect cannot cancel it; "" means no hint
-	Grace         time.Duration    // the wait for a stream's end after an error in it; 0 means a second
+	What          string           // names the request in a hint, if the dialect cannot cancel it; "" for no hint
+	Grace         time.Duration    // the wait for a stream's end after an error; 0 for a second
 	Answers       *AnswerCache     // stores the response, or nil
-	Catalog       *catalog.Catalog // the peer's, if it is known
+	Catalog       *catalog.Catalog // the peer's catalog, if it is known
 }
 
-// A ResponsePrinter prints the events of one call or stream until it ends. Each message passes
-// the stages of the method message; each stage has its own state.
+// A ResponsePrinter prints the events of one call or stream until it ends. Each message passes the stages of the method
+// message. Each stage has its own state.
 type ResponsePrinter struct {
 	ReadOptions
 	Kept
@@ -48,24 +48,24 @@ type ResponsePrinter struct {
 	print    *format.Pipeline
 	deadline *env.Deadline
 
-	result        *schema.Schema // that data must match; nil means data is not checked
+	result        *schema.Schema // the schema that data must match; nil for no check
 	state         readState
-	grace         grace                // of a stream that has failed
-	notifications *notificationPrinter // prints what ReadOptions.Notifications selects; nil means nothing
+	grace         grace                // the grace period of a stream that has failed
+	notifications *notificationPrinter // prints the notifications that ReadOptions.Notifications selects; nil for none
 }
 
-// A readState is the worst outcome up to now.
+// A readState is the worst outcome so far.
 type readState uint8
 
 const (
 	nothingWrong readState = iota
-	someFailed             // with Many: a response was an error
+	someFailed             // with Many, a response was an error
 	lost                   // the connection ended
 	incomplete             // events were lost because rpcx read too slowly
 )
 
-// NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints
-// to print; d bounds its waiting.
+// NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints to print. d limits its
+// waiting.
 func NewResponsePrinter(run *env.Env, conv session.Conversation, print *format.Pipeline, d *env.Deadline) *ResponsePrinter {
 	return &ResponsePrinter{env: run, conv: conv, print: print, deadline: d}
 }
@@ -127,7 +127,7 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
-// Suggest adds the fix to err, if it is an error of the peer with a known fix.
+// Suggest adds a fix to err, if err is an error of the peer with a known fix.
 func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {
@@ -138,8 +138,8 @@ func (c *ResponsePrinter) Suggest(err error) {
 	}
 }
 
-// A Waiter is a stream that knows whether a message is ready. Without one, output is
-// flushed.
+// A Waiter is a stream that knows whether a message is ready. If a stream does not implement it, output is flushed
+// after each message.
 type Waiter interface{ Waiting() bool }
 
 // A queuer is a stream that can hand over many messages at once.
@@ -148,16 +148,15 @@ type queuer interface{ Queued() []wire.Message }
 // run reads the stream to its end. It returns the outcome of the command, without the
 // expectations that the pipeline checks at the end.
 //
-// The garbage collector's target stays at 100 (GOGC), which users can set. Passing a stream
-// through, or taking a path of it, does not allocate: the target has no effect there.
-// With gojq, 200 saves 3 to 14 % of the processor's time and costs 10 to 17 MB beside 50;
-// 400 saves up to 18 % and costs 5 to 55 MB (scripts/bench --json --row gogc).
+// The garbage collector's target stays at 100 (GOGC), which users can set. Printing a stream, or a path of each value,
+// does not allocate, so that the target has no effect there. With gojq, 200 saves 3 to 14 % of the processor's time and
+// costs 10 to 17 MB beside 50; 400 saves up to 18 % and costs 5 to 55 MB (scripts/bench --json --row gogc).
 func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
 	over := c.env.WaitingForResponse(c.Method)
 	defer func() { over() }()
-	var m wire.Message // declared outside of the loop: one for all messages
+	var m wire.Message // declared outside of the loop, so that all messages share it
 	for {
 		if waiting == nil || !waiting.Waiting() {
 			c.print.Idle()
@@ -192,8 +191,8 @@ func (c *ResponsePrinter) backlog(msgs []wire.Message) (stop bool, err error) {
 	return stop, err
 }
 
-// jobs returns the peer's description of a method whose call may have been refused because it
-// is a job; nil in dialects that start jobs with plain calls.
+// jobs returns the peer's description of a method whose call may have been refused because the method is a job. It is
+// nil in dialects that start jobs with plain calls.
 func (c *ResponsePrinter) jobs(f *wire.Fault) *catalog.Catalog {
 	if jobs := all.Named(c.conv.Dialect()).Jobs; !suggest.WantsJob(f) || jobs == nil || jobs.Call == nil {
 		return nil

@@ -32,9 +32,8 @@ const (
 	longestWait  = time.Second // between attempts to connect
 )
 
-// retry repeats attempt until its outcome is final: for the time of --wait while it does
-// not reach the peer, and up to r.N more times if the failure allows it. --timeout
-// bounds all attempts together.
+// retry repeats attempt until its outcome is final: for the time of --wait while it does not reach the peer, and up to
+// r.N more times if the failure allows it. --timeout limits the total time of all attempts.
 func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func() error) error {
 	left, pause := r.N, firstPause
 	for {
@@ -52,8 +51,8 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 	}
 }
 
-// allows reports whether a call that failed with f may be repeated. With posts, each call is a
-// POST of its own, whose failure does not end the connection.
+// allows reports whether a call that failed with f may be repeated. With posts, each call is its own POST, whose
+// failure does not end the connection.
 func (r Retries) allows(f *wire.Fault, posts bool) bool {
 	if f.Kind == wire.RPCError && f.Retryable != nil {
 		return *f.Retryable
@@ -81,8 +80,7 @@ func retryAfter(f *wire.Fault) time.Duration {
 // posting reports whether a scheme sends each message as an HTTP POST.
 func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
-// untilReached repeats attempt for the time of --wait, as long as the failure proves
-// that it did not reach the peer.
+// untilReached repeats attempt for the time of --wait, while each failure proves that it did not reach the peer.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()
@@ -102,7 +100,7 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	}
 }
 
-// notReached adds, to a timeout that ended the wait for a peer, the last failure to reach it.
+// notReached adds the last failure to reach the peer to the timeout that ended the wait.
 func notReached(err error, last *wire.Fault) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
@@ -119,14 +117,14 @@ func waitEnd(run *env.Env) time.Time {
 	return run.Started.Add(limit)
 }
 
-// WaitReached is untilReached for a command that bounds its own time.
+// WaitReached is untilReached for a command that limits its own time.
 func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error {
 	d := env.NewDeadline(ctx, 0, 0)
 	defer d.Stop()
 	return untilReached(run, d, attempt)
 }
 
-// sleep waits for t, or returns the reason why d ended first.
+// sleep waits for t, or returns the reason why d ended before that.
 func sleep(d *env.Deadline, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()

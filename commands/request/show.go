@@ -16,11 +16,11 @@ import (
 // Kept has the parts of a response that later steps of a command need.
 type Kept struct {
 	Last json.RawMessage // the last data, if ReadOptions.KeepLast is set
-	Raw  json.RawMessage // its message, if ReadOptions.KeepRaw is set
+	Raw  json.RawMessage // the message of the data, if ReadOptions.KeepRaw is set
 	job  string          // the job that the last message started, or ""
 }
 
-// keep stores what later steps need of m and its event.
+// keep stores the parts of m and its event that later steps need.
 func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	k.job = startedJob(m, ev)
 	if o.KeepLast && ev.Kind == wire.Data {
@@ -34,7 +34,7 @@ func (k *Kept) keep(o *ReadOptions, m *wire.Message, ev *wire.Event) {
 	}
 }
 
-// startedJob returns the job that ev reports as started, or "" for none.
+// startedJob returns the job that ev reports as started, or "" if there is none.
 func startedJob(m *wire.Message, ev *wire.Event) string {
 	if ev.Kind != wire.Progress || m.Kind != wire.Response || !m.Final {
 		return ""
@@ -43,12 +43,12 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 	return job
 }
 
-// A commentary writes what is not data to stderr, and remembers it.
+// A commentary writes events that are not data to stderr, and stores some of them.
 type commentary struct {
-	advice *dialects.Advice // of the last guidance, or nil
-	types  map[string]bool  // unknown types of events that newType has noted
-	data   atomic.Bool      // data was printed: warnWaiting reads it in another goroutine
-	warned atomic.Bool      // of a notification without a hook
+	advice *dialects.Advice // the fix of the last guidance, or nil
+	types  map[string]bool  // unknown types of events that newType has reported
+	data   atomic.Bool      // data was printed; warnWaiting reads this in another goroutine
+	warned atomic.Bool      // the method of a notification without a hook
 }
 
 // show writes an event that is not data to the console.
@@ -73,10 +73,9 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 	}
 }
 
-// newType warns, once, of a type of event that the dialect does not have. Such an
-// event is printed as data.
+// newType prints one warning for each type of event that the dialect does not have. rpcx prints such an event as data.
 func (s *commentary) newType(run *env.Env, ev *wire.Event) {
-	const most = 20 // a peer can make up any number
+	const most = 20 // a peer can invent any number
 	if ev.Topic == "" || s.types[ev.Topic] || len(s.types) == most {
 		return
 	}

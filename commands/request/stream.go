@@ -33,18 +33,18 @@ func (c *ResponsePrinter) count(ev *wire.Event) {
 	}
 }
 
-// complete returns err; if that is nil, a Fault for a stream that lost events.
+// complete returns err or, if that is nil, a Fault for a stream that lost events.
 func (c *ResponsePrinter) complete(err error) error {
 	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
 		return err
 	}
 	f := wire.NewFault(wire.Closed, "events were lost because rpcx read too slowly", nil)
-	f.Hint = "accept that with --lossy"
+	f.Hint = "accept this with --lossy"
 	return f
 }
 
-// endStream returns nil for regular ends: --for, --idle, and a peer that closes
-// without an error. If there was no item, it warns of notifications without a hook.
+// endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. If there was no item,
+// it prints a warning for notifications without a hook.
 func (c *ResponsePrinter) endStream(err error) error {
 	cause := context.Cause(c.deadline.Ctx)
 	f := wire.AsFault(err)
@@ -56,7 +56,7 @@ func (c *ResponsePrinter) endStream(err error) error {
 	case c.deadline.OnIdle() && f == wire.AsFault(cause):
 		return c.warnUnhandled(nil) // --idle is a regular end here
 	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
-		return c.warnUnhandled(nil) // a peer may end a subscription, if it closes without an error
+		return c.warnUnhandled(nil) // a peer may end a subscription by closing without an error
 	case f.Kind == wire.RPCError:
 		suggest.Call(c.env, f, nil)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
@@ -65,9 +65,8 @@ func (c *ResponsePrinter) endStream(err error) error {
 	return err
 }
 
-// A trigger is the request sent along with --method or --select. Only its failure
-// counts. It discards the items of a stream that it opens, since the watch sees
-// them too.
+// A trigger is the request sent along with --method or --select. Only its failure counts. It discards the items of a
+// stream that it opens, because the watch sees them too.
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
@@ -144,15 +143,15 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 	return failed
 }
 
-// settleUnhandled is how long the end of a command waits for hooks to handle the last
-// notifications.
+// settleUnhandled is how long a command waits at its end for hooks to handle the last notifications.
 const settleUnhandled = 200 * time.Millisecond
 
-// unhandledTimeout is how long a stream may stay empty before warnWaiting warns of a notification without a hook.
+// unhandledTimeout is how long a stream may stay empty before warnWaiting prints a warning for a notification without a
+// hook.
 const unhandledTimeout = 5 * time.Second
 
-// warnWaiting warns once, while c waits for its first data, since a stream may wait forever.
-// It returns when c has printed data, or with ctx.
+// warnWaiting prints one warning while c waits for its first data, because a stream may wait forever. It returns when c
+// has printed data, or when ctx ends.
 func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	defer wire.Guard()
 	every := time.NewTicker(unhandledTimeout)
@@ -171,8 +170,8 @@ func (c *ResponsePrinter) warnWaiting(ctx context.Context) {
 	}
 }
 
-// unhandled returns the hint about the first notification without a hook, and the command that prints it, or "" if
-// there was none.
+// unhandled returns a hint about the first notification without a hook and the command that prints it, or "" if there
+// was none.
 func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	method := c.env.Unhandled.Load()
 	if method == nil {
@@ -185,14 +184,13 @@ func (c *ResponsePrinter) unhandled() (hint string, fix []string) {
 	return hint, c.env.Line.WithMore("--method=" + *method)
 }
 
-// warnUnhandled adds to a failure the hint about a notification without a hook, and the
-// command that prints it, if c has printed no data. Without a failure it prints
-// the hint.
+// If c has printed no data, warnUnhandled adds a hint to a failure: the notification without a hook, and the command
+// that prints it. If there is no failure, it prints the hint.
 func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if c.data.Load() {
 		return err
 	}
-	// Hooks run beside the reader: a notification from before the end may not have reached them yet.
+	// Hooks run beside the reader, so that a notification from before the end may not have reached them yet.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)

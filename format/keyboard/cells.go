@@ -10,12 +10,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// The line editor counts one column for each character. To keep its cursor
-// where the terminal's is, a character that takes two columns is followed in
-// the editor's line by pad, which is never shown and is not part of the text.
-// Keys that move by a character are given to the editor as the characters
-// below, which mean nothing else, and Edit carries them out: it treats what a
-// user sees as one character as one.
+// The line editor counts one column for each character. To keep its cursor at the terminal's, a character that is two
+// columns wide is followed in the editor's line by pad, which is never shown and is not part of the text. Keys that
+// move by a character become the characters below, which have no other meaning for the editor. Edit carries them out,
+// because only it treats a user's character as one character.
 const (
 	pad       = '\uFDD0' // Unicode reserves these as noncharacters
 	cellBack  = '\uFDD1' // Backspace
@@ -23,12 +21,12 @@ const (
 	cellRight = '\uFDD3'
 	cellErase = '\uFDD4' // Delete
 
-	// End is Ctrl-D: it deletes, or ends the input if the line is empty.
+	// End is Ctrl-D: it deletes a character, or ends the input if the line is empty.
 	End = '\uFDD5'
 )
 
-// Columns returns how many columns r takes on a terminal: 2 for East Asian
-// characters and emoji, 0 for what is drawn on the character before it.
+// Columns returns the number of columns that r occupies on a terminal: 2 for East Asian characters and emoji, 0 for
+// marks that are drawn on the previous character.
 func Columns(r rune) int {
 	switch {
 	case r < 0x300:
@@ -63,11 +61,11 @@ func Padded(text string) string {
 // Unpadded returns the text of a line of the editor.
 func Unpadded(line string) string { return strings.ReplaceAll(line, string(pad), "") }
 
-// follows reports whether r belongs to the character before it.
+// follows reports whether r belongs to the previous character.
 func follows(r rune) bool { return r == pad || Columns(r) == 0 }
 
-// Edit carries out one of the keys above. It returns the editor's line and the
-// place of its cursor, in bytes, after it; ok is false for any other key.
+// Edit carries out one of the keys above. It returns the new line of the editor and the new position of its cursor, in
+// bytes. ok is false for any other key.
 func Edit(line string, pos int, key rune) (after string, at int, ok bool) {
 	left, right := line[:pos], line[pos:]
 	switch key {
@@ -109,8 +107,7 @@ func lastCell(s string) int {
 	return n
 }
 
-// Screen returns a writer that passes what the editor draws on to the terminal
-// w, without pads.
+// Screen returns a writer that forwards the editor's output to the terminal w, without pads.
 func Screen(w io.Writer) io.Writer { return padless{w} }
 
 type padless struct{ io.Writer }

@@ -1,6 +1,5 @@
-// Package keyboard translates between a terminal and the line editor of
-// golang.org/x/term: it gives the editor the keys that it knows, and makes it
-// move by what a user sees as one character, however many columns that takes.
+// Package keyboard translates between a terminal and the line editor of golang.org/x/term. It gives the editor only
+// keys that the editor knows, and makes it move by whole characters as a user sees them, however wide they are.
 package keyboard
 
 import (
@@ -9,33 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-C,
-// which the editor would take for the end of the input, and Ctrl-Z; it
-// translates the various codes that terminals send for a key into one; and it
-// drops control characters from what is pasted, as the terminal would obey them
-// when the line is shown.
+// Keys reads a terminal's keyboard for the line editor. It handles Ctrl-Z, and Ctrl-C, which the editor would take for
+// the end of the input. It maps the different codes that terminals send for a key to one. It drops control characters
+// from pasted text, because the terminal would interpret them when the line is shown.
 type Keys struct {
 	in        io.Reader
 	interrupt func() bool // called at Ctrl-C; false clears the line
 	suspend   func()      // called at Ctrl-Z
 
-	out   []byte // for the editor
-	part  []byte // the first bytes of a character that is not complete
+	out   []byte // input for the editor
+	part  []byte // the first bytes of an incomplete character
 	wide  bool   // the last character in out is a pad
-	seq   []byte // an escape sequence that has not ended
+	seq   []byte // an incomplete escape sequence
 	paste bool
-	c1    bool // the first byte of a C1 control came
-	cr    bool // the last byte was a carriage return: a line feed after it does not end another line
+	c1    bool // the first byte of a C1 control was read
+	cr    bool // the last byte was a carriage return; a line feed after it does not end another line
 	buf   [256]byte
 }
 
-// NewKeys returns the keys that are read from in. interrupt is called at
-// Ctrl-C; if it returns false the line is cleared. suspend is called at Ctrl-Z.
+// NewKeys returns the keys that are read from in. interrupt is called at Ctrl-C; if it returns false, the line is
+// cleared. suspend is called at Ctrl-Z.
 func NewKeys(in io.Reader, interrupt func() bool, suspend func()) *Keys {
 	return &Keys{in: in, interrupt: interrupt, suspend: suspend}
 }
 
-// Keys that the editor knows.
+// These are the keys that the editor knows.
 const (
 	keyHome     = "\x01"
 	keyEnd      = "\x05"
@@ -46,8 +43,8 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// sequences maps escape sequences to what the editor gets for them. Others are
-// dropped, since the editor would take their ends for text.
+// sequences maps escape sequences to the editor's input. Others are dropped, because the editor would take their ends
+// for text.
 var sequences = map[string]string{
 	"\x1b[A": "\x1b[A", "\x1b[B": "\x1b[B", "\x1b[C": string(cellRight), "\x1b[D": string(cellLeft),
 	"\x1bOA": "\x1b[A", "\x1bOB": "\x1b[B", "\x1bOC": string(cellRight), "\x1bOD": string(cellLeft),
@@ -60,8 +57,7 @@ var sequences = map[string]string{
 	pasteBegins: pasteBegins, pasteEnds: pasteEnds,
 }
 
-// longestSequence bounds, in bytes, an escape sequence of a key; a longer one is
-// dropped.
+// longestSequence bounds the bytes of a key's escape sequence. A longer one is dropped.
 const longestSequence = 16
 
 func (k *Keys) Read(b []byte) (int, error) {
@@ -101,8 +97,7 @@ func (k *Keys) take(c byte) {
 // controls are the keys that move by a character, as one byte each.
 var controls = map[byte]rune{0x7f: cellBack, '\b': cellBack, 2: cellLeft, 4: End, 6: cellRight}
 
-// put passes on a byte that was typed or pasted, as soon as its character is
-// complete.
+// put forwards a typed or pasted byte as soon as its character is complete.
 func (k *Keys) put(c byte) {
 	if c < utf8.RuneSelf {
 		k.part, k.wide = k.part[:0], false
@@ -132,8 +127,7 @@ func (k *Keys) put(c byte) {
 // empty line.
 func (k *Keys) End() { k.out = append(k.out, 4) }
 
-// unpad removes the last pad. Inside a paste no key would be obeyed, but a
-// paste comes in one piece.
+// unpad removes the last pad. Inside a paste no key would work, but a paste arrives in one piece.
 func (k *Keys) unpad() {
 	if before, ok := bytes.CutSuffix(k.out, []byte(string(pad))); ok {
 		k.out = before
@@ -153,7 +147,7 @@ func (k *Keys) stop() {
 	}
 }
 
-// sequence passes an escape sequence on when it is complete.
+// sequence forwards an escape sequence when it is complete.
 func (k *Keys) sequence() {
 	s := k.seq
 	last := s[len(s)-1]
@@ -172,8 +166,8 @@ func (k *Keys) sequence() {
 	k.out = append(k.out, known...)
 }
 
-// pasted handles a byte inside a paste. Line breaks end lines as usual; tabs do
-// not complete, and control characters are dropped.
+// pasted handles a byte inside a paste. Line breaks end lines as usual, tabs do not complete, and control characters
+// are dropped.
 func (k *Keys) pasted(c byte) {
 	if k.c1 {
 		k.c1 = false

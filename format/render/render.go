@@ -1,4 +1,4 @@
-// Package render renders Go's templates (text/template) over JSON values.
+// Package render renders Go's templates (text/template) with JSON values.
 package render
 
 import (
@@ -15,22 +15,20 @@ import (
 )
 
 const (
-	suffix    = ".tmpl"   // of a template's name in a directory
-	fallback  = "default" // the template for content types without one of their own
-	maxOutput = 64 << 20  // bytes for one value, as a peer's value may be the length of a loop
+	suffix    = ".tmpl"   // the suffix of a template's name in a directory
+	fallback  = "default" // the template for content types that have no template
+	maxOutput = 64 << 20  // bytes for one value, because a peer's value may determine the length of a loop
 )
 
 // A Set is one template for all values, or one for each content type.
 type Set struct {
 	templates *template.Template
-	single    string // the name of the only template; "" means by content type
+	single    string // the name of the only template; "" to choose by content type
 }
 
-// Load reads path: a template, or a directory of them. In a directory
-// shell.output.tmpl is for the content type shell.output, text_plain.tmpl for
-// text/plain (with an underscore for the slash), default.tmpl for all others;
-// hidden files are ignored. The directory is only listed once, here; its
-// templates may use each other by file name.
+// Load reads path: a template, or a directory of them. In a directory, shell.output.tmpl is for the content type
+// shell.output, text_plain.tmpl for text/plain (with an underscore for the slash), and default.tmpl for all others.
+// Hidden files are ignored. The directory is listed only here. Its templates may use each other by file name.
 func Load(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -89,9 +87,8 @@ func (s *Set) lookup(contentType string) *template.Template {
 // Has reports whether there is a template for a content type.
 func (s *Set) Has(contentType string) bool { return s.lookup(contentType) != nil }
 
-// Execute appends the output of the template for contentType on val, a JSON
-// value. The template sees each string, and each key, as clean returns it.
-// Execute returns when ctx ends.
+// Execute appends the output of the template for contentType on val, a JSON value. The template sees each string and
+// each key after clean has changed them. Execute returns when ctx ends.
 func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val []byte, clean func(string) string) ([]byte, error) {
 	t := s.lookup(contentType)
 	if t == nil {
@@ -122,7 +119,7 @@ func (s *Set) Execute(ctx context.Context, dst []byte, contentType string, val [
 	}
 }
 
-// output collects what a template prints, until that is too much or ctx ends.
+// output collects a template's output until the output is too large or ctx ends.
 type output struct {
 	ctx  context.Context
 	text []byte

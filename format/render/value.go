@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// object and array are JSON's and print as JSON. Their method String hides a
-// member of that name, which {{index . "String"}} finds.
+// object and array are JSON objects and arrays, and print as JSON. Their method String hides a member of that name,
+// which {{index . "String"}} finds.
 type (
 	object map[string]any
 	array  []any
@@ -21,10 +21,8 @@ type (
 func (o object) String() string { return toJSON(o) }
 func (a array) String() string  { return toJSON(a) }
 
-// convert converts a decoded value for templates. An integer becomes an int64,
-// so that it can be compared and counted, if it prints as it was written; any
-// other number keeps its digits and is a text, unless the function float
-// converts it.
+// convert converts a decoded value for templates. An integer becomes an int64, for comparing and counting, if it prints
+// unchanged. Any other number keeps its digits as text, unless the function float converts it.
 func convert(v any, clean func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -49,7 +47,7 @@ func convert(v any, clean func(string) string) any {
 	return v
 }
 
-// functions are the functions that templates have beside Go's own.
+// functions are the functions for templates in addition to Go's own.
 var functions = template.FuncMap{
 	"json":    toJSON,
 	"float":   func(v any) (float64, error) { return strconv.ParseFloat(text(v), 64) },
@@ -62,7 +60,7 @@ var functions = template.FuncMap{
 	"default": orDefault,
 }
 
-// text returns a value as it prints; null prints nothing.
+// text returns a value as it prints. null prints nothing.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -70,7 +68,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// join joins an array, or the result of split; null is empty.
+// join joins an array, or the result of split. null counts as empty.
 func join(sep string, list any) (string, error) {
 	var parts []string
 	switch list := list.(type) {

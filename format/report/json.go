@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The JSON form is rpcx's own: all members of the structs, on one line.
+// The JSON form is rpcx's own. It has all members of the structs, on one line.
 //
 //  {"tests":2,"failed":1,"errors":0,"skipped":0,"seconds":0.5,"suites":[{"name":…,"tests":…,
 //   "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…,"detail":…}]}]}]}

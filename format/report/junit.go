@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// The JUnit form is the one that Ant wrote first and that Jenkins, GitLab,
-// GitHub's actions and others read. There is no standard; these elements and
-// attributes are understood by all of them. A case has at most one failure
-// element, because some readers only take the first.
+// The JUnit form originates from Ant; Jenkins, GitLab, GitHub Actions and others read it. There is no standard, but all
+// of them support these elements and attributes. A case has at most one failure element, because some readers use only
+// the first.
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -67,8 +66,8 @@ func junitOf(s Suite, later *placeholders) junitSuite {
 	return out
 }
 
-// junitCaseOf returns one case. Readers sort cases into a tree by classname, so a
-// case that has no class gets the name of its suite.
+// junitCaseOf returns one case. Readers sort cases into a tree by classname. A case without a class gets the name of
+// its suite.
 func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
 	out.Class = cmp.Or(out.Class, suite)
@@ -83,8 +82,7 @@ func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
 	return out
 }
 
-// junitFailure puts all findings of a case into one element: the first is its
-// message, and all of them are its text.
+// junitFailure puts all problems of a case into one element. The first is its message, and all of them are its text.
 func junitFailure(c Case, later *placeholders) *junitMessage {
 	first := c.first()
 	m := &junitMessage{Message: first.Message, Type: first.Kind}

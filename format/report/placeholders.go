@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// A placeholders has text to insert into a document in place of marks after the document is complete: the text may be too
-// long for memory.
+// A placeholders holds text to insert into a complete document in place of marks, because the text may be too long for
+// memory.
 type placeholders []part
 
-// A part stands in a document as mark.
+// A part is represented in a document by mark.
 type part struct {
 	mark  []byte
 	write func(w io.Writer) error

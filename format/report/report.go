@@ -1,11 +1,10 @@
-// Package report writes the outcome of a run of checks in the forms that CI
-// systems read: TAP version 14, JUnit XML and JSON. Every command with --report
-// fills the same few structs, so that the forms are known here and nowhere else.
+// Package report writes the outcome of checks in the forms that CI systems read: TAP version 14, JUnit XML and JSON.
+// Every command with --report fills the same few structs. Only this package knows the forms.
 //
-//	report.go   what a report holds, and its totals
-//	target.go   the value of --report: a form, and where the report goes
-//	tap.go, junit.go, json.go   one form each
-//	placeholders.go   what is written into a document when that is known
+//	report.go has the structs of a report, and its totals
+//	target.go has the value of --report: a form and a destination
+//	tap.go, junit.go, json.go have one form each
+//	placeholders.go inserts text into a document later
 package report
 
 import (
@@ -19,37 +18,36 @@ import (
 	"rpcx/format"
 )
 
-// A Suite is a group of cases that belong together, such as the tapes of one
-// run, or the rules that one peer was checked against.
+// A Suite is a group of cases that belong together, such as the tapes of one run, or the rules that were checked for
+// one peer.
 type Suite struct {
 	Name    string
-	Started time.Time // zero: not known
+	Started time.Time // zero if unknown
 	Cases   []Case
 }
 
-// A Case is one thing that was checked. Without failures, an error or a reason
-// to skip it, it has passed.
+// A Case is one check. It has passed if it has no failures, no error and no reason for skipping it.
 type Case struct {
 	Name     string
 	Class    string // the group of the name, such as a dialect or a file, or ""
 	Duration time.Duration
 	Failures []Failure
-	Many     Failures // further ones, which are too many for memory, or nil
-	Error    string   // why the check could not be made, such as that the peer cannot be reached; "" means it was made
-	Skipped  string   // why the check was left out; "" means it was not
-	Stdout   string   // what was printed during the check, which some systems show
+	Many     Failures // more failures, which are too many for memory, or nil
+	Error    string   // why the check could not be made, such as an unreachable peer; "" if it was made
+	Skipped  string   // why the check was skipped; "" if it was not
+	Stdout   string   // the output during the check, which some systems show
 
 	clean bool // its failures are for people
 }
 
 // A Failure is one problem.
 type Failure struct {
-	Kind    string `json:"kind,omitempty"`   // the rule that is broken, for systems that group by it, or ""
+	Kind    string `json:"kind,omitempty"`   // the broken rule, for systems that group by it, or ""
 	Message string `json:"message"`          // one line
 	Detail  string `json:"detail,omitempty"` // more lines, or ""
 }
 
-// Failures are read one after the other, and may be read more than once.
+// Failures are read one after another, and may be read repeatedly.
 type Failures interface {
 	Len() int
 	All() iter.Seq[Failure]
@@ -89,7 +87,7 @@ func (c Case) all() iter.Seq[Failure] {
 	}
 }
 
-// first returns the first of them; there has to be one.
+// first returns the first of them. There must be one.
 func (c Case) first() Failure {
 	for f := range c.all() {
 		return f
@@ -107,8 +105,8 @@ const (
 	skipped status = "skipped"
 )
 
-// status returns the outcome of c. A case with failures and an error counts as
-// failed, since the failures are the finding and the error only followed.
+// status returns the outcome of c. A case with failures and an error counts as failed, because the error only followed
+// the failures.
 func (c Case) status() status {
 	switch {
 	case c.failures() > 0:
@@ -130,7 +128,7 @@ type Totals struct {
 	Seconds seconds `json:"seconds" xml:"time,attr"`
 }
 
-// seconds are a time, which JUnit's form has with six digits.
+// seconds is a time, which the JUnit form writes with six digits.
 type seconds float64
 
 // MarshalXMLAttr returns the seconds as an attribute.
@@ -166,13 +164,13 @@ func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
 // Write writes suites to w in the given form. It returns only w's errors.
 func Write(w io.Writer, form Form, suites []Suite) error {
-	if form == JUnit { // XML has no escapes for what a terminal obeys
+	if form == JUnit { // XML has no escapes for control characters
 		suites = cleaned(suites)
 	}
 	return writers[form](w, suites)
 }
 
-// cleaned returns suites with what a terminal could obey made visible in all texts.
+// cleaned returns suites in which all texts have control characters made visible.
 func cleaned(suites []Suite) []Suite {
 	suites = slices.Clone(suites)
 	for i := range suites {

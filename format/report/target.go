@@ -10,28 +10,27 @@ import (
 	"rpcx/wire"
 )
 
-// A Form is a form of report; its value is its name on the command line.
+// A Form is a form of report. Its value is its name on the command line.
 type Form string
 
-// The forms that CI systems read.
+// These are the forms that CI systems read.
 const (
 	TAP   Form = "tap"
 	JUnit Form = "junit"
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: a form and a file. It is a flag value (Set, Get and String); the zero Target means no
-// report.
+// A Target is the value of --report: a form and a file. It is a flag value (Set, Get and String). The zero Target means
+// no report.
 type Target struct {
 	Form Form
-	File string // "" means standard output
+	File string // "" for standard output
 }
 
 // Usage is the syntax of the value of --report, for help texts.
 const Usage = "tap|junit|json[=FILE]"
 
-// Parse parses the value of --report, FORM or FORM=FILE. A FILE of - is
-// standard output.
+// Parse parses the value of --report, FORM or FORM=FILE. A FILE of - means standard output.
 func Parse(text string) (Target, error) {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
@@ -58,7 +57,7 @@ func (t *Target) Set(text string) error {
 // Get returns the Target itself.
 func (t *Target) Get() any { return *t }
 
-// String returns the value as it is written on a command line.
+// String returns the value as written on a command line.
 func (t *Target) String() string {
 	switch {
 	case t == nil:
@@ -72,13 +71,11 @@ func (t *Target) String() string {
 // Wanted reports whether --report was given.
 func (t Target) Wanted() bool { return t.Form != "" }
 
-// Stdout reports whether the report goes to standard output, so that findings
-// for people must go elsewhere.
+// Stdout reports whether the report goes to standard output, so that problems for people must go elsewhere.
 func (t Target) Stdout() bool { return t.Wanted() && t.File == "" }
 
-// Write writes the report to its file, which it replaces, or to stdout; it does
-// nothing if no report is wanted. An error is a Fault that names the file that
-// could not be written, or stdout.
+// Write writes the report to its file, which it replaces, or to stdout. It does nothing if no report is wanted. An
+// error is a Fault that names the file that could not be written, or stdout.
 func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil

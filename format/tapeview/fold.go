@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A fold is a run of items of one stream with only items of other streams
-// between them. Its first and last item are shown, and the number of those in
-// between.
+// A fold is a run of items of one stream with only items of other streams between them. Its first and last item are
+// shown, with the number of items in between.
 type fold struct {
 	stream string
 	first  Row
@@ -17,13 +16,13 @@ type fold struct {
 	count  int
 }
 
-// folds are the runs that are not over, in the order of their first items.
+// folds are the open runs, in the order of their first items.
 type folds struct{ runs []*fold }
 
 // maxFolds bounds the number of streams that are folded at once.
 const maxFolds = 100
 
-// add adds an item to the run of its stream; false if there are too many runs.
+// add adds an item to the run of its stream. It returns false if there are too many runs.
 func (f *folds) add(row *Row) bool {
 	key := fmt.Sprint(row.Conn, row.Dir, row.Of, row.ID)
 	kept := keep(row)
@@ -40,7 +39,7 @@ func (f *folds) add(row *Row) bool {
 	return true
 }
 
-// keep returns a copy of a row, with no more of its message than a line shows.
+// keep returns a copy of a row, with only the part of its message that a line shows.
 func keep(row *Row) Row {
 	r := *row
 	r.Body = bytes.Clone(row.Body[:min(len(row.Body), maxBrief)])
@@ -67,7 +66,7 @@ func (p *printer) flush(f *folds) {
 	f.runs = nil
 }
 
-// folded prints the line in place of the items between the first and the last.
+// folded prints the line for the items between the first and the last.
 func (p *printer) folded(r *fold, text string) {
 	row := r.first
 	row.Gap = 0

@@ -17,21 +17,19 @@ import (
 	"rpcx/wire/tape"
 )
 
-// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP
-// Archive, version 1.2, which the network panels of browsers open. The messages
-// of a WebSocket are in _webSocketMessages, a member that Chromium invented and
-// others read. program is the version of rpcx.
+// HAR writes the HTTP exchanges and WebSocket connections on r as an HTTP Archive, version 1.2, which browsers open in
+// their network panels. The messages of a WebSocket are in _webSocketMessages, an extension by Chromium that others
+// also read. program is the version of rpcx.
 //
-// For a tape of another transport, which has nothing for such a file, it
-// returns a usage Fault. Unlike the other views it holds the whole tape in
-// memory, because the body of a response may come long after its head.
+// For a tape of another transport, it returns a usage Fault, because the file would be empty. Unlike the other views,
+// it holds the whole tape in memory, because the body of a response may be far from its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
 	if err := h.read(ctx, newReader(r, o), newRowFilter(o)); err != nil {
 		return err
 	}
 	if len(h.entries) == 0 {
-		return wire.NewFault(wire.Usage, "a HAR file contains only HTTP and WebSocket, and the tape has neither; use --format html", nil)
+		return wire.NewFault(wire.Usage, "a HAR file contains only HTTP and WebSocket, but the tape has neither; use --format html", nil)
 	}
 	slices.SortStableFunc(h.entries, func(a, b *harEntry) int { return cmp.Compare(a.start, b.start) })
 	doc := harFile{Log: harLog{Version: "1.2", Creator: harCreator{"rpcx", program}}}
@@ -48,8 +46,8 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	return nil
 }
 
-// A harBuilder assigns messages to HTTP exchanges. A tape shows only by its order what belongs together: the message of a
-// request, the head of the response, the messages in it.
+// A harBuilder assigns messages to HTTP exchanges. A tape shows only by its order which lines belong together: the
+// message of a request, the head of the response, and the messages in it.
 type harBuilder struct {
 	header  tape.Header
 	entries []*harEntry
@@ -58,7 +56,7 @@ type harBuilder struct {
 
 // A harConn is the state of one connection.
 type harConn struct {
-	socket  *harEntry         // the WebSocket that the connection is, or nil
+	socket  *harEntry         // the WebSocket of the connection, or nil
 	waiting []harBody         // sent messages without an exchange so far
 	posts   map[int]*harEntry // exchanges by the Number of the call that they carried
 	last    *harEntry         // the latest exchange
@@ -91,8 +89,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 	}
 }
 
-// conn returns the connection of that number. One that the tape has no opening
-// for leads to the endpoint in the tape's header.
+// conn returns the connection of that number. If the tape has no opening for it, the connection leads to the endpoint
+// in the tape's header.
 func (h *harBuilder) conn(number int) *harConn {
 	c := h.conns[number]
 	if c == nil {
@@ -128,8 +126,7 @@ func (h *harBuilder) add(e *harEntry) *harEntry {
 	return e
 }
 
-// exchange adds an entry for an HTTP exchange; the upgrade of a WebSocket goes
-// to the entry of its connection.
+// exchange adds an entry for an HTTP exchange. The upgrade of a WebSocket goes to the entry of its connection.
 func (h *harBuilder) exchange(row *Row) {
 	const switching = 101
 	if row.HTTP.Status == switching {
@@ -192,8 +189,8 @@ func (h *harBuilder) message(row *Row) {
 	}
 }
 
-// answer adds a received message to the exchange of its call, else to the latest one. On a tape without exchanges each call
-// gets one.
+// answer adds a received message to the exchange of its call, or else to the latest one. On a tape without exchanges
+// each call gets one.
 func (h *harBuilder) answer(c *harConn, call int, b harBody) {
 	e := c.posts[call]
 	if e == nil {
@@ -206,14 +203,13 @@ func (h *harBuilder) answer(c *harConn, call int, b harBody) {
 		return
 	}
 	if e.http == nil && len(e.response) == 0 {
-		e.head = b.time // the head of the response came before its body
+		e.head = b.time // the head of the response was received before its body
 	}
 	e.response = append(e.response, b)
 	e.end = max(e.end, b.time)
 }
 
-// without adds an exchange for a call that the tape has none for; nil if it
-// has.
+// without adds an exchange for a call that has none on the tape. It returns nil if the tape has one.
 func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	i := slices.IndexFunc(c.waiting, func(b harBody) bool { return b.number == call })
 	if i < 0 || c.last != nil && c.last.http != nil {

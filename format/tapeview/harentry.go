@@ -11,14 +11,13 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A harEntry is an entry of the file that is being built: an exchange or a
-// WebSocket.
+// A harEntry is an entry of the file under construction: an exchange or a WebSocket.
 type harEntry struct {
 	url      string
 	socket   bool
-	http     *tape.HTTP // nil means the tape has only the messages
+	http     *tape.HTTP // nil if the tape has only the messages
 	start    time.Duration
-	head     time.Duration // when the head of the response came
+	head     time.Duration // when the head of the response arrived
 	end      time.Duration
 	request  []harBody
 	response []harBody
@@ -111,8 +110,8 @@ func (e *harEntry) responseOut() harResponse {
 	return r
 }
 
-// timings returns the parts of the entry's time. The time to connect includes
-// TLS, as the specification says; unknown times are -1.
+// timings returns the parts of the entry's time. As specified, the time to connect includes TLS, and unknown times are
+// -1.
 func (e *harEntry) timings() harTimings {
 	t := harTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -187,7 +186,7 @@ func harQuery(address string) []harPair {
 	return pairs
 }
 
-// unescaped returns a part of a query unescaped; as it is if that fails.
+// unescaped returns a part of a query unescaped, or unchanged if that fails.
 func unescaped(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u

@@ -27,11 +27,11 @@ var (
 	pageJS string
 )
 
-// HTML writes the conversation on r as a single page that needs no network and no other file. Rows are written while the
-// tape is read.
+// HTML writes the conversation on r as a single page that needs no network and no other file. It writes rows while it
+// reads the tape.
 //
-// A tape may be hostile. Its text is in the page as JSON in which <, > and & are escaped, so it cannot end its element; the
-// page's script inserts it only as text; and the page's policy allows only that script, by its hash.
+// The tape may be hostile. Its text is in the page as JSON in which <, > and & are escaped, so that it cannot end its
+// element. The page's script inserts it only as text, and the page's policy allows only that script, by its hash.
 func HTML(ctx context.Context, w io.Writer, r *tape.Reader, o Options) error {
 	before, after, _ := strings.Cut(page(), "{{data}}")
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -73,7 +73,7 @@ type pageRow struct {
 	Line   int         `json:"l"`
 	Kind   string      `json:"k"`
 	Time   float64     `json:"t"`           // seconds
-	Dir    string      `json:"d,omitempty"` // only of a message
+	Dir    string      `json:"d,omitempty"` // only for messages
 	Conn   int         `json:"c,omitempty"`
 	Depth  int         `json:"p,omitempty"`
 	Method string      `json:"m,omitempty"`
@@ -171,7 +171,7 @@ func pageBrief(row *Row) string {
 	return string(runes)
 }
 
-// httpFacts returns the lines that the page shows about an HTTP exchange.
+// httpFacts returns the page's lines about an HTTP exchange.
 func httpFacts(h *tape.HTTP) [][2]string {
 	facts := [][2]string{}
 	add := func(name, value string) {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The colours of the text. Colour is never the only sign: errors have a mark as well.
+// These are the colours of the text. Colour is never the only sign: errors also have a mark.
 const (
 	colorFaint = "\x1b[2m"
 	colorError = "\x1b[31m"
@@ -22,17 +22,16 @@ const (
 )
 
 // A printer prints rows: the line on the tape, the time, the time since the previous row, and two lanes with an arrow
-// between them. If there is no room for two lanes, an arrow before each message shows its sender.
+// between them. If two lanes do not fit, an arrow before each message shows its sender.
 type printer struct {
 	w      *bufio.Writer
 	color  bool
 	choose *rowFilter
 	width  int
-	lane   int // columns of each lane; 0 means there is no room for two
+	lane   int // columns of each lane; 0 if two do not fit
 }
 
-// The columns before the lanes, those of the arrow between them, and the least
-// useful width of a lane.
+// These are the columns before the lanes, those of the arrow between them, and the smallest useful width of a lane.
 const (
 	marginWidth = 26
 	arrowWidth  = 4
@@ -60,15 +59,14 @@ func (p *printer) captions() {
 	p.end()
 }
 
-// across prints a text that belongs to no row.
+// across prints a text that does not belong to a row.
 func (p *printer) across(color, text string) {
 	p.paint(color, format.Cut(format.CleanLine(text), p.width))
 	p.end()
 }
 
-// line prints a row: after the margin mark, name and text in the lane of its
-// direction, with an arrow to the other lane; without an arrow, across both
-// lanes.
+// line prints a row: after the margin, it prints mark, name and text in the lane of its direction, with an arrow to the
+// other lane. Without an arrow, the text spans both lanes.
 func (p *printer) line(row *Row, arrow, color, mark, name, text string) {
 	p.margin(row)
 	nest := strings.Repeat("│ ", min(row.Depth, maxNest))
@@ -101,8 +99,7 @@ func pointed(arrow string, dir wire.Direction) string {
 	return map[string]string{"─▶": "◀─", "┄▶": "◀┄"}[arrow]
 }
 
-// margin prints the line on the tape, the time, and the time since the row
-// before.
+// margin prints the line on the tape, the time, and the time since the previous row.
 func (p *printer) margin(row *Row) {
 	gap := ""
 	if row.Gap > 0 {
@@ -111,8 +108,7 @@ func (p *printer) margin(row *Row) {
 	p.paint(colorFaint, fmt.Sprintf("%5d %9.3f %8s  ", row.Line, row.Time.Seconds(), gap))
 }
 
-// cell prints the text of a lane, cut to its width, and returns how many
-// columns it takes.
+// cell prints the text of a lane, cut to its width, and returns its width in columns.
 func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	nest = format.Cut(nest, width)
 	left := width - format.Width(nest)

@@ -6,11 +6,11 @@ import (
 	"rpcx/wire/jq"
 )
 
-// A rowFilter decides which rows --jq and --grep keep. The answer to a kept call is kept, too, because neither is useful
-// alone. With a filter, rows that are not messages are left out.
+// A rowFilter decides which rows --jq and --grep keep. It keeps the answer to a kept call, too, because neither is
+// useful alone. With a filter, it drops rows that are not messages.
 type rowFilter struct {
 	o     Options
-	calls map[int]bool // the Numbers of calls that were kept and have no answer yet
+	calls map[int]bool // the Numbers of kept calls without an answer so far
 }
 
 func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
@@ -18,8 +18,8 @@ func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int
 // all reports whether every row is kept.
 func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
 
-// keeps reports whether row is kept. A row on which a program fails is not: a
-// program for one method's messages seldom suits all.
+// keeps reports whether row is kept. It drops a row on which a program fails, because a program for one method's
+// messages seldom suits all.
 func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {
 	case c.all():

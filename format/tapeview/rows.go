@@ -18,7 +18,7 @@ type reader struct {
 	next    func() (*tape.Line, error)
 	number  int
 	last    time.Duration
-	threads map[int]*thread // of each connection
+	threads map[int]*thread // the threads of the connections
 	waiting []Row           // rows of a batch that were not returned yet
 	own     func(msg []byte) wire.Message
 }
@@ -31,14 +31,15 @@ func newReader(r *tape.Reader, o Options) *reader {
 	return rows
 }
 
-// headerOf returns the header of a tape as it may be shown: people write tapes, too.
+// headerOf returns the header of a tape in a form that is safe to show, because people write tapes, too.
 func headerOf(r *tape.Reader) tape.Header {
 	h := r.Header()
 	h.Endpoint = redact.Address(h.Endpoint)
 	return h
 }
 
-// read returns the next row; io.EOF after the last. A line that only describes a message becomes a row without a message.
+// read returns the next row, or io.EOF after the last. A line that only describes a message becomes a row without a
+// message.
 func (r *reader) read() (*Row, error) {
 	if len(r.waiting) == 0 {
 		l, err := r.next()
@@ -91,7 +92,7 @@ func (r *reader) messages(rows []Row, row Row, l *tape.Line) []Row {
 	}
 	switch {
 	case l.Msg == nil && l.Bytes == nil:
-		row.Kind, row.Text, row.Name = Broken, "what makes this true: "+l.Match, l.Re
+		row.Kind, row.Text, row.Name = Broken, "the condition for a message: "+l.Match, l.Re
 		return append(rows, row)
 	case l.Msg == nil:
 		row.Kind, row.Raw, row.Text = Broken, notJSON(l.Bytes), "not JSON"

@@ -9,9 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A shape is the role of a message in its protocol: request, response or item, and its id. It is determined by the members
-// alone, because a tape has no connection state. Members of JSON-RPC 1 and 2 come first, then those of dialects with other
-// messages.
+// A shape is the role of a message in its protocol (request, response or item) and its id. It depends only on the
+// members, because a tape has no connection state. Members of JSON-RPC 1 and 2 come first, followed by those of
+// dialects with other messages.
 type shape struct {
 	kind   Kind
 	name   string
@@ -23,8 +23,7 @@ type shape struct {
 	why    string // the reason if it is Broken
 }
 
-// wrappers are methods that call what their params name; the name that is shown
-// has both.
+// wrappers are methods that call another method, which their params name. The displayed name has both.
 var wrappers = []string{"invoke", "command_call", "command_describe", "tools/call", "prompts/get"}
 
 // shapeOf returns the shape of a message of the tape's dialect.
@@ -71,7 +70,7 @@ func shapeOf(dialect string, obj []byte) shape {
 
 func bareShape(dialect string, obj []byte) shape {
 	if scan.Type(obj) != 'o' {
-		return shape{kind: Broken, why: "a message is an object"}
+		return shape{kind: Broken, why: "a message must be an object"}
 	}
 	f := membersOf(obj)
 	if read := oddShapes[dialect]; read != nil {
@@ -87,7 +86,7 @@ func bareShape(dialect string, obj []byte) shape {
 	case f["method"] != nil:
 		return f.asked()
 	}
-	for _, odd := range []string{"dap", "qmp"} { // the tape may not name its dialect
+	for _, odd := range []string{"dap", "qmp"} { // the tape may omit its dialect
 		if s, ok := oddShapes[odd](obj, f); ok {
 			return s
 		}
@@ -95,8 +94,7 @@ func bareShape(dialect string, obj []byte) shape {
 	return shape{kind: Broken, body: obj, why: "neither a method nor a result nor an error"}
 }
 
-// fields are the members of an object, by name. Of several with one name the
-// last counts.
+// fields are the members of an object, by name. If several have the same name, the last one counts.
 type fields map[string]json.RawMessage
 
 func membersOf(obj []byte) fields {
@@ -124,8 +122,8 @@ func (f fields) given(name string) json.RawMessage {
 	return nil
 }
 
-// asked returns the shape of a request or a notification of JSON-RPC, or of an
-// item: a notification whose params name a stream.
+// asked returns the shape of a request or a notification of JSON-RPC, or of an item, which is a notification whose
+// params name a stream.
 func (f fields) asked() shape {
 	s := shape{kind: Call, name: f.text("method"), id: f.given("id"), body: f["params"]}
 	if s.id != nil {
@@ -166,17 +164,15 @@ func (f fields) answered() shape {
 	return s
 }
 
-// oddShapes read the messages of dialects that are not like JSON-RPC's; false
-// leaves a message to JSON-RPC's rules.
+// oddShapes read the messages of dialects that differ from JSON-RPC. If they return false, JSON-RPC's rules apply.
 var oddShapes = map[string]func(obj []byte, f fields) (shape, bool){
 	"hotrepl": hotreplShape,
 	"dap":     dapShape,
 	"qmp":     qmpShape,
 }
 
-// hotreplShape reads HotRepl: the type is the method, which in an answer ends
-// with _result or _error; the values of a subscription have the id of its
-// request.
+// hotreplShape reads HotRepl: the type is the method, which in an answer ends with _result or _error. The values of a
+// subscription have the id of its request.
 func hotreplShape(obj []byte, f fields) (shape, bool) {
 	kind := f.text("type")
 	if kind == "" {
@@ -199,8 +195,7 @@ func hotreplShape(obj []byte, f fields) (shape, bool) {
 	return s, true
 }
 
-// dapShape reads the Debug Adapter Protocol, in which a type tells requests,
-// responses and events apart.
+// dapShape reads the Debug Adapter Protocol, in which a type distinguishes requests, responses and events.
 func dapShape(_ []byte, f fields) (shape, bool) {
 	switch f.text("type") {
 	case "request":
@@ -237,8 +232,8 @@ func qmpShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// idOr returns an id, or a placeholder for a call without one: such calls are
-// answered in order, so that one at most waits.
+// idOr returns an id, or a placeholder for a call without one. Such calls are answered in order, so that at most one
+// waits.
 func idOr(id []byte) []byte {
 	if id == nil {
 		return []byte("null")
@@ -247,7 +242,7 @@ func idOr(id []byte) []byte {
 }
 
 // streamNamed returns the stream that the result of a call names: a string or a number, or the member of an object that
-// names a subscription, or "" if there is none.
+// names a subscription. It returns "" if there is none.
 func streamNamed(result []byte) string {
 	switch scan.Type(result) {
 	case 's', 'n':

@@ -13,17 +13,16 @@ import (
 // ShowOptions say how Show prints a tape.
 type ShowOptions struct {
 	Options
-	Width int  // columns; 0 means DefaultWidth
+	Width int  // columns; 0 for DefaultWidth
 	Color bool // use a terminal's colours
 }
 
 // DefaultWidth is the default width of the text, in columns.
 const DefaultWidth = 100
 
-// Show writes the conversation on r as text to w: what the recorded client sent
-// on the left, what it received on the right. It keeps only what is still open,
-// so that a tape of any length can be shown. If the tape has an error, what
-// precedes it is written first.
+// Show writes the conversation on r as text to w, with the recorded client's messages on the left and the server's on
+// the right. It keeps only open calls in memory, so that a tape can have any length. If the tape has an error, it first
+// writes everything before the error.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newRowFilter(o.Options)}
 	p.lanes(o.Width)
@@ -38,7 +37,7 @@ func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error
 	return err
 }
 
-// rows prints all rows. Items wait in folds until another row comes.
+// rows prints all rows. Items wait in folds until another row follows.
 func (p *printer) rows(ctx context.Context, rows *reader) error {
 	folds := folds{}
 	for {
@@ -64,7 +63,7 @@ func (p *printer) rows(ctx context.Context, rows *reader) error {
 	}
 }
 
-// head prints the first lines: what was recorded, and whose the lanes are.
+// head prints the first lines: what was recorded, and the owners of the lanes.
 func (p *printer) head(h tape.Header) {
 	text := "a tape"
 	if h.Dialect != "" {

@@ -9,8 +9,8 @@ import (
 
 // A thread follows the calls of one connection, to find the call of an answer or item, and its nesting.
 //
-// Dialects do not say for which call the peer makes a call of its own. A call that arrives while calls in the other
-// direction are open is shown inside the latest of those, which is probably the one.
+// Dialects do not specify for which call the peer makes its own calls. A call that arrives while calls in the other
+// direction are open is shown inside the latest of them, which is probably the right one.
 type thread struct {
 	open    []openCall          // calls without an answer, the oldest first
 	done    map[string]openCall // answered calls, by direction and id, and by the stream that the answer named
@@ -26,8 +26,7 @@ type openCall struct {
 	time   time.Duration
 }
 
-// The limits of the calls that are remembered: of those without an answer, and
-// of those that may still have items.
+// These limits bound the calls that are remembered: those without an answer, and those that may still have items.
 const (
 	maxOpen = 1_000
 	maxDone = 10_000
@@ -73,9 +72,8 @@ func (t *thread) inside(dir wire.Direction) int {
 	return 0
 }
 
-// answer finds the call of an answer: the oldest open one of the other
-// direction with its id. A second answer to a call is an item of it, since some
-// servers stream so.
+// answer finds the call of an answer: the oldest open one of the other direction with its id. A second answer to a call
+// is an item of it, because some servers stream in this way.
 func (t *thread) answer(row *Row) {
 	for i, c := range t.open {
 		if c.dir != row.Dir && c.id == row.ID {
@@ -97,8 +95,7 @@ func (t *thread) answer(row *Row) {
 	row.Depth = t.inside(row.Dir)
 }
 
-// item finds the call that opened the stream of an item: the one whose answer
-// named the stream, or whose id the stream has.
+// item finds the call that opened the stream of an item: the answer named the stream, or the stream has the call's id.
 func (t *thread) item(row *Row) {
 	if c, ok := t.done[streamKey(row.Dir, row.ID)]; ok {
 		row.belongsTo(c)
@@ -140,7 +137,7 @@ func (t *thread) remember(key string, c openCall) {
 
 func callKey(dir wire.Direction, id string) string { return dir.String() + " call " + id }
 
-// streamKey returns the key of a stream whose items come in direction dir.
+// streamKey returns the key of a stream whose items arrive in direction dir.
 func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
 
 func other(dir wire.Direction) wire.Direction {

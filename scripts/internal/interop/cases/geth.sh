@@ -41,7 +41,7 @@ for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; d
   want 1 '' rpcx call "$endpoint" orders_fail
   said 'no such order'
   want 1 '' rpcx describe "$endpoint"
-  said 'does not describe itself'
+  said 'has no catalog'
 done
 logged 6 'unsubscribed after some'
 ok "introspect: streams, direct results, errors, no schema"
