@@ -140,7 +140,7 @@ func TestBar(t *testing.T) {
 	}{
 		{"unknown width", 0, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:78] + "…"},
 		{"narrow", 30, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:28] + "…"},
-		{"a negative fraction is none", 30, false, func(_ *Console, step func(_, _ string)) { step("-0.5", "m") }, gone + "m"},
+		{"a negative fraction is ignored", 30, false, func(_ *Console, step func(_, _ string)) { step("-0.5", "m") }, gone + "m"},
 		{"a child's line", 30, false, func(c *Console, step func(_, _ string)) { step("", "m"); c.Child(FromPeer, []byte("x")) }, gone + "m" + gone + "x\n"},
 		{"a failure", 30, false, func(c *Console, step func(_, _ string)) {
 			step("", "m")

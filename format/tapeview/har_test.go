@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// har writes a tape as HAR and holds it against the schema.
+// har writes a tape as HAR and checks it with the schema.
 func har(t *testing.T, r *tape.Reader, o Options) harFile {
 	t.Helper()
 	var b bytes.Buffer
