@@ -147,6 +147,7 @@ var fixes = map[string]struct{ script, line string }{
 	"commands showMethod":             {"out-fixes-run", "runfix 2 rpcx describe demo:orders zzzz"},
 	"commands/dialects advise":        {"introspect-guidance", "runfix 1/1 rpcx call demo:introspect storage_tree_destory"},
 	"commands/dialects Explain":       {"introspect-fixes", "runfix 1 rpcx call demo:introspect storage_tre_create"},
+	"commands/env Explain":            {"auth-fixes", "runfix 6 rpcx call $AT whoami"},
 	"commands/env withAlternative":    {"net-signs", "runfix 5 rpcx call 'exec:scriptedpeer seq.peer'"},
 	"commands/help answer":            {"out-fixes-run", "runfix 2 rpcx help cal"},
 	"commands check":                  {"out-fixes-run", "runfix 2 rpcx job start"},

@@ -58,6 +58,8 @@ call --noise=1: exec:x ipc:x ; ws://h/ demo: tcp://h:1 @s
 call --connect-timeout=1: tcp://h:1 unix:x accept+tcp://h:1 ; exec:x demo: @s
 call --proxy=: tcp://h:1 ws://h/ ; unix:x accept+tcp://h:1 exec:x demo: @s
 call --header=a: ws://h/ https://h/ header+tcp://h:1 lsp+exec:x ; tcp://h:1 demo: varint+tcp://h:1 @s
+call --account=a: ws://h/ https://h/ mcp+http://h/ ; tcp://h:1 demo: http+unix:x:/ @s
+serve --use-login: ; ws://h/ unix:x
 call --ping=1: ws://h/ tcp://h:1 ; http://h/ exec:x unix:x @s
 call --max-message=1: demo: exec:x tcp://h:1 ; @s
 call --record=f: demo: exec:x ; @s

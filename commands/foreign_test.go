@@ -63,6 +63,7 @@ var (
 		"commands/env/env.go":           "finds out whether it is a terminal",
 		"commands/env/output/output.go": "the file that the console writes to",
 		"commands/server/serve.go":      "COMMAND of serve has it",
+		"format/screen.go":              "asks for a secret, which is typed on its line",
 	}
 	escapers = map[string]string{
 		"format/safe.go":                        "the escapes",

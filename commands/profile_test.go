@@ -32,4 +32,4 @@ func TestProfileKeysAreFlags(t *testing.T) {
 }
 
 // notInProfiles are flags for a single run.
-var notInProfiles = []string{"resume"}
+var notInProfiles = []string{"resume", "use-login"}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/commands/auth"
 	"rpcx/commands/cmdline"
 	"rpcx/commands/complete"
 	"rpcx/commands/daemon"
@@ -161,6 +162,7 @@ var commandTable = []command{
 	{"validate", validate.Command},
 	{"job", jobCommand},
 	{"plugin", plugin.Command},
+	{"auth", auth.Command},
 	{"completion", complete.Command},
 }
 

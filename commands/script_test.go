@@ -37,9 +37,10 @@ import (
 //	certs                    writes ca.pem and certificates for server and client
 //	peer …                   a peer typed by hand (scriptedpeer_test.go)
 //	proxy …                  a proxy typed by hand (proxy_test.go)
+//	oauth FILE OPTION…       an authorization server and an endpoint that it protects (authserver_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
-	"transcript": transcript,
+	"transcript": transcript, "oauth": oauthCommand, "oauth-forget": oauthForgetCommand, "oauth-stop": oauthStopCommand,
 }
 
 func TestMain(m *testing.M) {
@@ -64,6 +65,7 @@ func TestMain(m *testing.M) {
 		"scriptedpeer": peerProgram,
 		"wait-for":     awaitProgram,
 		"panics":       panics,
+		"browser":      browserProgram,
 	})
 }
 

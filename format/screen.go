@@ -1,6 +1,8 @@
 package format
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -166,4 +168,34 @@ func prefix(s string, width int) string {
 		}
 	}
 	return s
+}
+
+// AskSecret asks the user, on the terminal of stderr, for a secret, which the terminal of stdin does not show.
+func AskSecret(ctx context.Context, on Screen, question string) (string, error) {
+	in := int(os.Stdin.Fd())
+	if !on.Terminal || !term.IsTerminal(in) {
+		return "", errors.New("there is no terminal")
+	}
+	before, err := term.GetState(in)
+	if err != nil {
+		return "", err
+	}
+	_, _ = os.Stderr.WriteString(question)
+	defer func() { _, _ = os.Stderr.WriteString("\n") }()
+	type typed struct {
+		secret []byte
+		err    error
+	}
+	answer := make(chan typed, 1)
+	go func() {
+		b, err := term.ReadPassword(in)
+		answer <- typed{b, err}
+	}()
+	select {
+	case a := <-answer:
+		return string(a.secret), a.err
+	case <-ctx.Done():
+		_ = term.Restore(in, before)
+		return "", context.Cause(ctx)
+	}
 }

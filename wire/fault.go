@@ -60,6 +60,8 @@ type HTTP struct {
 	RetryAfter int `json:"retry_after,omitempty"`
 	// Challenge is the scheme of WWW-Authenticate, such as "Basic"; "" if there is none.
 	Challenge string `json:"-"`
+	// Challenges are the values of WWW-Authenticate.
+	Challenges []string `json:"-"`
 }
 
 // Error returns the message, followed by its cause if the message does not contain it already.

@@ -2,6 +2,7 @@ package cmdline
 
 import (
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -88,7 +89,12 @@ func called(f Flag, name string) bool {
 // Print writes text to w, which is stdout. A failure is a Fault of kind IO or
 // PipeClosed.
 func Print(w *os.File, text string) error {
-	if _, err := w.WriteString(text); err != nil {
+	return PrintTo(w, text)
+}
+
+// PrintTo is Print for another writer that leads to stdout.
+func PrintTo(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
 		return format.StdoutFault(err)
 	}
 	return nil

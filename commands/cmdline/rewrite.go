@@ -12,11 +12,23 @@ import (
 // ForCommand returns the line of another command with the flags of l for reaching the peer, and more flags. It is nil
 // if the line would show a secret.
 func (l *CommandLine) ForCommand(command string, args []string, more ...string) []string {
+	return l.forCommand([]string{command}, args, []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "token-command", "proxy", "resolve", "account"}, more)
+}
+
+// ForLogin is ForCommand for a login to the endpoint of l.
+func (l *CommandLine) ForLogin(more ...string) []string {
+	return l.forCommand([]string{"auth", "login"}, l.Args[:1], []string{"cacert", "insecure", "proxy", "resolve", "account"}, more)
+}
+
+func (l *CommandLine) forCommand(path, args, kept, more []string) []string {
 	other := *l
-	other.Path, other.Flags = []string{command}, nil
+	other.Path, other.Flags = path, nil
 	for _, f := range l.Flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
-		if slices.Contains([]string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "token-command", "proxy", "resolve"}, name) {
+		if known := l.Lookup(name); known != nil {
+			name = LongFirst(known.Names())[0]
+		}
+		if slices.Contains(kept, name) {
 			other.Flags = append(other.Flags, f)
 		}
 	}

@@ -99,6 +99,11 @@ func (h *Sniffer) Explain(err error) error {
 	if c := h.e.Shown(h.first, f); c != nil {
 		return h.mismatch(c, f)
 	}
+	if fix := h.loginFix(f); fix != nil {
+		g := *f
+		g.Fix = fix
+		return &g
+	}
 	if g := h.unfinished(f); g != f {
 		err, f = g, g
 	}

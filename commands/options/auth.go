@@ -5,14 +5,18 @@ import (
 	"context"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
 	"unicode"
 
+	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/oauth"
+	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
 )
 
@@ -77,4 +81,32 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	}
 	h.Set("Authorization", "Bearer "+token)
 	return nil
+}
+
+// Login holds the flags about the logins of rpcx auth.
+type Login struct {
+	account *string // nil: not given
+	use     bool    // of serve and record: for the peer of --to
+}
+
+// Flags makes the flags, which store into l.
+func (l *Login) Flags() []cmdline.Flag {
+	return []cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "the login of rpcx auth that `NAME` names, if there are several", &l.account)}
+}
+
+// UseFlag makes the flag of commands that pass the messages of other programs on.
+func (l *Login) UseFlag() cmdline.Flag {
+	return cmdline.Bool(cmdline.GroupConnection, "use-login", "", "send the login of rpcx auth to the peer of --to; LISTEN needs --token, client certificates, or a Unix socket", &l.use)
+}
+
+// Account returns the value of --account; nil: not given.
+func (l *Login) Account() *string { return l.account }
+
+// source returns where the tokens for connections with cfg come from; nil if the command does not use logins.
+func (l *Login) source(run *env.Env, cfg transport.Config) func(ctx context.Context, u *url.URL, refused string) (string, error) {
+	if run.Line.Lookup("use-login") != nil && !l.use {
+		return nil
+	}
+	s := &oauth.Source{Account: l.account, Client: func() *oauth.Client { return oauth.NewClient(cfg) }}
+	return s.Token
 }

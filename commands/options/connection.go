@@ -22,16 +22,14 @@ type Connection struct {
 	Dialect      string
 	headers      []string
 	subprotocols []string
-	cacert       string
-	cert         string
-	key          string
-	insecure     bool
+	tls          transport.TLS
 	connect      cmdline.Duration
 	wait         cmdline.Duration
 	ping         cmdline.Duration
 	MaxMessage   cmdline.Size
 	token        string
 	tokened      bool // the Authorization header comes from --token-command
+	Login        Login
 	route        Route
 	Listen       Listening
 	Noise        int64
@@ -56,7 +54,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	cfg := transport.Config{
 		Options:        wire.Options{MaxMessage: int(c.MaxMessage), NoiseLimit: session.NoiseLimit, Noise: func(line []byte) { run.Console.Child(format.FromPeer, line) }},
 		Subprotocols:   c.subprotocols,
-		TLS:            transport.TLS{CACert: c.cacert, Cert: c.cert, Key: c.key, Insecure: c.insecure},
+		TLS:            c.tls,
 		ConnectTimeout: time.Duration(c.connect),
 		Ping:           time.Duration(c.ping),
 		CloseTimeout:   env.CloseStepTimeout,
@@ -78,6 +76,7 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 		c.tokened = true
 		err = addToken(ctx, cfg.Header, c.token, run.Console)
 	}
+	cfg.HTTPObserver.Login = c.Login.source(run, cfg)
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
@@ -92,11 +91,10 @@ func (c *Connection) Listener() *Connection {
 // Flags returns the flags of a client.
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
-	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Listen.Flags()),
+	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Login.Flags(), c.Listen.Flags()),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child's stdout that are not messages (100)", 0, &c.Noise),
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\", or @FILE with one per line); with header+, before each message", &c.headers),
-		cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the server's certificate", &c.insecure),
-		cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect),
+		c.insecureFlag(), c.connectFlag(),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "keep retrying the connection for `DURATION`, also after HTTP status 503", &c.wait),
 		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line of the output of `COMMAND` as a bearer token", &c.token),
 	)
@@ -115,10 +113,27 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "speak `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
-		cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify certificates with the roots in `FILE` (PEM); a listener requires client certificates", &c.cacert),
-		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.cert),
-		cmdline.Text(cmdline.GroupConnection, "key", "", "the private key of --cert, in `FILE` (PEM)", &c.key),
+		c.rootsFlag(),
+		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.tls.Cert),
+		cmdline.Text(cmdline.GroupConnection, "key", "", "the private key of --cert, in `FILE` (PEM)", &c.tls.Key),
 		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`; close the connection if the peer does not respond", &c.ping),
 		cmdline.Generic(cmdline.GroupConnection, "max-message", "reject messages larger than `SIZE` (64M)", &c.MaxMessage),
 	}
+}
+
+// WebFlags makes the flags for requests to web servers.
+func (c *Connection) WebFlags() []cmdline.Flag {
+	return append(c.route.flags(), c.rootsFlag(), c.insecureFlag(), c.connectFlag())
+}
+
+func (c *Connection) rootsFlag() cmdline.Flag {
+	return cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify certificates with the roots in `FILE` (PEM); a listener requires client certificates", &c.tls.CACert)
+}
+
+func (c *Connection) insecureFlag() cmdline.Flag {
+	return cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the server's certificate", &c.tls.Insecure)
+}
+
+func (c *Connection) connectFlag() cmdline.Flag {
+	return cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect)
 }

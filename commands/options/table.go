@@ -32,7 +32,7 @@ var table = []row{
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
-			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "force", "append", "on-tape-error",
+			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "force", "append", "on-tape-error", "account",
 		},
 		needs: newConnection,
 	},
@@ -50,6 +50,7 @@ var table = []row{
 	{flags: []string{"connect-timeout"}, needs: socket},
 	{flags: []string{"proxy", "resolve"}, needs: network},
 	{flags: []string{"header", "token-command"}, needs: headers},
+	{flags: []string{"account"}, needs: web},
 	{flags: []string{"ping"}, needs: pinged},
 	{flags: []string{"wait"}, needs: reached},
 
@@ -81,6 +82,13 @@ var table = []row{
 	with("record", "redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
 	with("retry", "retry-unsafe"),
+	with("to", "use-login").only("serve"),
+	{flags: []string{"use-login"}, needs: web},
+	{flags: []string{"use-login"}, needs: guarded},
+	with("use-login", "account").only("serve"),
+	with("use-login", "account").only("record"),
+	with("client-id", "client-secret", "client-credentials").only("auth login"),
+	with("client-id|client-metadata", "client-key").only("auth login"),
 	with("complete", "cursor"),
 	with("save", "max-artifact", "artifact-root", "artifact-host"),
 	with("session", "ensure", "idle-exit", "subscribe", "inbox-timeout", "inbox-default").only("connect"),
@@ -101,11 +109,22 @@ var (
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
 	socket      = dialled(having("an address to connect to, not a command", isSocket))
 	network     = dialled(having("a network address: tcp, tls, ws or http", isNetwork))
+	web         = dialled(having("http, https, ws or wss", func(e endpoint.Endpoint) bool { return isOneOf(e, "http", "https", "ws", "wss") }))
 	headers     = dialled(having("HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
 	reached     = dialled(having("a peer to connect to", func(endpoint.Endpoint) bool { return true }))
 	listener    = listening("an address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })
 	webListener = listening("an HTTP or WebSocket address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return schemes.TakesHeaders(e.Address) })
+
+	// guarded holds for listeners that not everyone on this machine can use.
+	guarded = &property{
+		says: text("a guarded LISTEN: --token @FILE, --cacert with TLS, a Unix socket or stdio:"),
+		holds: func(s *Situation) bool {
+			return s.Has("token") || !slices.ContainsFunc(s.Listens, func(e endpoint.Endpoint) bool {
+				return !isOneOf(e, "unix", "ws+unix", "http+unix", "stdio") && !(s.Has("cacert") && isOneOf(e, "wss", "https", "tls"))
+			})
+		},
+	}
 
 	webSocket = &property{
 		says: text("a WebSocket"),

@@ -17,6 +17,7 @@ import (
 func (o *Options) bridgeFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
+		o.Conn.Login.UseFlag(),
 	}
 }
 

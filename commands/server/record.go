@@ -24,6 +24,7 @@ type RecordOptions struct {
 func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "forward all messages to `ENDPOINT`", &o.To),
+		o.Conn.Login.UseFlag(),
 	}
 	flags = append(flags, o.Record.RecordFlags()...)
 	flags = append(flags, o.Conn.Flags()...)

@@ -24,7 +24,7 @@ const (
 
 // keys are the keys of profiles. All except endpoint have the names of flags.
 var keys = map[string]kind{
-	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word,
+	"endpoint": word, "dialect": word, "subprotocol": list, "header": lines, "token-command": word, "account": word,
 	"cacert": path, "cert": path, "key": path, "insecure": yesNo, "proxy": word, "resolve": list, "no-environment": yesNo,
 	"connect-timeout": word, "wait": word, "timeout": word, "idle": word, "ping": word, "max-message": word, "noise": word, "shutdown-timeout": word,
 	"on": list, "hooks": paths, "hook-timeout": word, "on-open": word, "hook-jobs": word, "strict-hooks": yesNo,

@@ -58,6 +58,9 @@ type Exchanges struct {
 
 // HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each may be nil.
 type HTTPObserver struct {
+	// Login returns the bearer token for a request without Authorization; "": none. refused is the token that the server has
+	// just refused; "" at first.
+	Login      func(ctx context.Context, u *url.URL, refused string) (string, error)
 	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
 	Unanswered func()         // when a POST has no response, not even a status, after UnansweredAfter
 }

@@ -70,7 +70,7 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 // Client returns an http.Client with connections of its own, which wrap, unless it is nil, replaces. It uses HTTP/1.1 only:
 // with HTTP/2, the alert by which a server refuses the client certificate is lost.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
-	return &http.Client{CheckRedirect: d.redirect, Transport: observed(&http.Transport{
+	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(&http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			conn, err := stream.Connect(ctx, d.c, d.a, addr)
@@ -87,7 +87,7 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
-	}, d.c)}
+	}), d.c)}
 }
 
 // maxRedirects bounds the redirects followed for one request.

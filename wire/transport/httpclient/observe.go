@@ -25,8 +25,10 @@ type observer struct {
 }
 
 // CloseIdleConnections is called by http.Client.
-func (o observer) CloseIdleConnections() {
-	if c, ok := o.RoundTripper.(wire.IdleCloser); ok {
+func (o observer) CloseIdleConnections() { closeIdle(o.RoundTripper) }
+
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(wire.IdleCloser); ok {
 		c.CloseIdleConnections()
 	}
 }

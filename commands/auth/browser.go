@@ -1,0 +1,47 @@
+package auth
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"rpcx/commands/env"
+	"rpcx/wire"
+)
+
+// openers are the programs that open a page, by operating system.
+var openers = map[string][]string{
+	"darwin":  {"open"},
+	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
+}
+
+// open opens a page, an https URL or one of this machine, in the browser: the first program of $BROWSER, or the system's opener.
+// The page is an argument, not part of a command line: no shell reads it. A failure is a warning, since the user can open it.
+func open(run *env.Env, page string) {
+	words, ok := openers[runtime.GOOS]
+	if !ok {
+		words = []string{"xdg-open"}
+	}
+	if first, _, _ := strings.Cut(os.Getenv("BROWSER"), ":"); first != "" {
+		words = strings.Fields(first)
+	}
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "%s") }); i >= 0 {
+		words = slices.Clone(words)
+		words[i] = strings.ReplaceAll(words[i], "%s", page)
+	} else {
+		words = append(slices.Clone(words), page)
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	if err := cmd.Start(); err != nil {
+		run.Console.Warn("no browser was opened: " + err.Error())
+		return
+	}
+	go func() {
+		defer wire.Guard()
+		if err := cmd.Wait(); err != nil {
+			run.Console.Warn(words[0] + ": " + err.Error() + "; open the page yourself")
+		}
+	}()
+}

@@ -1,0 +1,155 @@
+// Package auth has the commands of rpcx auth: logins to HTTP endpoints.
+package auth
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/commands/request"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/oauth"
+	"rpcx/wire/scan"
+)
+
+// flags holds the flags of all commands below rpcx auth.
+type flags struct {
+	time options.Time
+	conn options.Connection
+	want wants
+}
+
+// A verb is a command below rpcx auth.
+type verb struct {
+	name, args, usage, description string
+
+	flags    func(o *flags) []cmdline.Flag
+	run      func(ctx context.Context, run *env.Env, o *flags) error
+	examples []cmdline.Example
+}
+
+var verbs = []verb{
+	{
+		name: "login", args: "ENDPOINT", usage: "log in to an endpoint", run: runLogin, description: loginDescription,
+		flags: func(o *flags) []cmdline.Flag {
+			return slices.Concat(o.want.flags(), o.conn.Login.Flags(), o.conn.WebFlags())
+		},
+		examples: []cmdline.Example{
+			{Says: "Log in with the browser", Command: "rpcx auth login mcp+https://HOST/mcp"},
+			{Says: "Log in over ssh, with a browser elsewhere", Command: "rpcx auth login https://HOST/rpc --device"},
+			{Says: "Log a machine in", Command: "rpcx auth login https://HOST/rpc --client-credentials --client-id ci --client-secret @secret"},
+		},
+	},
+	{
+		name: "status", args: "[ENDPOINT]", usage: "list logins", run: runStatus, flags: func(o *flags) []cmdline.Flag { return o.conn.Login.Flags() },
+		description: "It prints a JSON line for each login, without its tokens. With ENDPOINT, it prints those for\nit, and exits with status 6 if there is none.",
+		examples: []cmdline.Example{
+			{Says: "All logins", Command: "rpcx auth status"},
+			{Says: "The login that commands use for an endpoint", Command: "rpcx auth status mcp+https://HOST/mcp"},
+		},
+	},
+	{
+		name: "logout", args: "ENDPOINT", usage: "end a login", run: runLogout,
+		description: "It revokes the tokens, if the authorization server can, and deletes them here.",
+		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
+		examples: []cmdline.Example{
+			{Says: "Log out", Command: "rpcx auth logout mcp+https://HOST/mcp"},
+			{Says: "Log one of several accounts out", Command: "rpcx auth logout https://HOST/rpc --account work"},
+		},
+	},
+	{
+		name: "token", args: "ENDPOINT", usage: "print the token of a login", run: runToken,
+		description: "It prints the access token, renewed if necessary, for another program. Keep it secret.",
+		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
+		examples: []cmdline.Example{
+			{Says: "Use a login with curl", Command: `curl -H "Authorization: Bearer $(rpcx auth token https://HOST/rpc)" https://HOST/me`},
+			{Says: "The token of one of several accounts", Command: "rpcx auth token https://HOST/rpc --account work"},
+		},
+	},
+}
+
+const loginDescription = `It finds the authorization server of ENDPOINT, opens its page in a browser ($BROWSER), and keeps
+the tokens in the system's keyring if that is open, else in a file that only you can read. All
+commands then send the token to ENDPOINT, and renew it. It prints the login as a JSON line.
+
+The client is --client-id, --client-metadata, or registered for this login. --device shows a code
+to type elsewhere, --client-credentials logs a machine in, --with-token reads a token from stdin.
+It waits 10 minutes (--timeout). What is safe is in rpcx-security(7).`
+
+// Command makes rpcx auth with its subcommands.
+func Command(run *env.Env) *cmdline.Command {
+	c := &cmdline.Command{
+		Name:        "auth",
+		Usage:       "log in to HTTP endpoints (OAuth)",
+		ArgsUsage:   "login|status|logout|token ...",
+		Description: "A login keeps the token of an HTTP or WebSocket endpoint. Every command on that endpoint\nsends it and renews it in time.",
+	}
+	for _, v := range verbs {
+		c.Commands = append(c.Commands, v.command(run))
+	}
+	return c
+}
+
+func (v verb) command(run *env.Env) *cmdline.Command {
+	o := &flags{}
+	return &cmdline.Command{
+		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
+		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
+		Flags:    slices.Concat(v.flags(o), o.time.WholeFlags(), run.Common.Flags()),
+		Action: func(ctx context.Context, _ *cmdline.Command) error {
+			if len(run.Line.Args) > 1 {
+				return run.Line.Usage("%s takes only ENDPOINT, not %q", v.name, run.Line.Args[1])
+			}
+			cl := env.NewDeadline(ctx, o.time.Timeout.Or(longest), 0)
+			defer cl.Stop()
+			return env.Cause(cl.Ctx, v.run(cl.Ctx, run, o))
+		},
+	}
+}
+
+// longest is how long a command waits, unless --timeout is given.
+const longest = 10 * time.Minute
+
+// target returns the endpoint of the command, and the resource at it.
+func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, error) {
+	e, _, err := request.Endpoint(ctx, run, "")
+	if err != nil {
+		return e, nil, err
+	}
+	if e.Socket != "" {
+		f := run.Line.Usage("%s is a session", run.Line.Args[0])
+		f.Hint = "name the endpoint that the session is connected to"
+		return e, nil, f
+	}
+	u, err := oauth.Resource(e.Address)
+	return e, u, err
+}
+
+// none returns the Fault for an endpoint without a login.
+func none(run *env.Env, u resource) error {
+	f := wire.NewFault(wire.Auth, "there is no login for "+u.String(), nil)
+	f.Hint = "log in with rpcx auth login " + wire.Quote(run.Line.Args[0])
+	return f
+}
+
+// print prints a login, without its tokens.
+func print(run *env.Env, l *oauth.Login) error {
+	var o scan.Object
+	o.Text("resource", l.Resource)
+	o.SomeText("issuer", l.Issuer)
+	o.SomeText("account", l.Account)
+	if scopes := l.Scopes(); len(scopes) > 0 {
+		o.Text("scope", strings.Join(scopes, " "))
+	}
+	if !l.Expiry.IsZero() {
+		o.Text("expires", l.Expiry.UTC().Format(time.RFC3339))
+	}
+	o.Bool("renewable", l.Renews)
+	o.Text("kept", map[bool]string{true: "keyring", false: "file"}[l.Keyring])
+	return cmdline.PrintTo(&run.Out, string(o.End())+"\n")
+}

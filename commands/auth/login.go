@@ -1,0 +1,221 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"rpcx/commands/cmdline"
+	"rpcx/commands/env"
+	"rpcx/commands/options"
+	"rpcx/format"
+	"rpcx/wire"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/oauth"
+	"rpcx/wire/scan"
+)
+
+type resource = *url.URL
+
+// wants holds the flags of login.
+type wants struct {
+	id, secret, key, document string
+	issuer, redirect          string
+	scopes, params            []string
+	noBrowser                 bool
+	device, machine, given    bool
+}
+
+func (w *wants) flags() []cmdline.Flag {
+	const client, flow = "Client", "Login"
+	return []cmdline.Flag{
+		cmdline.Bool(flow, "no-browser", "", "print the address to visit; also read the address from stdin to which the browser was sent back", &w.noBrowser),
+		cmdline.Bool(flow, "device", "", "print an address and a code to type there, on any device", &w.device),
+		cmdline.Bool(flow, "client-credentials", "", "log the client itself in, without a user", &w.machine),
+		cmdline.Bool(flow, "with-token", "", "read a token from stdin, and keep it", &w.given),
+		cmdline.List(flow, "scope", "", "ask for `SCOPE` (what ENDPOINT asks for)", &w.scopes),
+		cmdline.Text(flow, "issuer", "", "log in at the authorization server `URL` (the one that ENDPOINT names)", &w.issuer),
+		cmdline.List(flow, "auth-param", "", "send `NAME=VALUE` too; NAME= sends no NAME", &w.params),
+		cmdline.Text(flow, "redirect-uri", "", "let the browser be sent back to `URI` (http://127.0.0.1/callback, at a free port)", &w.redirect),
+		cmdline.Text(client, "client-id", "", "be the registered client `ID`", &w.id),
+		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: the client's secret, in a file or typed", &w.secret),
+		cmdline.Text(client, "client-key", "", "the client's private key, in `FILE` (PEM)", &w.key),
+		cmdline.Text(client, "client-metadata", "", "be the client that the document at `URL` describes", &w.document),
+	}
+}
+
+// exclusive lists for flags those that have no effect beside them.
+var exclusive = []struct {
+	flag   string
+	others []string
+}{
+	{"with-token", []string{
+		"device", "client-credentials", "no-browser", "redirect-uri", "client-id", "client-metadata", "issuer", "scope", "auth-param",
+		"cacert", "insecure", "proxy", "resolve", "connect-timeout",
+	}},
+	{"client-credentials", []string{"device", "no-browser", "redirect-uri", "client-metadata"}},
+	{"device", []string{"no-browser", "redirect-uri", "client-key"}},
+	{"client-id", []string{"client-metadata"}},
+	{"client-secret", []string{"client-key"}},
+}
+
+func runLogin(ctx context.Context, run *env.Env, o *flags) error {
+	for _, x := range exclusive {
+		for _, other := range x.others {
+			if run.Line.Has(x.flag) && run.Line.Has(other) {
+				return run.Line.Usage("--%s does not apply with --%s", other, x.flag)
+			}
+		}
+	}
+	e, u, err := target(ctx, run)
+	if err != nil {
+		return err
+	}
+	var l *oauth.Login
+	if o.want.given {
+		l, err = readToken(ctx, run, u, o.account())
+	} else {
+		l, err = o.login(ctx, run, e, u)
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.Keep(ctx); err != nil {
+		return err
+	}
+	return print(run, l)
+}
+
+func (o *flags) account() string {
+	if a := o.conn.Login.Account(); a != nil {
+		return *a
+	}
+	return ""
+}
+
+// login discovers the authorization server, and logs in there.
+func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u resource) (*oauth.Login, error) {
+	w, err := o.want.read(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	w.Account = o.account()
+	cfg, err := options.TransportConfig(ctx, run, &o.conn)
+	if err != nil {
+		return nil, err
+	}
+	c := oauth.NewClient(cfg)
+	defer c.Close()
+	found, err := c.Discover(ctx, u, probe(e), o.want.issuer)
+	if err != nil {
+		return nil, err
+	}
+	user := oauth.User{
+		Visit: func(page string) {
+			run.Console.Note("log in at " + page)
+			if !o.want.noBrowser {
+				open(run, page)
+			}
+		},
+		Code: func(page, code string) { run.Console.Note("visit " + page + " and type the code " + code) },
+	}
+	if o.want.noBrowser {
+		user.Pasted = lines(ctx)
+	}
+	switch {
+	case o.want.machine:
+		return c.ClientCredentials(ctx, found, w)
+	case o.want.device:
+		return c.Device(ctx, found, w, user)
+	}
+	return c.Code(ctx, found, w, user)
+}
+
+// read returns what the flags want.
+func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
+	want := oauth.Want{ClientID: w.id, Document: w.document, RedirectURI: w.redirect}
+	for _, s := range w.scopes {
+		want.Scopes = oauth.Scopes(want.Scopes, strings.Fields(s))
+	}
+	for _, p := range w.params {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return want, run.Line.Usage("--auth-param: %q is not NAME=VALUE", p)
+		}
+		want.Params = append(want.Params, oauth.Param{Name: name, Value: value})
+	}
+	if u, err := url.Parse(w.document); w.document != "" && (err != nil || u.Scheme != "https" || len(u.Path) < 2) {
+		return want, run.Line.Usage("--client-metadata: %q is not an https URL with a path", w.document)
+	}
+	var err error
+	if want.Secret, err = readSecret(ctx, run, w.secret); err == nil {
+		want.Key, err = oauth.KeyFile(w.key)
+	}
+	return want, err
+}
+
+// readSecret returns the client's secret: @FILE, or what the user types.
+func readSecret(ctx context.Context, run *env.Env, given string) (string, error) {
+	file, isFile := strings.CutPrefix(given, "@")
+	switch {
+	case given == "":
+		return "", nil
+	case given == "ask":
+		secret, err := format.AskSecret(ctx, run.Stderr, "the client's secret: ")
+		if err != nil {
+			return "", run.Line.Usage("--client-secret ask: %v", err)
+		}
+		return secret, nil
+	case !isFile:
+		return "", run.Line.Usage("--client-secret takes @FILE or ask, since other users can see command lines")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", wire.NewFault(wire.Usage, "--client-secret: "+err.Error(), err)
+	}
+	if secret := strings.TrimSpace(string(b)); secret != "" {
+		return secret, nil
+	}
+	return "", run.Line.Usage("--client-secret: %s is empty", file)
+}
+
+// readToken returns the login of a token on stdin.
+func readToken(ctx context.Context, run *env.Env, u resource, account string) (*oauth.Login, error) {
+	b, err := env.ReadStdin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
+}
+
+// probe returns a request to e that changes nothing there, and whose response shows what e demands.
+func probe(e endpoint.Endpoint) oauth.Probe {
+	if e.Address.WebSocket() {
+		return oauth.Probe{Method: http.MethodGet}
+	}
+	var o scan.Object
+	o.Text("jsonrpc", "2.0")
+	o.Int("id", 1)
+	o.Text("method", "rpc.discover")
+	return oauth.Probe{Method: http.MethodPost, Body: o.End()}
+}
+
+// lines returns the lines of stdin.
+func lines(ctx context.Context) <-chan string {
+	all := make(chan string)
+	go func() {
+		defer wire.Guard()
+		defer close(all)
+		_ = env.EachLine(ctx, func(_ int64, line []byte) error {
+			select {
+			case all <- string(line):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	return all
+}

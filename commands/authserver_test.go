@@ -1,0 +1,453 @@
+package commands
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// An authServer is an authorization server and an endpoint that it protects, each at an address of its own, typed from the
+// RFCs. In scripts,
+//
+//	oauth FILE OPTION...
+//
+// starts it, sets $AT to the endpoint's http://HOST/mcp and $ISSUER to the other's address, and writes a line to FILE for each
+// request that counts. The options are below, each with what it changes.
+type authServer struct {
+	o         map[string]string
+	at        *httptest.Server // the endpoint
+	as        *httptest.Server
+	mu        sync.Mutex
+	log       string
+	clients   map[string]authClient
+	codes     map[string]url.Values // the authorization request of a code
+	tokens    map[string]string     // the scopes of an access token
+	refreshes map[string]string     // the scopes of a refresh token
+	polls     int
+	n         int
+}
+
+type authClient struct {
+	secret, method string
+	redirects      []string
+}
+
+var authOptions = []string{
+	"oidc",           // metadata of OpenID alone
+	"tenant",         // the issuer has a path
+	"root",           // the resource's metadata is at its root alone, and for the root
+	"noprm",          // the endpoint names no authorization server
+	"nochallenge",    // nor does its 401 have WWW-Authenticate
+	"legacy",         // the endpoint is its own authorization server, without any metadata
+	"expires",        // the seconds that a token lives
+	"iss",            // in answers: none, wrong, or a text
+	"issuer",         // in the metadata
+	"resource",       // in the resource's metadata
+	"prm",            // the address of the resource's metadata
+	"server",         // the authorization server that the endpoint names
+	"pkce",           // none: not advertised
+	"methods",        // how clients authenticate
+	"noregistration", // no dynamic registration
+	"document",       // clients may have a metadata document
+	"offline",        // offline_access is offered
+	"norefresh",      // no refresh tokens
+	"redirect",       // of the metadata: endless, or an address
+	"authorize",      // the address of the authorization endpoint
+	"state",          // a text: answers have this state
+	"norevocation",   // tokens cannot be revoked
+	"deny",           // the user refuses
+	"token",          // the address of the token endpoint
+	"type",           // token_type
+}
+
+func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
+	s := &authServer{o: map[string]string{}, log: ts.MkAbs(args[0]), clients: map[string]authClient{
+		"known":                          {"s3cret-of-known", "", []string{"http://127.0.0.1/callback"}},
+		"https://client.example/me.json": {"", "", []string{"http://127.0.0.1/callback"}},
+	}, codes: map[string]url.Values{}, tokens: map[string]string{"pasted-token": "read"}, refreshes: map[string]string{}}
+	for _, option := range args[1:] {
+		name, value, _ := strings.Cut(option, "=")
+		if !slices.Contains(authOptions, name) {
+			ts.Fatalf("oauth has no option %s", name)
+		}
+		s.o[name] = value
+	}
+	s.at, s.as = httptest.NewServer(http.HandlerFunc(s.endpoint)), httptest.NewServer(http.HandlerFunc(s.server))
+	ts.Defer(s.at.Close)
+	ts.Defer(s.as.Close)
+	ts.Setenv("AT", s.at.URL+"/mcp")
+	ts.Setenv("ISSUER", s.issuer())
+	authServers.Store(s.issuer(), s)
+	ts.Check(os.WriteFile(s.log, nil, 0o600))
+}
+
+// authServers are those of scripts that run, by their log.
+var authServers sync.Map
+
+// oauthForgetCommand makes the server of $OAUTH forget a token, "oauth-forget FILE", or all refresh tokens and the access tokens,
+// "oauth-forget all"; oauthStopCommand stops its authorization server.
+func oauthForgetCommand(ts *testscript.TestScript, _ bool, args []string) {
+	v, _ := authServers.Load(ts.Getenv("ISSUER"))
+	s := v.(*authServer)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if args[0] == "all" {
+		clear(s.refreshes)
+		clear(s.tokens)
+		return
+	}
+	delete(s.tokens, strings.TrimSpace(ts.ReadFile(args[0])))
+}
+
+func oauthStopCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	v, _ := authServers.Load(ts.Getenv("ISSUER"))
+	v.(*authServer).as.Close()
+}
+
+func (s *authServer) has(option string) bool {
+	_, ok := s.o[option]
+	return ok
+}
+
+func (s *authServer) or(option, usual string) string {
+	if value := s.o[option]; value != "" {
+		return value
+	}
+	return usual
+}
+
+func (s *authServer) issuer() string {
+	switch {
+	case s.has("tenant"):
+		return s.as.URL + "/tenant"
+	case s.has("legacy"):
+		return s.at.URL
+	}
+	return s.as.URL
+}
+
+func (s *authServer) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, err := os.OpenFile(s.log, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		fmt.Fprintf(f, format+"\n", args...)
+		f.Close()
+	}
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// endpoint is the resource server (RFC 6750, RFC 9728).
+func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
+	const place = "/.well-known/oauth-protected-resource"
+	metadata, resource := s.at.URL+place+"/mcp", s.at.URL+"/mcp"
+	if s.has("root") {
+		metadata, resource = s.at.URL+place, s.at.URL
+	}
+	switch {
+	case s.has("legacy") && r.URL.Path != "/mcp":
+		s.server(w, r)
+		return
+	case strings.HasPrefix(r.URL.Path, place) && s.at.URL+r.URL.Path == metadata && !s.has("noprm") && !s.has("legacy"):
+		if s.o["redirect"] == "endless" {
+			http.Redirect(w, r, s.at.URL+place+"/mcp?"+fmt.Sprint(time.Now().UnixNano()), http.StatusFound)
+			return
+		} else if to := s.o["redirect"]; to != "" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		reply(w, http.StatusOK, map[string]any{
+			"resource": s.or("resource", resource), "authorization_servers": []string{s.or("server", s.issuer())}, "scopes_supported": []string{"read"},
+		})
+		return
+	case r.URL.Path != "/mcp":
+		http.NotFound(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	_ = json.Unmarshal(body, &m)
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	s.mu.Lock()
+	scope, ok := s.tokens[token]
+	s.mu.Unlock()
+	challenge := ""
+	if !s.has("noprm") && !s.has("legacy") {
+		challenge = `, resource_metadata="` + s.or("prm", metadata) + `"`
+	}
+	switch {
+	case !ok:
+		if !s.has("nochallenge") {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="a, b"`+challenge)
+		}
+		s.note("endpoint 401 %s", m.Method)
+		http.Error(w, "who?", http.StatusUnauthorized)
+	case m.Method == "write" && !slices.Contains(strings.Fields(scope), "write"):
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write"`+challenge)
+		http.Error(w, "not enough", http.StatusForbidden)
+	default:
+		s.note("endpoint %s", m.Method)
+		reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": map[string]string{"scope": scope, "echo": token}})
+	}
+}
+
+// server is the authorization server.
+func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
+	tenant := strings.TrimPrefix(strings.TrimPrefix(s.issuer(), s.as.URL), s.at.URL)
+	path := strings.TrimPrefix(r.URL.Path, tenant)
+	_ = r.ParseForm()
+	switch {
+	case strings.HasPrefix(path, "/.well-known/"):
+		want := "/.well-known/oauth-authorization-server" + tenant
+		if s.has("oidc") {
+			want = tenant + "/.well-known/openid-configuration"
+		}
+		if r.URL.Path != want || s.has("legacy") {
+			http.NotFound(w, r)
+			return
+		}
+		reply(w, http.StatusOK, s.metadata())
+	case path == "/authorize":
+		s.authorize(w, r)
+	case path == "/register":
+		s.register(w, r)
+	case path == "/device":
+		s.note("device %s", said(r.Form))
+		reply(w, http.StatusOK, map[string]any{"device_code": "a-device-code", "user_code": "ABCD-EFGH", "verification_uri": s.as.URL + "/type", "expires_in": 60, "interval": 1})
+	case path == "/token":
+		s.grant(w, r)
+	case path == "/revoke":
+		s.mu.Lock()
+		delete(s.tokens, r.Form.Get("token"))
+		delete(s.refreshes, r.Form.Get("token"))
+		s.mu.Unlock()
+		s.note("revoke %s", r.Form.Get("token_type_hint"))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *authServer) metadata() map[string]any {
+	base := s.issuer()
+	m := map[string]any{
+		"issuer": s.or("issuer", base), "authorization_endpoint": s.or("authorize", base+"/authorize"), "token_endpoint": s.or("token", base+"/token"), "response_types_supported": []string{"code"},
+		"device_authorization_endpoint": base + "/device", "authorization_response_iss_parameter_supported": true,
+	}
+	if !s.has("norevocation") {
+		m["revocation_endpoint"] = base + "/revoke"
+	}
+	if s.o["pkce"] != "none" {
+		m["code_challenge_methods_supported"] = []string{"plain", "S256"}
+	}
+	if !s.has("noregistration") {
+		m["registration_endpoint"] = base + "/register"
+	}
+	if s.has("methods") {
+		m["token_endpoint_auth_methods_supported"] = strings.Split(s.o["methods"], ",")
+	}
+	if s.has("document") {
+		m["client_id_metadata_document_supported"] = true
+	}
+	if s.has("offline") {
+		m["scopes_supported"] = []string{"read", "write", "offline_access"}
+	}
+	return m
+}
+
+// said is a form as text, without what differs in each run.
+func said(form url.Values) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		switch name {
+		case "state", "code_challenge", "code", "code_verifier", "refresh_token", "client_secret", "client_assertion", "device_code":
+			words = append(words, name)
+		default:
+			words = append(words, name+"="+form.Get(name))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
+	s.note("authorize %s", said(r.Form))
+	s.mu.Lock()
+	client, ok := s.clients[r.Form.Get("client_id")]
+	s.n++
+	code := fmt.Sprintf("a-code-%d", s.n)
+	s.codes[code] = r.Form
+	s.mu.Unlock()
+	back, _ := url.Parse(r.Form.Get("redirect_uri"))
+	plain := *back
+	if plain.Scheme == "http" {
+		plain.Host = plain.Hostname() // RFC 8252: any port of this machine
+	}
+	if !ok || !slices.Contains(client.redirects, back.String()) && !slices.Contains(client.redirects, plain.String()) || r.Form.Get("code_challenge_method") != "S256" || r.Form.Get("response_type") != "code" {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	answer := url.Values{"state": {s.or("state", r.Form.Get("state"))}, "code": {code}, "iss": {s.issuer()}}
+	switch iss := s.o["iss"]; iss {
+	case "":
+	case "none":
+		answer.Del("iss")
+	default:
+		answer.Set("iss", iss)
+	}
+	if s.has("deny") {
+		answer.Del("code")
+		answer.Set("error", "access_denied")
+		answer.Set("error_description", "the user said \x1b[31mno")
+	}
+	back.RawQuery = answer.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+func (s *authServer) register(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		Type      string   `json:"application_type"`
+		Method    string   `json:"token_endpoint_auth_method"`
+		Grants    []string `json:"grant_types"`
+		Redirects []string `json:"redirect_uris"`
+	}
+	_ = json.NewDecoder(r.Body).Decode(&m)
+	s.note("register %s %s %s", m.Type, m.Method, strings.Join(m.Grants, " "))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	id := fmt.Sprintf("client-%d", s.n)
+	c := authClient{"", m.Method, m.Redirects}
+	answer := map[string]any{"client_id": id, "token_endpoint_auth_method": m.Method}
+	if m.Method != "none" {
+		c.secret = "s3cret-of-" + id
+		answer["client_secret"] = c.secret
+	}
+	s.clients[id] = c
+	reply(w, http.StatusCreated, answer)
+}
+
+// authenticate returns the client of a token request and how it authenticated; "" if it did not.
+func (s *authServer) authenticate(r *http.Request) (id, method string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id, secret, ok := r.BasicAuth(); ok {
+		if secret == s.clients[id].secret {
+			return id, "basic"
+		}
+		return id, ""
+	}
+	id = r.Form.Get("client_id")
+	switch c, known := s.clients[id]; {
+	case !known:
+		return id, ""
+	case r.Form.Get("client_assertion") != "":
+		part := strings.Split(r.Form.Get("client_assertion"), ".")
+		claims, _ := base64.RawURLEncoding.DecodeString(part[1])
+		head, _ := base64.RawURLEncoding.DecodeString(part[0])
+		var c struct{ Iss, Sub, Aud, Alg string }
+		_ = json.Unmarshal(claims, &c)
+		_ = json.Unmarshal(head, &c)
+		if c.Iss == id && c.Sub == id && c.Aud == s.issuer() {
+			return id, "jwt-" + c.Alg
+		}
+		return id, ""
+	case r.Form.Get("client_secret") != "":
+		if r.Form.Get("client_secret") == c.secret {
+			return id, "post"
+		}
+		return id, ""
+	}
+	return id, "none"
+}
+
+func (s *authServer) grant(w http.ResponseWriter, r *http.Request) {
+	id, method := s.authenticate(r)
+	s.note("token %s %s", method, said(r.Form))
+	fail := func(code string) { reply(w, http.StatusBadRequest, map[string]string{"error": code}) }
+	if method == "" {
+		fail("invalid_client")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var scope string
+	switch r.Form.Get("grant_type") {
+	case "authorization_code":
+		asked := s.codes[r.Form.Get("code")]
+		delete(s.codes, r.Form.Get("code"))
+		sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
+		if asked == nil || asked.Get("client_id") != id || asked.Get("redirect_uri") != r.Form.Get("redirect_uri") || asked.Get("resource") != r.Form.Get("resource") ||
+			base64.RawURLEncoding.EncodeToString(sum[:]) != asked.Get("code_challenge") {
+			fail("invalid_grant")
+			return
+		}
+		scope = asked.Get("scope")
+	case "refresh_token":
+		known, ok := s.refreshes[r.Form.Get("refresh_token")]
+		if !ok {
+			fail("invalid_grant")
+			return
+		}
+		delete(s.refreshes, r.Form.Get("refresh_token"))
+		scope = known
+	case "client_credentials":
+		scope = r.Form.Get("scope")
+	case "urn:ietf:params:oauth:grant-type:device_code":
+		if s.polls++; s.polls < 2 {
+			fail("authorization_pending")
+			return
+		}
+		scope = "read"
+	default:
+		fail("unsupported_grant_type")
+		return
+	}
+	s.n++
+	access, refresh := fmt.Sprintf("an-access-token-%d", s.n), fmt.Sprintf("a-refresh-token-%d", s.n)
+	s.tokens[access] = scope
+	answer := map[string]any{"access_token": access, "token_type": s.or("type", "bearer"), "scope": scope}
+	if s.has("expires") {
+		var seconds int
+		_, _ = fmt.Sscan(s.o["expires"], &seconds)
+		answer["expires_in"] = seconds
+	}
+	if !s.has("norefresh") && r.Form.Get("grant_type") != "client_credentials" {
+		s.refreshes[refresh] = scope
+		answer["refresh_token"] = refresh
+	}
+	reply(w, http.StatusOK, answer)
+}
+
+// browserProgram is a browser: it visits its argument, and goes where it is sent.
+func browserProgram() {
+	resp, err := http.Get(os.Args[len(os.Args)-1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "browser:", err)
+		os.Exit(1)
+	}
+	defer resp.Body.Close()
+	if b, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		fmt.Fprintln(os.Stderr, "browser:", resp.Status, string(b))
+		os.Exit(1)
+	}
+}

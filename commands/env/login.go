@@ -1,0 +1,79 @@
+package env
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/commands/cmdline"
+	"rpcx/wire"
+	"rpcx/wire/oauth"
+)
+
+// discoverTimeout bounds the requests that find out whether an endpoint names an authorization server.
+const discoverTimeout = 3 * time.Second
+
+// loginFix returns the command that logs in, after a failure for missing authorization; nil if it is not known to help.
+func (h *Sniffer) loginFix(f *wire.Fault) []string {
+	u := h.loginResource()
+	switch {
+	case u == nil:
+		return nil
+	case oauth.Ended(f):
+		return h.run.Line.ForLogin()
+	case f.HTTP == nil:
+		return nil
+	}
+	ch := oauth.ParseChallenge(f.HTTP.Challenges)
+	switch {
+	case f.HTTP.Status == http.StatusUnauthorized && (ch != nil || h.e.Spec().Transport.Sessions != nil) && h.namesServer(u, ch):
+		return h.run.Line.ForLogin()
+	case f.HTTP.Status == http.StatusForbidden && ch != nil && ch.Error == "insufficient_scope":
+		return h.moreScopes(u, ch.Scopes)
+	}
+	return nil
+}
+
+// loginResource returns the endpoint's resource if the command could use a login for it; nil if it sends other credentials, or
+// none.
+func (h *Sniffer) loginResource() *url.URL {
+	t := h.run.Opened.Transport
+	if t.HTTPObserver.Login == nil || t.Header.Get("Authorization") != "" || h.e.Address.User != nil || h.e.Session != "" {
+		return nil
+	}
+	u, err := oauth.Resource(h.e.Address)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// namesServer reports whether an endpoint that demands ch names an authorization server.
+func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
+	ctx := h.run.Signal
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	defer cancel()
+	c := oauth.NewClient(h.run.Opened.Transport)
+	defer c.Close()
+	return c.Offers(ctx, u, ch)
+}
+
+// moreScopes returns the command that logs in with further scopes beside those of the login for u.
+func (h *Sniffer) moreScopes(u *url.URL, scopes []string) []string {
+	account, _ := h.run.Line.Value("account").(*string)
+	l, err := oauth.Find(u, account)
+	if l == nil || err != nil || len(scopes) == 0 {
+		return nil
+	}
+	all := oauth.Scopes(l.Requested, l.Granted, scopes)
+	if slices.ContainsFunc(all, func(s string) bool { return !cmdline.IsSafeName(s) }) {
+		return nil
+	}
+	return h.run.Line.ForLogin("--scope=" + strings.Join(all, " "))
+}

@@ -1,0 +1,179 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/scan"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
+)
+
+// Bounds of what servers send, and how long they may take.
+const (
+	maxDocument    = 1 << 20
+	requestTimeout = 30 * time.Second
+)
+
+// A Client makes the requests of a login.
+type Client struct {
+	http    *http.Client
+	limit   time.Duration
+	private atomic.Bool // private addresses may be reached, because the endpoint has one, or the user names the issuer
+}
+
+// NewClient returns a Client that connects as c says, without the headers of c.
+func NewClient(c transport.Config) *Client {
+	c = c.WithDefaults()
+	cl := &Client{limit: c.ConnectTimeout}
+	cl.http = httpclient.Anywhere(c, cl.allow)
+	cl.http.Timeout = requestTimeout
+	return cl
+}
+
+// Close closes the connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// allowPrivate lets the Client reach private addresses (see allow).
+func (c *Client) allowPrivate() { c.private.Store(true) }
+
+// firstKey marks the request to the endpoint itself.
+type firstKey struct{}
+
+// allow refuses connections into private networks unless the endpoint is in one: a server in the internet must not make rpcx
+// send requests to machines that only the user can reach.
+func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
+	switch private := isPrivate(at); {
+	case private && ctx.Value(firstKey{}) != nil:
+		c.private.Store(true)
+	case private && !c.private.Load():
+		f := wire.NewFault(wire.Protocol, fmt.Sprintf("%s is at the private address %s, but the endpoint is not", host, at), nil)
+		f.Hint = "if you trust it, name it: --issuer URL"
+		return f
+	}
+	return nil
+}
+
+// get requests a JSON document. It returns false if the server does not have one.
+func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
+	u, err := safe(at)
+	if err != nil {
+		return false, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("Accept", "application/json")
+	status, body, err := c.do(req)
+	switch {
+	case err != nil || status/100 == 4:
+		return false, err
+	case status/100 == 3:
+		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d, a redirect that is not followed", at, status), nil)
+	case status != http.StatusOK:
+		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s answered: %d %s", at, status, http.StatusText(status)), nil)
+	}
+	if scan.Valid(body, wire.DefaultMaxDepth) != nil || json.Unmarshal(body, into) != nil {
+		return false, wire.NewFault(wire.Protocol, at+": is not the expected JSON", nil)
+	}
+	return true, nil
+}
+
+// do sends a request and returns the status and the body of the response.
+func (c *Client) do(req *http.Request) (int, []byte, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, transport.DialFault(req.Context(), req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, c.limit, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	switch {
+	case err != nil:
+		return 0, nil, wire.NewFault(wire.Closed, req.URL.Host+": "+transport.Innermost(err).Error(), err)
+	case len(body) > maxDocument:
+		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s%s: the response is larger than %d bytes", req.URL.Host, req.URL.Path, maxDocument), nil)
+	}
+	return resp.StatusCode, body, nil
+}
+
+// post sends a form or JSON, with the credentials of the client of basic unless that is nil. A response other than 2xx is a
+// Fault of kind Auth.
+func (c *Client) post(ctx context.Context, at, media string, body []byte, basic *Login, into any) error {
+	u, err := safe(at)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", media)
+	req.Header.Set("Accept", "application/json")
+	if basic != nil {
+		req.SetBasicAuth(url.QueryEscape(basic.ClientID), url.QueryEscape(basic.Secret))
+	}
+	status, answer, err := c.do(req)
+	if err != nil {
+		return err
+	}
+	if status/100 != 2 {
+		var e struct {
+			Error       string `json:"error"`
+			Description string `json:"error_description"`
+		}
+		_ = json.Unmarshal(answer, &e)
+		return refused(u.Host, status, e.Error, e.Description)
+	}
+	if into != nil && json.Unmarshal(answer, into) != nil {
+		return wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
+	}
+	return nil
+}
+
+// refused returns the Fault for an error response of an authorization server.
+func refused(host string, status int, code, description string) *wire.Fault {
+	text := fmt.Sprintf("%s refused: %d", host, status)
+	if code != "" {
+		text = fmt.Sprintf("%s refused: %s", host, transport.FirstLine([]byte(code)))
+	}
+	if description != "" {
+		text += " (" + transport.FirstLine([]byte(description)) + ")"
+	}
+	return wire.NewFault(wire.Auth, redact.Known(text), nil)
+}
+
+// safe parses a URL that a server or a user named: https, or http to this machine, without userinfo and fragment.
+func safe(at string) (*url.URL, error) {
+	u, err := url.Parse(at)
+	if err != nil || u.User != nil || u.Fragment != "" {
+		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+": is not a usable URL", nil)
+	}
+	if confidential(u) != nil {
+		return nil, wire.NewFault(wire.Protocol, transport.FirstLine([]byte(at))+": is neither https nor on this machine", nil)
+	}
+	return u, nil
+}
+
+// postForm posts a form with the credentials of l's client.
+func (c *Client) postForm(ctx context.Context, l *Login, at string, form url.Values, into any) error {
+	basic := l
+	if l.Method != methodBasic {
+		basic = nil
+		form.Set("client_id", l.ClientID)
+	}
+	if l.Method == methodPost {
+		form.Set("client_secret", l.Secret)
+	}
+	return c.post(ctx, at, "application/x-www-form-urlencoded", []byte(form.Encode()), basic, into)
+}

@@ -1,0 +1,174 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/transport"
+)
+
+// A User is who logs in.
+type User struct {
+	// Visit shows the user a page to visit.
+	Visit func(page string)
+	// Code shows the user a page and the code to type there.
+	Code func(page, code string)
+	// Pasted receives addresses to which the browser was redirected, from a browser that cannot reach this machine. nil: none.
+	Pasted <-chan string
+}
+
+// Code logs a user in with a browser: authorization code with PKCE (RFC 6749, 7636, 9207).
+func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login, error) {
+	s := &f.Server
+	if !slices.Contains(s.Challenges, "S256") {
+		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not advertise PKCE with S256: a code could be stolen", nil)
+	}
+	page, err := safe(s.Authorization)
+	if err != nil {
+		return nil, err
+	}
+	answers := make(chan url.Values)
+	redirect, stop, err := receive(w.RedirectURI, answers)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if user.Pasted == nil && isElsewhere(w.RedirectURI) {
+		return nil, wire.Usagef("--redirect-uri %s does not lead to this machine: it needs --no-browser, to paste the address", w.RedirectURI)
+	}
+	l, err := c.begin(ctx, f, w, redirect, codeGrant)
+	if err != nil {
+		return nil, err
+	}
+	state, verifier := rand.Text(), oauth2.GenerateVerifier()
+	query := page.Query()
+	for name, values := range l.apply(url.Values{
+		"response_type": {"code"}, "client_id": {l.ClientID}, "redirect_uri": {redirect}, "state": {state},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+	}) {
+		query[name] = values
+	}
+	page.RawQuery = query.Encode()
+	user.Visit(page.String())
+	code, err := s.await(ctx, state, answers, user.Pasted)
+	if err != nil {
+		return nil, err
+	}
+	redact.Sent(code)
+	return l, c.grant(ctx, l, url.Values{"grant_type": {codeGrant}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}})
+}
+
+// await returns the code of the first answer with the right state. Others are of another login, or forged.
+func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, pasted <-chan string) (string, error) {
+	for {
+		var answer url.Values
+		select {
+		case answer = <-answers:
+		case text, ok := <-pasted:
+			if !ok {
+				pasted = nil // the end of stdin
+				continue
+			}
+			u, err := url.Parse(strings.TrimSpace(text))
+			if err != nil {
+				continue
+			}
+			answer = u.Query()
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+		if answer.Get("state") == state {
+			return s.code(answer)
+		}
+	}
+}
+
+// code returns the code of an answer. Its issuer comes first (RFC 9207): of another server, not even an error counts.
+func (s *Server) code(answer url.Values) (string, error) {
+	issuer, has := answer["iss"]
+	switch {
+	case has && (len(issuer) != 1 || issuer[0] != s.Issuer):
+		return "", wire.NewFault(wire.Protocol, fmt.Sprintf("the answer is from another authorization server: iss is %q, not %q", transport.FirstLine([]byte(issuer[0])), s.Issuer), nil)
+	case !has && s.SendsIssuer:
+		return "", wire.NewFault(wire.Protocol, "the answer lacks iss, which "+s.Issuer+" promises to send", nil)
+	case answer.Get("error") != "":
+		return "", refused(s.Issuer, 0, answer.Get("error"), answer.Get("error_description"))
+	case answer.Get("code") == "":
+		return "", wire.NewFault(wire.Protocol, s.Issuer+": the answer has no code", nil)
+	}
+	return answer.Get("code"), nil
+}
+
+// isElsewhere reports whether a redirect does not lead to a port of this machine.
+func isElsewhere(redirect string) bool {
+	u, err := url.Parse(redirect)
+	return err == nil && redirect != "" && !(u.Scheme == "http" && isLoopback(u.Hostname()))
+}
+
+// receive listens for the browser at a redirect URI of this machine, at a free port unless the URI has one, and passes the
+// queries of its requests on. A URI elsewhere is returned unchanged.
+func receive(uri string, answers chan<- url.Values) (redirect string, stop func(), err error) {
+	u, err := url.Parse(cmp.Or(uri, "http://127.0.0.1/callback"))
+	switch {
+	case err != nil || u.Scheme == "" || u.Fragment != "":
+		return "", nil, wire.Usagef("--redirect-uri: %q is not a usable URI", uri)
+	case isElsewhere(uri) && u.Scheme == "http":
+		return "", nil, wire.Usagef("--redirect-uri: http is for this machine only; use https")
+	case isElsewhere(uri):
+		return uri, func() {}, nil
+	}
+	host := u.Hostname()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	in, err := net.Listen("tcp", net.JoinHostPort(host, cmp.Or(u.Port(), "0")))
+	if err != nil {
+		return "", nil, wire.NewFault(wire.Unreachable, "cannot listen for the browser: "+err.Error(), err)
+	}
+	if _, port, _ := net.SplitHostPort(in.Addr().String()); u.Port() == "" || u.Port() == "0" {
+		u.Host = net.JoinHostPort(u.Hostname(), port)
+	}
+	return u.String(), serveAnswers(in, cmp.Or(u.Path, "/"), answers), nil
+}
+
+// serveAnswers passes the queries of requests for a path on, and returns what ends that.
+func serveAnswers(in net.Listener, path string, answers chan<- url.Values) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.URL.Path != path {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("rpcx has received the answer. You can close this page; the result is in the terminal.\n"))
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case answers <- r.URL.Query():
+		case <-ctx.Done():
+		}
+	})}
+	go func() {
+		defer wire.Guard()
+		_ = server.Serve(in)
+	}()
+	return func() {
+		cancel()
+		end, done := context.WithTimeout(context.Background(), time.Second)
+		defer done()
+		if server.Shutdown(end) != nil {
+			_ = server.Close()
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// Found is what discovery found out about an endpoint.
+type Found struct {
+	Resource string   // the identifier of the resource, which tokens are for
+	Scopes   []string // those that the endpoint asks for
+	Server   Server
+}
+
+// Server is the metadata of an authorization server (RFC 8414, OpenID Connect Discovery).
+type Server struct {
+	Issuer           string   `json:"issuer"`
+	Authorization    string   `json:"authorization_endpoint"`
+	Token            string   `json:"token_endpoint"`
+	Registration     string   `json:"registration_endpoint"`
+	Device           string   `json:"device_authorization_endpoint"`
+	Revocation       string   `json:"revocation_endpoint"`
+	Scopes           []string `json:"scopes_supported"`
+	Methods          []string `json:"token_endpoint_auth_methods_supported"`
+	Challenges       []string `json:"code_challenge_methods_supported"`
+	SendsIssuer      bool     `json:"authorization_response_iss_parameter_supported"`
+	MetadataDocument bool     `json:"client_id_metadata_document_supported"`
+}
+
+// protected is the metadata of a resource (RFC 9728).
+type protected struct {
+	Resource string   `json:"resource"`
+	Servers  []string `json:"authorization_servers"`
+	Scopes   []string `json:"scopes_supported"`
+}
+
+// Probe is the request without credentials whose response shows what the endpoint demands.
+type Probe struct {
+	Method string
+	Body   []byte
+}
+
+// Discover asks the endpoint at, which has the resource's URL at its start, for its authorization server, and that for its
+// metadata. issuer, unless it is "", is the server that the user chose.
+func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, issuer string) (*Found, error) {
+	status, ch, err := c.ask(ctx, resource, probe)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Resource: resource.String()}
+	p, err := c.protected(ctx, resource, ch)
+	if err != nil {
+		return nil, err
+	}
+	legacy := false
+	switch {
+	case issuer != "":
+		c.allowPrivate()
+	case p != nil && len(p.Servers) > 0:
+		issuer = p.Servers[0]
+	case status == http.StatusUnauthorized: // the endpoint is its own authorization server (MCP 2025-03-26)
+		legacy, issuer = true, resource.Scheme+"://"+resource.Host
+	default:
+		return nil, c.unprotected(resource, status)
+	}
+	if p != nil {
+		found.Resource, found.Scopes = p.Resource, p.Scopes
+	}
+	if ch != nil && ch.Scopes != nil {
+		found.Scopes = ch.Scopes
+	}
+	found.Server, err = c.server(ctx, issuer, legacy)
+	return found, err
+}
+
+func (c *Client) unprotected(resource *url.URL, status int) error {
+	f := wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and answered %d without credentials", resource, status), nil)
+	f.Hint = "name one with --issuer URL, or store a token with --with-token"
+	return f
+}
+
+// ask sends the probe and returns what the response demands.
+func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Challenge, error) {
+	req, err := http.NewRequestWithContext(context.WithValue(ctx, firstKey{}, true), probe.Method, at.String(), bytes.NewReader(probe.Body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if probe.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, transport.DialFault(ctx, at.String(), c.limit, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDocument)) // to reuse the connection
+	}
+	return resp.StatusCode, challengeOf(resp), nil
+}
+
+// protected returns the metadata of a resource from where the challenge says, else from the well-known places; nil: none. It
+// asks only the resource's own origin.
+func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge) (*protected, error) {
+	root := &url.URL{Scheme: resource.Scheme, Host: resource.Host}
+	places := []string{wellKnown(resource, "oauth-protected-resource"), wellKnown(root, "oauth-protected-resource")}
+	if ch != nil && ch.Metadata != "" {
+		u, err := resource.Parse(ch.Metadata)
+		if err != nil || transport.Origin(u) != transport.Origin(resource) {
+			return nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s names the metadata of another host: %s", resource, transport.FirstLine([]byte(ch.Metadata))), nil)
+		}
+		places = []string{u.String()}
+	}
+	for _, at := range slices.Compact(places) {
+		var p protected
+		switch ok, err := c.get(ctx, at, &p); {
+		case err != nil:
+			return nil, err
+		case !ok:
+		case !covers(p.Resource, resource):
+			return nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s: resource is %q, which is not %s", at, transport.FirstLine([]byte(p.Resource)), resource), nil)
+		default:
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+// server returns the metadata of an issuer. A legacy server without metadata has the endpoints of MCP 2025-03-26.
+func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server, error) {
+	u, err := safe(issuer)
+	if err != nil {
+		return Server{}, err
+	}
+	places := []string{wellKnown(u, "oauth-authorization-server"), wellKnown(u, "openid-configuration"), strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"}
+	for _, at := range slices.Compact(places) {
+		var s Server
+		switch ok, err := c.get(ctx, at, &s); {
+		case err != nil:
+			return s, err
+		case !ok:
+		case s.Issuer != issuer:
+			return s, wire.NewFault(wire.Protocol, fmt.Sprintf("%s: issuer is %q, which is not %q", at, transport.FirstLine([]byte(s.Issuer)), issuer), nil)
+		default:
+			return s, nil
+		}
+	}
+	if legacy {
+		return Server{
+			Issuer: issuer, Authorization: issuer + "/authorize", Token: issuer + "/token", Registration: issuer + "/register",
+			Challenges: []string{"S256"},
+		}, nil
+	}
+	return Server{}, wire.NewFault(wire.Auth, "the authorization server "+issuer+" has no metadata", nil)
+}
+
+// Offers reports whether a resource names an authorization server. ch is what it demanded. It asks only the resource's own
+// origin, because nobody has allowed more.
+func (c *Client) Offers(ctx context.Context, resource *url.URL, ch *Challenge) bool {
+	p, err := c.protected(context.WithValue(ctx, firstKey{}, true), resource, ch)
+	if err != nil || p != nil {
+		return err == nil && len(p.Servers) > 0
+	}
+	s, err := c.server(context.WithValue(ctx, firstKey{}, true), resource.Scheme+"://"+resource.Host, false)
+	return err == nil && s.Token != ""
+}

@@ -1,0 +1,46 @@
+// Package keyring keeps secrets in the system's keyring, if there is one and it is unlocked. It never unlocks one, because that
+// asks the user.
+package keyring
+
+import (
+	"errors"
+	"time"
+)
+
+// service names the secrets of rpcx.
+const service = "rpcx"
+
+var (
+	errNone    = errors.New("there is no open keyring")
+	errMissing = errors.New("the keyring does not have it")
+	errSilent  = errors.New("the keyring does not respond")
+)
+
+// patience bounds how long a keyring may take.
+const patience = 3 * time.Second
+
+// Get returns a secret.
+func Get(name string) (secret string, err error) {
+	err = inTime(func() (err error) { secret, err = get(name); return err })
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// Set keeps a secret, in place of an earlier one of that name.
+func Set(name, secret string) error { return inTime(func() error { return set(name, secret) }) }
+
+// Delete forgets a secret.
+func Delete(name string) error { return inTime(func() error { return remove(name) }) }
+
+func inTime(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return errSilent
+	}
+}

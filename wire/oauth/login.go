@@ -1,0 +1,266 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/scan"
+)
+
+// A Login is what is kept of a login: the tokens, and what renews them.
+type Login struct {
+	Issuer   string `json:"issuer,omitempty"` // "": the user gave the token
+	Resource string `json:"resource"`
+	Account  string `json:"account,omitempty"`
+
+	ClientID string `json:"client_id,omitempty"`
+	Method   string `json:"method,omitempty"` // how the client authenticates
+	Key      string `json:"key,omitempty"`    // the file of its private key
+
+	TokenEndpoint string   `json:"token_endpoint,omitempty"`
+	Revocation    string   `json:"revocation_endpoint,omitempty"`
+	Machine       bool     `json:"client_credentials,omitempty"` // renewed with the client's credentials
+	Requested     []string `json:"requested,omitempty"`
+	Granted       []string `json:"granted,omitempty"`
+	Params        []Param  `json:"params,omitempty"` // more parameters of requests with the client's credentials
+	NoResource    bool     `json:"no_resource,omitempty"`
+
+	Expiry  time.Time `json:"expiry,omitzero"`
+	Renews  bool      `json:"renews,omitempty"`  // it can get another token without the user
+	Keyring bool      `json:"keyring,omitempty"` // the secrets are in the keyring
+	secrets
+}
+
+// secrets are the members of a Login that the keyring keeps.
+type secrets struct {
+	Access  string `json:"access_token,omitempty"`
+	Refresh string `json:"refresh_token,omitempty"`
+	Secret  string `json:"client_secret,omitempty"`
+}
+
+// A Param is a parameter that a provider wants beside the usual ones. An empty value removes a usual one.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Want is what the user wants of a login.
+type Want struct {
+	Account     string
+	ClientID    string
+	Secret      string
+	Key         string // the file of the client's private key
+	Document    string // the URL of the client's metadata document
+	RedirectURI string // "": a free port of this machine
+	Scopes      []string
+	Params      []Param
+}
+
+// Scopes returns the union of scopes, each once.
+func Scopes(lists ...[]string) (all []string) {
+	for _, s := range slices.Concat(lists...) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Scopes are the scopes that the login has, as far as known.
+func (l *Login) Scopes() []string {
+	if l.Granted != nil {
+		return l.Granted
+	}
+	return l.Requested
+}
+
+// WithToken returns the login of a token that the user has.
+func WithToken(resource *url.URL, account, token string) (*Login, error) {
+	if token == "" || !isToken(token) {
+		return nil, wire.Usagef("stdin has no token: one line of visible characters")
+	}
+	redact.Sent(token)
+	return &Login{Resource: resource.String(), Account: account, secrets: secrets{Access: token}}, nil
+}
+
+// isToken reports whether text can be sent as a token.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// KeyFile returns the absolute name of the file of a client's key, which renewing reads; "" for "".
+func KeyFile(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	if _, err := signed(name, "", ""); err != nil {
+		return "", err
+	}
+	return filepath.Abs(name)
+}
+
+// begin returns the login that a flow will complete, with the client that the user or registration names. A client is registered
+// for one redirect and one grant.
+func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant string) (*Login, error) {
+	s := &f.Server
+	l := &Login{
+		Issuer: s.Issuer, Resource: f.Resource, Account: w.Account, TokenEndpoint: s.Token, Revocation: s.Revocation,
+		ClientID: w.ClientID, Key: w.Key, Params: w.Params, secrets: secrets{Secret: w.Secret},
+	}
+	if s.Token == "" {
+		return nil, wire.NewFault(wire.Protocol, s.Issuer+": the metadata has no token_endpoint", nil)
+	}
+	l.NoResource = slices.ContainsFunc(w.Params, func(p Param) bool { return p.Name == "resource" })
+	if l.Requested = w.Scopes; l.Requested == nil {
+		l.Requested = f.Scopes
+	}
+	if slices.Contains(s.Scopes, "offline_access") && grant != machineGrant {
+		l.Requested = Scopes(l.Requested, []string{"offline_access"})
+	}
+	l.Method = s.chooseMethod(w.Secret, w.Key)
+	switch {
+	case l.ClientID != "":
+	case w.Document != "" && s.MetadataDocument:
+		l.ClientID = w.Document
+	case w.Key != "":
+		return nil, wire.NewFault(wire.Auth, s.Issuer+" does not accept metadata documents of clients", nil)
+	case s.Registration != "" && grant != machineGrant:
+		return l, c.register(ctx, s, l, redirect, grant)
+	default:
+		return nil, unregistered(s)
+	}
+	return l, nil
+}
+
+func unregistered(s *Server) error {
+	f := wire.NewFault(wire.Auth, s.Issuer+" knows no client and registers none", nil)
+	f.Hint = "register a client there, and name it with --client-id ID"
+	if s.MetadataDocument {
+		f.Hint += ", or host its metadata and give --client-metadata URL"
+	}
+	return f
+}
+
+// The grants of a login.
+const (
+	codeGrant    = "authorization_code"
+	deviceGrant  = "urn:ietf:params:oauth:grant-type:device_code"
+	machineGrant = "client_credentials"
+)
+
+// register makes a client for one login (RFC 7591), a native one if its redirect leads to this machine.
+func (c *Client) register(ctx context.Context, s *Server, l *Login, redirect, grant string) error {
+	var o scan.Object
+	o.Text("client_name", "rpcx")
+	kind := "native"
+	if u, err := url.Parse(redirect); err == nil && u.Scheme == "https" {
+		kind = "web"
+	}
+	o.Text("application_type", kind)
+	o.Add("grant_types", scan.TextsOf([]string{grant, "refresh_token"}))
+	o.Text("token_endpoint_auth_method", s.methodToRegister())
+	var redirects, responses []string // none for a device
+	if redirect != "" {
+		redirects, responses = []string{redirect}, []string{"code"}
+	}
+	o.Add("redirect_uris", scan.TextsOf(redirects))
+	o.Add("response_types", scan.TextsOf(responses))
+	if len(l.Requested) > 0 {
+		o.Text("scope", strings.Join(l.Requested, " "))
+	}
+	var client struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+		Method string `json:"token_endpoint_auth_method"`
+	}
+	if err := c.post(ctx, s.Registration, "application/json", o.End(), nil, &client); err != nil {
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth {
+			f.Message = "the client was not registered: " + f.Message
+			f.Hint = "register a client there, and name it with --client-id ID"
+		}
+		return err
+	}
+	if client.ID == "" {
+		return wire.NewFault(wire.Protocol, s.Registration+": the response has no client_id", nil)
+	}
+	l.ClientID, l.Secret, l.Method = client.ID, client.Secret, client.Method
+	if !slices.Contains([]string{methodNone, methodBasic, methodPost}, l.Method) {
+		l.Method = s.chooseMethod(client.Secret, "")
+	}
+	return nil
+}
+
+// methodToRegister returns how a client that s registers is to authenticate: it keeps no secret if s allows that.
+func (s *Server) methodToRegister() string {
+	for _, m := range []string{methodNone, methodBasic, methodPost} {
+		if slices.Contains(s.Methods, m) {
+			return m
+		}
+	}
+	return methodNone
+}
+
+// apply sets the usual parameters and the user's.
+func (l *Login) apply(form url.Values) url.Values {
+	if len(l.Requested) > 0 {
+		form.Set("scope", strings.Join(l.Requested, " "))
+	}
+	if !l.NoResource {
+		form.Set("resource", l.Resource)
+	}
+	for _, p := range l.Params {
+		if form.Del(p.Name); p.Value != "" {
+			form.Set(p.Name, p.Value)
+		}
+	}
+	return form
+}
+
+// ClientCredentials logs a machine in: the client acts for itself (RFC 6749, section 4.4).
+func (c *Client) ClientCredentials(ctx context.Context, f *Found, w Want) (*Login, error) {
+	l, err := c.begin(ctx, f, w, "", machineGrant)
+	if err != nil {
+		return nil, err
+	}
+	if l.Method == methodNone {
+		return nil, wire.Usagef("--client-credentials needs --client-secret or --client-key")
+	}
+	l.Machine = true
+	return l, c.renew(ctx, l)
+}
+
+// renew gets new tokens without the user.
+func (c *Client) renew(ctx context.Context, l *Login) error {
+	if l.Machine {
+		return c.grant(ctx, l, l.apply(url.Values{}))
+	}
+	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
+}
+
+// revoke tells the authorization server that the tokens are no longer used (RFC 7009). It reports whether the server can be told.
+func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
+	if l.Revocation == "" {
+		return false, nil
+	}
+	c.allowPrivate() // the login decided whether it may
+	for kind, token := range map[string]string{"refresh_token": l.Refresh, "access_token": l.Access} {
+		if token == "" {
+			continue
+		}
+		form, err := l.authenticated(url.Values{"token": {token}, "token_type_hint": {kind}})
+		if err != nil {
+			return true, err
+		}
+		form.Del("resource")
+		if err := c.postForm(ctx, l, l.Revocation, form, nil); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}

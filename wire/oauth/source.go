@@ -1,0 +1,101 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+)
+
+// A Source returns the tokens of the user's logins, renewed in time. It is safe for concurrent use.
+type Source struct {
+	Account *string        // nil: not chosen
+	Client  func() *Client // for renewing
+
+	mu    sync.Mutex
+	login *Login // the last one used
+}
+
+// early is how long before its end a token is renewed.
+const early = 30 * time.Second
+
+// Token returns the token for a request to u; "" if there is no login for it. refused is the token that the server has just
+// refused; "" at first.
+func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string, error) {
+	if confidential(u) != nil {
+		return "", nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, err := s.current(u)
+	if l == nil || err != nil {
+		return "", err
+	}
+	if l.Access != refused && l.isFresh() || !l.Renews {
+		return l.Access, nil
+	}
+	c := s.Client()
+	defer c.Close()
+	renewed, err := l.renewed(ctx, c, refused)
+	switch {
+	case err == nil && renewed == nil: // another process has ended the login
+		s.login = nil
+		return "", nil
+	case err != nil && refused == "" && time.Now().Before(l.Expiry):
+		return l.Access, nil
+	case err != nil:
+		return "", err
+	}
+	s.login = renewed
+	return renewed.Access, nil
+}
+
+// current returns the login for u with its secrets; nil: none.
+func (s *Source) current(u *url.URL) (*Login, error) {
+	if s.login != nil && covers(s.login.Resource, u) {
+		return s.login, nil
+	}
+	l, err := Find(u, s.Account)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	s.login = l
+	return l, l.open()
+}
+
+// isFresh reports whether the token need not be renewed yet.
+func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry) > early }
+
+// renewed returns the login with another token than refused; nil if the login was ended meanwhile. One process at a time renews:
+// many servers accept a refresh token once.
+func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login, error) {
+	unlock, err := lockLogins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	now, err := l.reload()
+	if now == nil || err != nil {
+		return nil, err
+	}
+	if now.Access != refused && now.isFresh() {
+		return now, nil
+	}
+	c.allowPrivate() // the login decided whether it may
+	if err := c.renew(ctx, now); err != nil {
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth {
+			f.Message, f.Err = "the login to "+l.Resource+" has ended: "+f.Message, errEnded
+		}
+		return nil, err
+	}
+	return now, now.Save()
+}
+
+// errEnded is the cause of the failure to renew a login that its authorization server has ended.
+var errEnded = errors.New("the login has ended")
+
+// Ended reports whether a failure means that only another login helps.
+func Ended(err error) bool { return errors.Is(err, errEnded) }

@@ -1,0 +1,255 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/cache"
+	"rpcx/wire/oauth/keyring"
+	"rpcx/wire/redact"
+	"rpcx/wire/trust"
+	"rpcx/wire/xdg"
+)
+
+// dir returns the directory of the logins. Each login is a file there, which has its secrets unless the keyring has them.
+func dir() (string, error) {
+	d := xdg.StateFile("logins")
+	if d == "" {
+		return "", wire.Usagef("neither XDG_STATE_HOME nor HOME names a directory for logins")
+	}
+	return d, nil
+}
+
+// file returns the name of a login's file without its directory.
+func (l *Login) file() string {
+	sum := sha256.Sum256([]byte(l.Issuer + "\x00" + l.Resource + "\x00" + l.Account))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20])) + ".json"
+}
+
+// List returns all logins, without the secrets that are in the keyring. If there is none, it makes one call of the system.
+func List() ([]*Login, error) {
+	d, err := dir()
+	if err != nil {
+		return nil, nil
+	}
+	if _, err := os.Stat(d); err != nil {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(d)
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	var all []*Login
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		l, err := load(filepath.Join(d, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// load reads a login's file; nil if it does not exist any more.
+func load(file string) (*Login, error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	if err := trust.Check("logins", file); err != nil {
+		return nil, err
+	}
+	var l Login
+	if err := json.Unmarshal(b, &l); err != nil || l.Resource == "" {
+		return nil, wire.Usagef("logins: %s is damaged; delete it", file)
+	}
+	redact.Sent(l.Access, l.Refresh, l.Secret)
+	return &l, nil
+}
+
+// For returns those of logins that are for u: of those whose resource covers it, the ones of the longest resource. account nil
+// is any.
+func For(logins []*Login, u *url.URL, account *string) (best []*Login) {
+	for _, l := range logins {
+		switch {
+		case !covers(l.Resource, u) || account != nil && l.Account != *account:
+		case len(best) == 0 || len(l.Resource) > len(best[0].Resource):
+			best = []*Login{l}
+		case len(l.Resource) == len(best[0].Resource):
+			best = append(best, l)
+		}
+	}
+	return best
+}
+
+// Find returns the login for u; nil: none. Without an account it is the login without a name, or the only one.
+func Find(u *url.URL, account *string) (*Login, error) {
+	all, err := List()
+	if err != nil {
+		return nil, err
+	}
+	best := For(all, u, account)
+	var names []string
+	for _, l := range best {
+		if len(best) == 1 || l.Account == "" {
+			return l, nil
+		}
+		names = append(names, l.Account)
+	}
+	if names == nil {
+		return nil, nil
+	}
+	f := wire.Usagef("there are several logins to %s", best[0].Resource)
+	f.Hint = "choose one with --account: " + strings.Join(names, ", ")
+	return nil, f
+}
+
+// open reads the secrets of a login from the keyring, if they are there.
+func (l *Login) open() error {
+	if !l.Keyring {
+		return nil
+	}
+	text, err := keyring.Get(l.file())
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &l.secrets)
+	}
+	if err != nil {
+		f := wire.NewFault(wire.Auth, fmt.Sprintf("the login to %s is in the keyring, which cannot be read: %v", l.Resource, err), err)
+		f.Hint = "unlock the keyring, or log in again"
+		return f
+	}
+	redact.Sent(l.Access, l.Refresh, l.Secret)
+	return nil
+}
+
+// Save keeps a login, in the keyring if there is an open one.
+func (l *Login) Save() error {
+	d, err := dir()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d, 0o700); err != nil {
+		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	kept := *l
+	hidden, err := json.Marshal(l.secrets)
+	if kept.Keyring = err == nil && keyring.Set(l.file(), string(hidden)) == nil; kept.Keyring {
+		kept.secrets = secrets{}
+	}
+	b, err := json.Marshal(kept)
+	if err == nil {
+		err = cache.Write(filepath.Join(d, l.file()), b, time.Time{})
+	}
+	if err != nil {
+		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	l.Keyring = kept.Keyring
+	return nil
+}
+
+// Keep saves a new login, and deletes those for the same resource and account at other issuers: an endpoint has one.
+func (l *Login) Keep(ctx context.Context) error {
+	if err := l.Save(); err != nil {
+		return err
+	}
+	unlock, err := lockLogins(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := List()
+	for _, other := range all {
+		if other.Resource == l.Resource && other.Account == l.Account && other.Issuer != l.Issuer {
+			err = errors.Join(err, other.remove())
+		}
+	}
+	return err
+}
+
+// End deletes a login and revokes its tokens. It reports whether the authorization server was told.
+func (l *Login) End(ctx context.Context, c *Client) (told bool, err error) {
+	unlock, err := lockLogins(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	now, err := l.reload()
+	if now == nil {
+		now = l
+	}
+	if rerr := now.remove(); rerr != nil || err != nil {
+		return false, errors.Join(err, rerr)
+	}
+	return c.revoke(ctx, now)
+}
+
+// remove deletes a login.
+func (l *Login) remove() error {
+	d, err := dir()
+	if err != nil {
+		return err
+	}
+	if l.Keyring {
+		_ = keyring.Delete(l.file())
+	}
+	if err := os.Remove(filepath.Join(d, l.file())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	return nil
+}
+
+// reload returns the login as it is kept now; nil if it was ended.
+func (l *Login) reload() (*Login, error) {
+	d, err := dir()
+	if err != nil {
+		return nil, err
+	}
+	now, err := load(filepath.Join(d, l.file()))
+	if now == nil || err != nil {
+		return nil, err
+	}
+	return now, now.open()
+}
+
+// lockLogins waits until this process alone may renew logins. The lock ends with the process.
+func lockLogins(ctx context.Context) (unlock func(), err error) {
+	d, err := dir()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(d, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, "logins: "+err.Error(), err)
+	}
+	for !lock(f) {
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			f.Close()
+			return nil, context.Cause(ctx)
+		}
+	}
+	return func() { f.Close() }, nil
+}
+
+// lockPause is the time between two attempts to lock.
+const lockPause = 10 * time.Millisecond

@@ -1,0 +1,217 @@
+package oauth
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"rpcx/wire"
+	"rpcx/wire/redact"
+	"rpcx/wire/scan"
+)
+
+// The ways in which a client authenticates to an authorization server.
+const (
+	methodNone  = "none"
+	methodBasic = "client_secret_basic"
+	methodPost  = "client_secret_post"
+	methodJWT   = "private_key_jwt"
+)
+
+// chooseMethod returns how a client with these credentials authenticates to s. The default of RFC 8414 is basic.
+func (s *Server) chooseMethod(secret, key string) string {
+	switch {
+	case key != "":
+		return methodJWT
+	case secret == "":
+		return methodNone
+	case slices.Contains(s.Methods, methodPost) && !slices.Contains(s.Methods, methodBasic):
+		return methodPost
+	}
+	return methodBasic
+}
+
+// grant sends a request with a grant to the token endpoint, and stores the tokens of the response in l.
+func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
+	if _, err := safe(l.TokenEndpoint); err != nil {
+		return err
+	}
+	redact.Sent(l.Secret, form.Get("code"), form.Get("refresh_token"), form.Get("code_verifier"))
+	form, err := l.authenticated(form)
+	if err != nil {
+		return err
+	}
+	cfg := clientcredentials.Config{ClientID: l.ClientID, ClientSecret: l.Secret, TokenURL: l.TokenEndpoint, AuthStyle: l.style(), EndpointParams: form}
+	if l.Method == methodJWT {
+		cfg.ClientSecret = ""
+	}
+	t, err := cfg.Token(c.context(ctx))
+	return c.take(ctx, l, t, err)
+}
+
+// context returns ctx for the library.
+func (c *Client) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
+}
+
+// take stores the tokens of a response in l.
+func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error) error {
+	if err != nil {
+		return l.fault(ctx, err)
+	}
+	if t.TokenType != "" && !strings.EqualFold(t.TokenType, "bearer") {
+		return wire.NewFault(wire.Protocol, l.TokenEndpoint+": the token is not a bearer token", nil)
+	}
+	if !isToken(t.AccessToken) {
+		return wire.NewFault(wire.Protocol, l.TokenEndpoint+": the token has characters that a header cannot have", nil)
+	}
+	redact.Sent(t.AccessToken, t.RefreshToken)
+	l.Access, l.Expiry = t.AccessToken, t.Expiry
+	if t.RefreshToken != "" {
+		l.Refresh = t.RefreshToken
+	}
+	l.Renews = l.Machine || l.Refresh != ""
+	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
+		l.Granted = strings.Fields(granted)
+	}
+	return nil
+}
+
+// fault returns the failure of a request to the token endpoint: of kind Auth if the server refused, else Unreachable.
+func (l *Login) fault(ctx context.Context, err error) error {
+	if f := wire.AsFault(err); f != nil {
+		return f
+	}
+	host := l.TokenEndpoint
+	if u, perr := url.Parse(host); perr == nil {
+		host = u.Host
+	}
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		f := refused(host, e.Response.StatusCode, e.ErrorCode, e.ErrorDescription)
+		if e.Response.StatusCode/100 == 5 {
+			f.Kind = wire.Unreachable
+		}
+		return f
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return wire.NewFault(wire.Unreachable, host+": "+redact.Known(err.Error()), err)
+}
+
+// style returns how the library sends the client's credentials.
+func (l *Login) style() oauth2.AuthStyle {
+	if l.Method == methodBasic {
+		return oauth2.AuthStyleInHeader
+	}
+	return oauth2.AuthStyleInParams
+}
+
+// authenticated returns form with an assertion of the client's key, if it has one, and the resource.
+func (l *Login) authenticated(form url.Values) (url.Values, error) {
+	if !l.NoResource {
+		form.Set("resource", l.Resource)
+	}
+	if l.Method != methodJWT {
+		return form, nil
+	}
+	assertion, err := signed(l.Key, l.ClientID, l.Issuer)
+	form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+	form.Set("client_assertion", assertion)
+	return form, err
+}
+
+// assertionLife bounds the use of an assertion.
+const assertionLife = time.Minute
+
+// signed returns a JWT (RFC 7523) by which a client proves to an issuer that it has the private key in a file.
+func signed(file, client, issuer string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", wire.NewFault(wire.Usage, "--client-key: "+err.Error(), err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return "", wire.Usagef("--client-key: %s holds no PEM", file)
+	}
+	var key any
+	for _, parse := range []func([]byte) (any, error){
+		x509.ParsePKCS8PrivateKey,
+		func(b []byte) (any, error) { return x509.ParsePKCS1PrivateKey(b) },
+		func(b []byte) (any, error) { return x509.ParseECPrivateKey(b) },
+	} {
+		if key, err = parse(block.Bytes); err == nil {
+			break
+		}
+	}
+	var head, claims scan.Object
+	name, sign := algorithm(key)
+	if sign == nil {
+		return "", wire.Usagef("--client-key: %s holds no private key of RSA, P-256, P-384, P-521 or Ed25519", file)
+	}
+	head.Text("alg", name)
+	head.Text("typ", "JWT")
+	now := time.Now()
+	claims.Text("iss", client)
+	claims.Text("sub", client)
+	claims.Text("aud", issuer)
+	claims.Text("jti", rand.Text())
+	claims.Int("iat", now.Unix())
+	claims.Int("exp", now.Add(assertionLife).Unix())
+	encode := base64.RawURLEncoding.EncodeToString
+	body := encode(head.End()) + "." + encode(claims.End())
+	sig, err := sign([]byte(body))
+	return body + "." + encode(sig), err
+}
+
+// algorithm returns the name of a key's algorithm in JWTs (RFC 7518, 8037), and how it signs; nil: an unknown key.
+func algorithm(key any) (string, func([]byte) ([]byte, error)) {
+	switch k := key.(type) {
+	case *rsa.PrivateKey:
+		return "RS256", func(b []byte) ([]byte, error) {
+			sum := sha256.Sum256(b)
+			return rsa.SignPKCS1v15(nil, k, crypto.SHA256, sum[:])
+		}
+	case ed25519.PrivateKey:
+		return "EdDSA", func(b []byte) ([]byte, error) { return ed25519.Sign(k, b), nil }
+	case *ecdsa.PrivateKey:
+		sums := map[int]func([]byte) []byte{
+			256: func(b []byte) []byte { s := sha256.Sum256(b); return s[:] },
+			384: func(b []byte) []byte { s := sha512.Sum384(b); return s[:] },
+			521: func(b []byte) []byte { s := sha512.Sum512(b); return s[:] },
+		}
+		bits := k.Curve.Params().BitSize
+		if sums[bits] == nil {
+			return "", nil
+		}
+		return map[int]string{256: "ES256", 384: "ES384", 521: "ES512"}[bits], func(b []byte) ([]byte, error) {
+			r, s, err := ecdsa.Sign(rand.Reader, k, sums[bits](b))
+			if err != nil {
+				return nil, err
+			}
+			size := (bits + 7) / 8
+			out := make([]byte, 2*size)
+			r.FillBytes(out[:size])
+			s.FillBytes(out[size:])
+			return out, nil
+		}
+	}
+	return "", nil
+}

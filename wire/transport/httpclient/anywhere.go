@@ -1,0 +1,95 @@
+package httpclient
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+	"rpcx/wire/transport/stream"
+)
+
+// Anywhere returns a client for http and https URLs of any host. It connects as c says, but shows the hosts neither headers nor
+// tokens nor a certificate of c, and nothing in traces. allow, unless it is nil, may refuse an address before a request is sent; it is not called for proxies. The client
+// follows redirects of GET within one origin, at most five.
+func Anywhere(c transport.Config, allow func(ctx context.Context, host string, at netip.Addr) error) *http.Client {
+	c.Header, c.Watch, c.HTTPObserver, c.TLS.Cert, c.TLS.Key = nil, nil, transport.HTTPObserver{}, "", ""
+	return &http.Client{
+		Transport: &anywhere{c: c.WithDefaults(), allow: allow, origins: map[string]*http.Client{}},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if via[0].Method != http.MethodGet || transport.Origin(req.URL) != transport.Origin(via[0].URL) {
+				return http.ErrUseLastResponse
+			}
+			if len(via) > maxRedirects {
+				return wire.NewFault(wire.Unreachable, req.URL.Host+": redirected too often", nil)
+			}
+			return nil
+		},
+	}
+}
+
+// anywhere has a client for each origin.
+type anywhere struct {
+	c     transport.Config
+	allow func(ctx context.Context, host string, at netip.Addr) error
+
+	mu      sync.Mutex
+	origins map[string]*http.Client
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *anywhere) RoundTrip(req *http.Request) (*http.Response, error) {
+	a := transport.Address{Scheme: req.URL.Scheme, Host: req.URL.Host, URLPath: "/"}
+	client, err := t.client(req.Context(), a)
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Header.Set("User-Agent", "rpcx")
+	return client.Transport.RoundTrip(req)
+}
+
+func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Client, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	origin := a.Scheme + "://" + a.Host
+	if client := t.origins[origin]; client != nil {
+		return client, nil
+	}
+	d, err := NewDialer(a, t.c)
+	if err != nil {
+		return nil, err
+	}
+	t.origins[origin] = d.Client(func(conn net.Conn) net.Conn {
+		if t.allow == nil || len(stream.Hosts(t.c.Route, a)) > 1 {
+			return conn
+		}
+		at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+		if err := t.allow(ctx, a.Host, at.Addr()); err != nil {
+			return refusedConn{conn, err}
+		}
+		return conn
+	})
+	return t.origins[origin], nil
+}
+
+// CloseIdleConnections is called by http.Client.
+func (t *anywhere) CloseIdleConnections() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, client := range t.origins {
+		client.CloseIdleConnections()
+	}
+}
+
+// A refusedConn fails before anything is sent.
+type refusedConn struct {
+	net.Conn
+	err error
+}
+
+// Write implements io.Writer.
+func (c refusedConn) Write([]byte) (int, error) { return 0, c.err }

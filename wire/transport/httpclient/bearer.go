@@ -1,0 +1,68 @@
+package httpclient
+
+import (
+	"net/http"
+
+	"rpcx/wire/redact"
+	"rpcx/wire/transport/stream"
+)
+
+// A bearer sends the token of Config.Login, and once more a renewed one if the server refuses it. It is below the observer of
+// exchanges, which therefore does not see tokens.
+type bearer struct {
+	http.RoundTripper
+	d *Dialer
+}
+
+// withToken returns t, wrapped to send tokens if the connection has them and is private: over TLS, or to this machine without
+// a proxy.
+func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
+	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" {
+		return t
+	}
+	if hosts := stream.Hosts(d.c.Route, d.a); !d.secure() && (len(hosts) > 1 || d.c.Route.Resolve[hosts[0]] != "") {
+		return t
+	}
+	return bearer{t, d}
+}
+
+// secure reports whether the connection uses TLS.
+func (d *Dialer) secure() bool { return d.a.Scheme == "https" || d.a.Scheme == "wss" }
+
+// CloseIdleConnections is called by http.Client.
+func (b bearer) CloseIdleConnections() { closeIdle(b.RoundTripper) }
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	token, err := b.d.c.Login(req.Context(), req.URL, "")
+	if err != nil {
+		return nil, err
+	}
+	if token == "" {
+		return b.RoundTripper.RoundTrip(req)
+	}
+	resp, err := b.RoundTripper.RoundTrip(authorized(req, token))
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
+		return resp, err
+	}
+	renewed, err := b.d.c.Login(req.Context(), req.URL, token)
+	if err != nil || renewed == "" || renewed == token {
+		return resp, nil // its status counts
+	}
+	again := authorized(req, renewed)
+	if req.GetBody != nil {
+		if again.Body, err = req.GetBody(); err != nil {
+			return resp, nil
+		}
+	}
+	resp.Body.Close()
+	return b.RoundTripper.RoundTrip(again)
+}
+
+// authorized returns a copy of req with a token.
+func authorized(req *http.Request, token string) *http.Request {
+	redact.Sent(token)
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+token)
+	return req
+}
