@@ -11,30 +11,29 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The error codes of JSON-RPC 2.0, section 5.1, and those that rpcx adds in the
-// range left to implementations.
+// These are the error codes of JSON-RPC 2.0, section 5.1, and those that rpcx adds in the range for implementations.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
 	CodeNoMethod       = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
-	CodeServer         = -32000 // a server's own error; data.retryable says more
+	CodeServer         = -32000 // a server's own error; see data.retryable
 	CodeRefused        = -32001 // refused by policy
 )
 
-// An Error is an error response, received or sent. Its JSON encoding is how processes of rpcx pass errors to each other; the
-// method JSON returns the error in the form that peers see.
+// An Error is an error response, received or sent. Processes of rpcx use its JSON encoding to pass errors to each
+// other. The method JSON returns the error in the form for peers.
 type Error struct {
 	Code      json.RawMessage `json:"code,omitempty"` // a number or a string token, or nil
 	Message   string          `json:"message"`
-	Data      json.RawMessage `json:"data,omitempty"`      // nil means none
+	Data      json.RawMessage `json:"data,omitempty"`      // nil if there is none
 	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error, or ""
-	Retryable *bool           `json:"retryable,omitempty"` // nil means not said
+	Retryable *bool           `json:"retryable,omitempty"` // nil if unspecified
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received; nil for local ones
 }
 
-// NewError returns an error to answer with.
+// NewError returns an error for an answer.
 func NewError(code int, message string) *Error {
 	return &Error{Code: strconv.AppendInt(nil, int64(code), 10), Message: message}
 }
@@ -71,7 +70,7 @@ func (e *Error) Clone() *Error {
 	return &c
 }
 
-// JSON returns the error as an object: unchanged if it was received, else code, message and data.
+// JSON returns the error as an object: unchanged if it was received, otherwise with code, message and data.
 func (e *Error) JSON() json.RawMessage {
 	if e.Raw != nil {
 		return e.Raw
@@ -96,14 +95,14 @@ func AsError(err error) *Error {
 	return NewError(CodeInternal, err.Error())
 }
 
-// A CloseError says that a connection has ended in both directions. The peer package turns it into
-// a Fault of kind Closed for each pending call.
+// A CloseError is the error of a connection that has ended in both directions. The peer package turns it into a Fault
+// of kind Closed for each pending call.
 type CloseError struct {
-	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0 means none
+	Code   int    `json:"code,omitempty"`   // the WebSocket close code; 0 for none
 	Reason string `json:"reason,omitempty"` // the reason given, or ""
-	Clean  bool   `json:"clean,omitempty"`  // the peer said goodbye (status 1000 or 1001, a child's exit 0, an orderly end)
+	Clean  bool   `json:"clean,omitempty"`  // the peer ended the connection properly (status 1000 or 1001, a child's exit 0, an orderly end)
 	Child  *Child `json:"-"`                // how the child ended, for exec and ipc; nil elsewhere
-	Err    error  `json:"-"`                // the cause, where there is one
+	Err    error  `json:"-"`                // the cause, if there is one
 }
 
 // ErrCut is the cause of a CloseError if the connection ended inside a message.
@@ -135,7 +134,7 @@ type Child struct {
 	Stderr  []string `json:"stderr,omitempty"`  // the last lines of its stderr
 }
 
-// String says how it ended, with the last line of its stderr.
+// String describes how it ended, with the last line of its stderr.
 func (c *Child) String() string {
 	s := fmt.Sprintf("%s ended with status %d", c.Command, c.Exit)
 	if c.Signal != "" {

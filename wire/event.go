@@ -6,10 +6,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An EventKind is one of the events that --events shows (EVENTS in the manual).
+// An EventKind is the kind of an event that --events shows (EVENTS in the manual).
 type EventKind uint8
 
-// The kinds of event.
+// These are the kinds of events.
 const (
 	Data     EventKind = iota
 	Progress           // Message, Fraction
@@ -17,7 +17,7 @@ const (
 	Log                // Level, Message
 	Failure            // Err: shown as "error"
 	Done               // the end
-	Gap                // Missed items were lost: in a session's ring, or because the connection was lost
+	Gap                // Missed items were lost, in a session's ring or because the connection was lost
 	Opened             // never shown: a server's answer that names the Stream that follows
 )
 
@@ -26,21 +26,20 @@ var eventNames = [...]string{"data", "progress", "guidance", "log", "error", "do
 // String returns the word that users see.
 func (k EventKind) String() string { return eventNames[k] }
 
-// MissedUnknown is the Missed of a Gap whose events cannot be counted, because they
-// were sent while there was no connection. It is shown as null.
+// MissedUnknown is the Missed of a Gap if the events cannot be counted, because they were sent while there was no
+// connection. It is shown as null.
 const MissedUnknown = -1
 
-// An Event is one piece of an answer as the user sees it, in the same form for every dialect. Its
-// JSON encoding is how processes of rpcx pass events to each other; AppendJSON writes the form that
-// users see.
+// An Event is one piece of an answer in the form that users see, which is the same for every dialect. Processes of rpcx
+// use its JSON encoding to pass events to each other. AppendJSON writes the form that users see.
 type Event struct {
 	Kind        EventKind       `json:"kind"`
 	Final       bool            `json:"final,omitempty"`        // nothing follows
-	Result      bool            `json:"-"`                      // it is the result that was asked for, and other lines are not: --events then shows that it is final
-	Stream      ID              `json:"-"`                      // the stream it belongs to; for dialects' servers, never shown
-	ContentType string          `json:"content_type,omitempty"` // "" means none
-	Method      string          `json:"method,omitempty"`       // of the notification or item that it was, or "", or of no interest
-	Data        json.RawMessage `json:"data,omitempty"`         // of Data, and what a Failure has beside its error
+	Result      bool            `json:"-"`                      // it is the requested result, among other lines: --events then marks it as final
+	Stream      ID              `json:"-"`                      // the stream to which it belongs; for servers of dialects, never shown
+	ContentType string          `json:"content_type,omitempty"` // "" for none
+	Method      string          `json:"method,omitempty"`       // the method of the notification or item, or "" if there is none or it does not matter
+	Data        json.RawMessage `json:"data,omitempty"`         // the payload of Data, or what a Failure has beside its error
 	Message     string          `json:"message,omitempty"`
 	Fraction    json.RawMessage `json:"fraction,omitempty"` // 0 to 1, unchanged, or nil
 	Topic       string          `json:"topic,omitempty"`    // the kind of a Guidance
@@ -48,7 +47,7 @@ type Event struct {
 	Fix         []string        `json:"fix,omitempty"`
 	Level       string          `json:"level,omitempty"`
 	Err         *Error          `json:"error,omitempty"`
-	Missed      int64           `json:"missed,omitempty"` // of a Gap; may be MissedUnknown
+	Missed      int64           `json:"missed,omitempty"` // the number for a Gap; may be MissedUnknown
 	Seq         json.RawMessage `json:"seq,omitempty"`    // these four are unchanged, or nil
 	Time        json.RawMessage `json:"time,omitempty"`
 	Job         json.RawMessage `json:"job,omitempty"`
@@ -56,7 +55,7 @@ type Event struct {
 	Extra       json.RawMessage `json:"extra,omitempty"` // an object of all other members, or nil
 }
 
-// AppendJSON appends the event as --events prints it, one line without its end.
+// AppendJSON appends the event as --events prints it: one line, without the line break.
 func (e Event) AppendJSON(b []byte) []byte {
 	o := scan.AppendObject(b)
 	o.Text("event", e.Kind.String())

@@ -11,7 +11,7 @@ import (
 // STATUS in the manual lists.
 type FaultKind string
 
-// The kinds of failure, in the words that --errors json shows.
+// These are the kinds of failures, in the words that --errors json shows.
 const (
 	RPCError      FaultKind = "rpc_error"
 	Usage         FaultKind = "usage"
@@ -33,20 +33,19 @@ const (
 	HungUp        FaultKind = "hung_up"
 )
 
-// A Fault is a failure as the user sees it: one line of text or one JSON object, and the exit
-// status. Its JSON encoding, which lacks the cause, is how processes of rpcx pass failures to each
-// other.
+// A Fault is a failure in the form that the user sees: one line of text or one JSON object, and the exit status.
+// Processes of rpcx use its JSON encoding, which lacks the cause, to pass failures to each other.
 type Fault struct {
 	Kind      FaultKind   `json:"kind"`
-	Message   string      `json:"message"` // lower case, names what is wrong
+	Message   string      `json:"message"` // in lower case; it names the problem
 	Method    string      `json:"method,omitempty"`
 	Retryable *bool       `json:"retryable,omitempty"`
-	Unreached bool        `json:"unreached,omitempty"` // the request provably did not reach the peer, so that it can be tried again
+	Unreached bool        `json:"unreached,omitempty"` // the request provably did not reach the peer, so that it can be repeated
 	RPC       *Error      `json:"rpc,omitempty"`
 	Close     *CloseError `json:"close,omitempty"`
 	HTTP      *HTTP       `json:"http,omitempty"`
 	Child     *Child      `json:"child,omitempty"`
-	Trace     []string    `json:"-"`              // where in the peer's code it happened, line by line; empty but not nil: not known
+	Trace     []string    `json:"-"`              // the place in the peer's code, line by line; empty but not nil if unknown
 	Hint      string      `json:"hint,omitempty"` // what to do, a phrase
 	Fix       []string    `json:"fix,omitempty"`  // a command that would work, as its words
 	Err       error       `json:"-"`
@@ -56,15 +55,15 @@ type Fault struct {
 type HTTP struct {
 	Status int    `json:"status"`
 	Body   string `json:"body,omitempty"` // the first 1,024 bytes
-	// RetryAfter is the number of seconds that the server wants clients to wait; 0 if it does not say.
+	// RetryAfter is the number of seconds that the server wants clients to wait, or 0 if it does not specify that.
 	RetryAfter int `json:"retry_after,omitempty"`
-	// Challenge is the scheme of WWW-Authenticate, such as "Basic"; "" if there is none.
+	// Challenge is the scheme of WWW-Authenticate, such as "Basic", or "" if there is none.
 	Challenge string `json:"-"`
 	// Challenges are the values of WWW-Authenticate.
 	Challenges []string `json:"-"`
 }
 
-// Error returns the message, followed by its cause if the message does not contain it already.
+// Error returns the message, followed by its cause if the message does not contain it.
 func (f *Fault) Error() string {
 	if f.Message == "" && f.Err != nil {
 		return f.Err.Error()
@@ -107,9 +106,8 @@ func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)
 }
 
-// Ended returns ctx.Err(), and context.DeadlineExceeded if ctx's deadline has passed although its
-// timer has not fired yet. Code that waits until that deadline with a timer of its own, as a dial
-// does, may notice before ctx does.
+// Ended returns ctx.Err(), and context.DeadlineExceeded if ctx's deadline has passed although its timer has not fired
+// yet. Code that waits until that deadline with its own timer, as a dial does, may notice the deadline before ctx does.
 func Ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// An ID is a JSON token as on the wire: `1`, `"1"` and `1.0` are three different ids. nil means none.
+// An ID is a JSON token as on the wire: `1`, `"1"` and `1.0` are three different ids. nil is no id.
 type ID []byte
 
 // Clone returns a copy with its own memory.
@@ -14,17 +14,17 @@ func (id ID) Clone() ID { return bytes.Clone(id) }
 // String returns the token.
 func (id ID) String() string { return string(id) }
 
-// A Kind classifies messages the same way in every dialect.
+// A Kind classifies messages in the same way in every dialect.
 type Kind uint8
 
-// The kinds of message.
+// These are the kinds of messages.
 const (
-	Invalid      Kind = iota // malformed, but the connection can go on; Err is what to answer with
+	Invalid      Kind = iota // malformed, but the connection can continue; Err is the answer to it
 	Request                  // in either direction
-	Notification             // a request that wants no answer
+	Notification             // a request without a response
 	Response                 // answers the request with the same ID
-	Item                     // one piece of a stream, see Stream
-	Cancel                   // asks to end the request or stream named in Target
+	Item                     // an element of a stream, see Stream
+	Cancel                   // asks the other side to end the request or stream in Target
 	Handshake                // a message of the handshake
 )
 
@@ -33,24 +33,23 @@ var kindNames = [...]string{"invalid", "request", "notification", "response", "i
 // String returns the kind in lower case.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Message is one whole message in any dialect. Its byte slices are plain
-// sub-slices of Raw (never re-capped) until it is cloned, so they are valid as
-// long as Raw is.
+// A Message is one whole message in any dialect. Its byte slices are plain sub-slices of Raw (never re-capped) until it
+// is cloned, so that they are valid as long as Raw is.
 type Message struct {
 	Kind    Kind
 	ID      ID              // of a request or response, or nil
-	Stream  ID              // the stream that an Item belongs to, or that a Response opens
-	Target  ID              // what a Cancel ends; of an Item with Beside set, the call that it belongs to, if it arrived in that call's exchange
+	Stream  ID              // the stream to which an Item belongs, or which a Response opens
+	Target  ID              // the target of a Cancel; for an Item with Beside set, the call to which it belongs, if it arrived in that call's exchange
 	Final   bool            // no more answers to this call, or items of this stream
 	Beside  bool            // an Item that shows part of another message, which is delivered as well
-	Bare    bool            // an Invalid message of a server that is treated as an event: Method is its own name for it, Body all of it
+	Bare    bool            // an Invalid message of a server that is handled as an event: Method is its own name for it, and Body is all of it
 	Awaited bool            // a Notification that the handshake waited for
-	Method  string          // the name that a user knows: the method, the binding, the callback, the type
-	Params  json.RawMessage // params of a Request, Notification or Item, whole, or nil
-	Body    json.RawMessage // what users see: a result, an item's payload, a notification's params
-	Err     *Error          // the error of a Response or Item, or what is wrong with an Invalid
-	Raw     []byte          // the message as it came or goes
-	Event   *Event          // what users see of it, if another process of rpcx has sent that; else nil
+	Method  string          // the name that a user knows, of the method, the binding, the callback or the type
+	Params  json.RawMessage // the complete params of a Request, Notification or Item, or nil
+	Body    json.RawMessage // the part that users see: a result, an item's payload, a notification's params
+	Err     *Error          // the error of a Response or Item, or the problem of an Invalid message
+	Raw     []byte          // the message as received or sent
+	Event   *Event          // the form that users see, if another process of rpcx has sent it; else nil
 }
 
 // Clone returns m with all bytes copied into fresh memory.
@@ -67,7 +66,7 @@ func (m Message) CopyTo(buf []byte) (Message, []byte) {
 	return c, buf
 }
 
-// CopyOf is CopyTo that stores the copy of m in c, and returns buf.
+// CopyOf is CopyTo, but stores the copy of m in c and returns only buf.
 func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	start := len(buf)
 	buf = append(buf, m.Raw...)
@@ -85,8 +84,8 @@ func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	return buf
 }
 
-// moved returns the slice of dst that corresponds to part, a slice of src. Since a plain sub-slice
-// keeps the capacity to the end, the difference of the capacities is its offset.
+// moved returns the slice of dst that corresponds to part, a slice of src. A plain sub-slice keeps the capacity to the
+// end, so that the difference of the capacities is its offset.
 func moved[T ~[]byte](part T, src, dst []byte) T {
 	if part == nil {
 		return nil

@@ -1,9 +1,9 @@
 package wire
 
-// The interfaces below are optional: a Conn or the stream of bytes below it implements those that it
-// can. What wraps such a value passes on those that it knows.
+// The interfaces below are optional: a Conn, or the stream of bytes below it, implements those that it supports. A
+// wrapper of such a value passes on the interfaces that it knows.
 
-// A WriteCloser is a stream of bytes that can end its sending direction and still be read.
+// A WriteCloser is a stream of bytes that can close its sending direction while it can still be read.
 type WriteCloser interface {
 	CloseWrite() error
 }
@@ -13,14 +13,14 @@ type ReadCloser interface {
 	CloseRead() error
 }
 
-// A PeerWatcher notices that the peer has closed the connection.
+// A PeerWatcher detects that the peer has closed the connection.
 type PeerWatcher interface {
-	// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it, or nil
-	// if it cannot.
+	// PeerClosed returns a channel that is closed when the peer stops reading, if the system reports that. Otherwise it
+	// returns nil.
 	PeerClosed() <-chan struct{}
 }
 
-// A PeerState reports, without a read, how far the peer has closed the connection.
+// A PeerState reports how far the peer has closed the connection, without a read.
 type PeerState interface {
 	// FarEnd reports whether the peer has closed its sending direction, and whether it has closed both.
 	FarEnd() (silent, gone bool)
@@ -32,19 +32,19 @@ type Remote interface {
 	Remote() string
 }
 
-// A Flusher holds bytes back until Flush, which cannot fail.
+// A Flusher keeps bytes until Flush, which cannot fail.
 type Flusher interface {
 	Flush()
 }
 
-// An IdleCloser is an http.RoundTripper that can close connections which it keeps for later.
+// An IdleCloser is an http.RoundTripper that can close its idle connections.
 type IdleCloser interface {
 	CloseIdleConnections()
 }
 
-// Holder is a Conn whose Send takes messages that it writes later.
+// Holder is a Conn whose Send accepts messages and writes them later.
 type Holder interface {
-	// OnHold has hold called with the bytes that wait to be written, and with their negative when they are. It is called
-	// before the first Send.
+	// OnHold sets the function that is called with the number of bytes that wait to be written, and with the negated
+	// number when they are written. OnHold must be called before the first Send.
 	OnHold(hold func(bytes int))
 }

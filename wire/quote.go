@@ -2,11 +2,10 @@ package wire
 
 import "strings"
 
-// plainChars are the characters with no special meaning to a shell, wherever they stand in a word.
+// plainChars are the characters without special meaning to a shell, wherever they occur in a word.
 const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-"
 
-// Quote returns word in a form that sh reads as one word: unchanged if it needs no quotes, else in
-// single quotes.
+// Quote returns word in a form that sh reads as one word: unchanged if it needs no quotes, otherwise in single quotes.
 func Quote(word string) string {
 	if word != "" && strings.Trim(word, plainChars) == "" {
 		return word

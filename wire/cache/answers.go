@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Answer is a response kept on disk.
+// An Answer is a response stored on disk.
 type Answer struct {
 	Raw    json.RawMessage // the message, unchanged
 	At     time.Time       // when it arrived
@@ -28,15 +28,15 @@ func (a *Answer) Message() wire.Message {
 	return wire.Message{Kind: wire.Response, Final: true, Raw: a.Raw, Body: scan.Get(a.Raw, "result")}
 }
 
-// A Source identifies the answers that a conversation may use: those of one peer to one user. The zero Source keeps no
+// A Source identifies the answers that a conversation may use, those of one peer to one user. The zero Source stores no
 // answers.
 type Source struct {
-	Of      string `json:"of,omitempty"`      // hash of peer and user
-	Private bool   `json:"private,omitempty"` // the peer knows the user, so answers may be for that user only
+	Of      string `json:"of,omitempty"`      // a hash of peer and user
+	Private bool   `json:"private,omitempty"` // the peer knows the user, so that answers may be for that user only
 }
 
-// SourceOf returns the source of answers from e. asker is the identity sent to e ("" for none), and trust the reason why the
-// connection is trusted. It is zero if e does not identify a peer, or if another process holds the connection.
+// SourceOf returns the source of answers from e. asker is the identity sent to e ("" for none), and trust is the reason
+// why rpcx trusts the connection. It is zero if e does not identify a peer, or if another process holds the connection.
 func SourceOf(e endpoint.Endpoint, asker, trust string) Source {
 	if e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc" && len(e.Address.Command) == 0 {
 		return Source{}
@@ -86,7 +86,7 @@ func Put(key string, a Answer) error {
 	}
 	dropOld(filepath.Dir(path))
 	line := fmt.Appendf(nil, `{"at":%d,"max_age":%g,"msg":`, a.At.UnixMilli(), a.MaxAge.Seconds())
-	// the file's time is when the answer expires
+	// the file's time is the time at which the answer expires
 	return Write(path, append(scan.Compact(line, a.Raw), "}\n"...), a.At.Add(a.MaxAge))
 }
 

@@ -12,18 +12,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Use is how the discovery cache is used.
+// Use determines how the discovery cache is used.
 type Use int
 
-// The ways of using the discovery cache.
+// These are the ways to use the discovery cache.
 const (
 	Usual   Use = iota // read and write
 	Refresh            // only write
 	None               // neither read nor write
 )
 
-// Discovery returns the cache for what a codec learns about the peer of e, dialled with cfg. Its function for reading or
-// writing is nil if the cache must not be read or written.
+// Discovery returns the cache for the codec's discoveries about the peer of e, dialled with cfg. Its function for
+// reading or writing is nil if that is not allowed.
 func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.DiscoveryCache) {
 	file := discoveryFile(e, cfg)
 	if file == "" || use == None {
@@ -38,8 +38,8 @@ func Discovery(e endpoint.Endpoint, cfg transport.Config, use Use) (d dialect.Di
 	return d
 }
 
-// DiscoveredCatalog returns the catalog of e from an earlier conversation, dialled with cfg, for use when e cannot be
-// reached, or nil if none is kept.
+// DiscoveredCatalog returns the catalog of e from an earlier conversation, dialled with cfg. It is for use when e
+// cannot be reached, and nil if none is stored.
 func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catalog {
 	file, discovery := discoveryFile(e, cfg), e.Spec().Discovery
 	if file == "" || !discovery.IsCached() {
@@ -50,8 +50,8 @@ func DiscoveredCatalog(e endpoint.Endpoint, cfg transport.Config) *catalog.Catal
 }
 
 // discoveryFile returns the file for an endpoint, or "" for one that does not identify a peer. Its name is a hash,
-// because the endpoint may contain secrets. The hash includes whether credentials are sent, since the peer may show
-// more then, but not which, since tokens change.
+// because the endpoint may contain secrets. The hash includes whether credentials are sent, because the peer may show
+// more then. It does not include which, because tokens change.
 func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	d, err := dir()
 	if err != nil || e.Demo != "" || e.Tape != "" || e.Socket != "" || e.Address.Scheme == "stdio" || e.Address.Scheme == "" {

@@ -12,10 +12,10 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// newPrefix begins the names of files that are being written.
+// newPrefix begins the names of files that are still being written.
 const newPrefix = ".new-"
 
-// maxFile is the size, in bytes, above which files are not read.
+// maxFile is the size in bytes above which files are not read.
 const maxFile = 64 << 20
 
 // dir returns the directory for caches.
@@ -68,8 +68,8 @@ func Write(file string, b []byte, modified time.Time) error {
 	return err
 }
 
-// Update replaces a file's content with what change returns for it; nil removes the file. Errors are ignored: a cache that
-// fails counts as empty.
+// Update replaces a file's content with the result of change; nil removes the file. It ignores errors, because a cache
+// that fails counts as empty.
 func Update(file string, change func(old []byte) []byte) {
 	b := change(Read(file))
 	if b == nil {

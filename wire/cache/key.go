@@ -34,8 +34,8 @@ func identity(e endpoint.Endpoint) ([]any, error) {
 	return []any{e.Dialect, e.Framing, e.Reversed, e.Demo, e.Tape, a.Scheme, user, a.Host, path, a.URLPath, a.Command, folder}, nil
 }
 
-// environment returns the variables of a command, which may answer differently with others, without those that shells change
-// with each command. It is nil for an endpoint without a command.
+// environment returns the variables of a command, because other variables may cause other answers. It omits those that
+// shells change for each command. It is nil for an endpoint without a command.
 func environment(e endpoint.Endpoint) []string {
 	if e.Address.Command == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Outline is what completion offers for a method.
+// An Outline is what completion shows for a method.
 type Outline struct {
 	Method string
 	Says   string // its description, at most outlineWidth characters
@@ -23,7 +23,7 @@ type Param struct {
 	Values []string
 }
 
-// outlineWidth bounds the characters of a description that are kept.
+// outlineWidth bounds the stored characters of a description.
 const outlineWidth = 60
 
 // Outlines returns the outlines of a catalog, without the names and values that safe rejects.

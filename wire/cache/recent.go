@@ -16,7 +16,7 @@ const HistoryVariable = "RPCX_HISTORY"
 // maxRecent bounds the remembered endpoints.
 const maxRecent = 50
 
-// Remember stores an endpoint, as typed, for completion. The caller must leave out endpoints with secrets.
+// Remember stores an endpoint, as typed, for completion. The caller must omit endpoints with secrets.
 func Remember(typed string) {
 	file := xdg.StateFile("endpoints")
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
@@ -30,7 +30,7 @@ func Remember(typed string) {
 	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
 }
 
-// Recent returns the remembered endpoints, the latest first.
+// Recent returns the remembered endpoints, starting with the latest.
 func Recent() []string {
 	file := xdg.StateFile("endpoints")
 	if file == "" {

@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Kind is how a method answers: with a result, a stream, a job.
+// A Kind is the form of a method's answer: a result, a stream or a job.
 type Kind string
 
-// The kinds of method. The zero value means Call.
+// These are the kinds of methods. The zero value means Call.
 const (
 	Call   Kind = "call"
 	Stream Kind = "stream"
@@ -41,7 +41,7 @@ type Info struct {
 	Extra       json.RawMessage `json:"extra,omitempty"`
 }
 
-// A Method is one entry. Its name is the one on the wire.
+// A Method is one entry of a catalog. Its name is the one on the wire.
 type Method struct {
 	Name        string                     `json:"name"`
 	Kind        Kind                       `json:"kind,omitempty"`
@@ -59,21 +59,21 @@ type Method struct {
 
 // A StreamForm describes the items of a stream in plain JSON-RPC, for protocols whose clients expect a certain form.
 type StreamForm struct {
-	Method string `json:"method,omitempty"` // method of the item notifications; "" means the stream's name
-	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "" means string
+	Method string `json:"method,omitempty"` // method of the item notifications; "" for the stream's name
+	ID     string `json:"id,omitempty"`     // form of a subscription's id: hex ("0x…"), integer or string; "" for string
 }
 
 // StreamIDs are the forms of id that a StreamForm may name.
 var StreamIDs = []string{"hex", "integer", "string"}
 
-// Incomplete is the member of a catalog's Extra that lists what is missing: an object from the names of methods that could
-// not be described to the reasons.
+// Incomplete is the member of a catalog's Extra that lists missing parts: an object that maps names of methods without
+// a description to the reasons.
 const Incomplete = "incomplete"
 
-// Partial is the member of a catalog's Extra that says, as a clause, why the peer may have methods that are not listed.
+// Partial is the member of a catalog's Extra with the reason, as a clause, why the peer may have other methods.
 const Partial = "partial"
 
-// SetPartial stores why the peer may have methods that c does not list.
+// SetPartial stores the reason why the peer may have methods that c does not list.
 func (c *Catalog) SetPartial(why string) {
 	text := scan.AppendQuoted(nil, why)
 	if c.Extra == nil {
@@ -83,5 +83,5 @@ func (c *Catalog) SetPartial(why string) {
 	c.Extra = scan.Splice(c.Extra, Partial, text)
 }
 
-// WhyPartial returns why the peer may have methods that c does not list, or "" if c lists all.
+// WhyPartial returns the reason why the peer may have methods that c does not list, or "" if c lists all.
 func (c *Catalog) WhyPartial() string { return scan.String(scan.Get(c.Extra, Partial)) }

@@ -74,8 +74,8 @@ var broken = []struct {
 	unseen     bool
 }{
 	{text: `[]`, want: `it must be an object`},
-	{text: `{"methods":[]}`, want: `it must say "catalog":1`},
-	{text: `{"catalog":2,"methods":[]}`, want: `it must say "catalog":1`},
+	{text: `{"methods":[]}`, want: `it must have "catalog":1`},
+	{text: `{"catalog":2,"methods":[]}`, want: `it must have "catalog":1`},
 	{text: `{"catalog":"1","methods":[]}`, want: `/catalog: it must be a number`},
 	{text: `{"catalog":1,"dialect":5,"methods":[]}`, want: `/dialect: it must be a string`},
 	{text: `{"catalog":1,"info":[],"methods":[]}`, want: `/info: it must be an object`},

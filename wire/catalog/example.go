@@ -14,8 +14,8 @@ func isKey(name string) bool {
 }
 
 // Example returns the arguments after METHOD in a call of m: its required parameters, with values from the schema or
-// placeholders such as <string>; in discovered catalogs with plausible values, if conv asks for them. c provides the $defs;
-// it may be nil.
+// placeholders such as <string>. In discovered catalogs the values are plausible ones, if conv asks for that. c
+// provides the $defs and may be nil.
 func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
@@ -81,8 +81,8 @@ func composite(schema json.RawMessage) bool {
 	return t == "array" || t == "object"
 }
 
-// ExampleValue returns a value for a schema: one that the schema names, else a plain one of its type. doc is the document
-// for $refs. The value need not be valid: patterns and the like are not solved.
+// ExampleValue returns a value for a schema: one that the schema names, or else a simple one of its type. doc is the
+// document for $refs. The value may be invalid: it ignores patterns and the like.
 func ExampleValue(schema, doc json.RawMessage) json.RawMessage {
 	return (&sampler{doc: doc, left: maxSamples}).of(resolve(schema, doc), 0)
 }
@@ -106,7 +106,7 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type of a schema other than null, or "" for none.
+// typeOf returns the first type of a schema other than null, or "" if there is none.
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	var one string

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Join adds to c the methods of more that it lacks, and the definitions that their schemas refer to. A different definition
-// with the same name is an error, because it would change the meaning of schemas.
+// Join adds to c the methods of more that it lacks, and the definitions to which their schemas refer. A different
+// definition with the same name is an error, because it would change the meaning of schemas.
 func (c *Catalog) Join(more *Catalog) error {
 	for _, name := range slices.Sorted(maps.Keys(more.Defs)) {
 		def := more.Defs[name]

@@ -12,7 +12,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// members returns the members of an object in order; ok is false if raw is not an object.
+// members returns the members of an object in order. ok is false if raw is not an object.
 func members(raw json.RawMessage) (list []member, ok bool) {
 	if !json.Valid(raw) || scan.Type(scan.Trim(raw)) != 'o' {
 		return nil, false

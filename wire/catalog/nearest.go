@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the name that was most likely meant by an unknown name, or "" if none is similar enough. Of equally
-// similar ones it returns the one with the longest common prefix.
+// Nearest returns the known name that an unknown name probably stands for, or "" if none is similar enough. Of equally
+// similar names, it returns the one with the longest common prefix.
 func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
@@ -21,11 +21,11 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// IsSlip reports whether a word differs from a name by one slip of the fingers, so that nothing else was meant.
+// IsSlip reports whether a word differs from a name by one typing mistake, so that the name must be meant.
 func IsSlip(word, name string) bool { return distance(plain(word), plain(name)) <= 1 }
 
-// Closest returns the name closest to an unknown one, among few of which one was probably meant, or "" if all are very
-// different.
+// Closest returns the name closest to an unknown one, from a few candidates of which one was probably meant. It returns
+// "" if all are very different.
 func Closest(name string, names []string) string {
 	if near := Nearest(name, names); near != "" || len(name) > 128 {
 		return near
@@ -33,7 +33,7 @@ func Closest(name string, names []string) string {
 	return closest(name, names, func(d int, n string) bool { return d*2 <= max(len(plain(name)), len(plain(n))) })
 }
 
-// closest returns the name at the least distance for which near is true.
+// closest returns the name at the smallest distance for which near is true.
 func closest(name string, names []string, near func(distance int, n string) bool) string {
 	best, bestDistance, bestPrefix := "", 1<<30, 0
 	for _, n := range names {
@@ -67,7 +67,7 @@ func completed(name string, names []string) string {
 	return found
 }
 
-// plain removes the most frequent mistakes: case and separators.
+// plain removes the most frequent differences: case and separators.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {

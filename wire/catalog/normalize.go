@@ -6,9 +6,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Normalize turns a peer's description into a catalog that Parse accepts and the JSON Schema in this directory allows. Of
-// methods with one name the first stays, and a member that does not belong in its place moves to extra at its level, so that
-// nothing is lost.
+// Normalize converts a peer's description to a catalog that Parse accepts and that the JSON Schema in this directory
+// allows. If methods have the same name, it keeps the first. Members that do not belong in their place move to extra at
+// the same level, so that nothing is lost.
 func Normalize(c *Catalog) {
 	if c == nil {
 		return
@@ -75,7 +75,7 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// object moves a member that should be an object and is not.
+// object moves a member that should be an object but is not.
 func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
 		o.add(key, *val)
@@ -83,7 +83,7 @@ func (o *misplaced) object(key string, val *json.RawMessage) {
 	}
 }
 
-// schema moves a member that should be a schema and is not.
+// schema moves a member that should be a schema but is not.
 func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
 		o.add(key, *val)

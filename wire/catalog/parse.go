@@ -12,11 +12,11 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Load reads a catalog from a file. Its errors are usage Faults with the file and the place.
+// Load reads a catalog from a file. Its errors are usage Faults that name the file and the place.
 func Load(file string) (*Catalog, error) {
 	b, err := userfile.Read(file)
 	if err != nil {
-		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
+		return nil, wire.NewFault(wire.Usage, "cannot read the catalog: "+err.Error(), err)
 	}
 	c, err := Parse(userfile.Unmarked(b))
 	if err != nil {
@@ -27,7 +27,8 @@ func Load(file string) (*Catalog, error) {
 	return c, nil
 }
 
-// Parse reads a catalog. Its errors are usage Faults with the place. It keeps unknown members in extra, at their level.
+// Parse reads a catalog. Its errors are usage Faults that name the place. It keeps unknown members in extra at the same
+// level.
 func Parse(b []byte) (*Catalog, error) {
 	if err := syntax(b); err != nil {
 		return nil, wire.NewFault(wire.Usage, err.Error(), err)
@@ -35,7 +36,7 @@ func Parse(b []byte) (*Catalog, error) {
 	c := &Catalog{}
 	err := c.decode(b)
 	if err == nil && c.Catalog != 1 {
-		err = errors.New(`it must say "catalog":1, the version that is known here`)
+		err = errors.New(`it must have "catalog":1, the supported version`)
 	}
 	if err == nil {
 		err = c.checkNames()
@@ -46,7 +47,7 @@ func Parse(b []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// syntax returns the line and column where b stops being JSON.
+// syntax returns the line and column where b ceases to be JSON.
 func syntax(b []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(b, &v)
@@ -78,10 +79,10 @@ func (i *Info) UnmarshalJSON(b []byte) error {
 	return i.decode(b, "")
 }
 
-// A place decodes the value of a member, found at the JSON pointer at.
+// A place decodes the value of a member at the JSON pointer at.
 type place func(at string, raw json.RawMessage) error
 
-// is returns a place that decodes into v, which want describes.
+// is returns a place that decodes into v. want describes the expected value.
 func is(v any, want string) place {
 	return func(at string, raw json.RawMessage) error { return text(at, raw, v, want) }
 }

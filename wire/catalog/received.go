@@ -1,7 +1,7 @@
 package catalog
 
-// Received makes a catalog from a peer safe to use: it removes its commands, and makes sure that it can be read again when
-// written. It takes and returns the results of its caller.
+// Received makes a catalog from a peer safe to use. It removes commands, and ensures that the catalog can be read again
+// after writing. It accepts and returns the results of its caller.
 func Received(c *Catalog, err error) (*Catalog, error) {
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	return s.object(schema, depth)
 }
 
-// exampleNumber returns the minimum, else the maximum if it is below one, else one.
+// exampleNumber returns the minimum, or else the maximum if it is below one, or else one.
 func exampleNumber(schema json.RawMessage) json.RawMessage {
 	number := func(key string) (float64, bool) {
 		f, err := strconv.ParseFloat(string(scan.Get(schema, key)), 64)
@@ -111,7 +111,8 @@ func exampleString(schema json.RawMessage) json.RawMessage {
 	return scan.AppendQuoted(nil, text)
 }
 
-// array returns an array with the elements of prefixItems, else as many elements as the schema demands, at least one.
+// array returns an array with the elements of prefixItems, or else as many elements as the schema requires, at least
+// one.
 func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 	items := scan.List(scan.Get(schema, "prefixItems"))
 	item := scan.Get(schema, "items")
@@ -156,7 +157,7 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	return object(list)
 }
 
-// given returns the value that a schema names itself.
+// given returns a value that the schema names itself.
 func given(schema json.RawMessage) json.RawMessage {
 	for _, key := range []string{"const", "example", "default"} {
 		if v := scan.Get(schema, key); v != nil {

@@ -9,7 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// SelfContained returns a copy of c whose schemas contain the $defs they refer to, so that each can be used alone.
+// SelfContained returns a copy of c in which each schema contains the $defs to which it refers, so that it can be used
+// alone.
 func (c *Catalog) SelfContained() *Catalog {
 	if len(c.Defs) == 0 {
 		return c
@@ -29,7 +30,7 @@ func (c *Catalog) SelfContained() *Catalog {
 	return &out
 }
 
-// withDefs adds to a schema the defs that it refers to, directly or indirectly. The schema's own definitions stay.
+// withDefs adds to a schema the defs to which it refers, directly or indirectly. The schema's own definitions stay.
 func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return schema
@@ -63,7 +64,7 @@ func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawM
 	return out.End()
 }
 
-// refsIn returns the names of the $defs that a schema refers to.
+// refsIn returns the names of the $defs to which a schema refers.
 func refsIn(schema []byte) map[string]bool {
 	names := map[string]bool{}
 	var walk func(in []byte)

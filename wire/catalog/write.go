@@ -34,7 +34,7 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Marshal returns the catalog as JSON on one line, its members in a fixed order, schemas unchanged.
+// Marshal returns the catalog as JSON on one line, with members in a fixed order and schemas unchanged.
 func (c *Catalog) Marshal() (json.RawMessage, error) {
 	out := *c
 	out.Catalog = 1
@@ -90,8 +90,8 @@ func (c *Catalog) TakeExtra(name string) json.RawMessage {
 	return taken
 }
 
-// StripRun removes the run members of c at every depth: commands from a peer, or from a file that was not given as hooks,
-// must never run. Schemas, which may describe a property "run", stay unchanged.
+// StripRun removes the run members of c at every depth, because commands from a peer, or from a file that was not given
+// as hooks, must never run. Schemas, which may describe a property "run", stay unchanged.
 func StripRun(c *Catalog) {
 	if c == nil {
 		return
@@ -110,7 +110,7 @@ func StripRun(c *Catalog) {
 // schemaMembers are the members that contain schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra is strip for members of extra, where no member is a schema.
+// stripExtra is strip for members of extra, which contain no schemas.
 func stripExtra(raw json.RawMessage) json.RawMessage {
 	list, ok := members(raw)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// LastOf changes r so that its answer is what Respond returns, else the last data that was emitted
-// (a job's): last makes it of what Respond returned. Other events go to others; nil drops them.
+// LastOf changes r so that its answer is the result of Respond or, if there is none, the last data that was emitted (a
+// job's). last makes the answer from the result of Respond. Other events go to others; nil drops them.
 func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
 	var data json.RawMessage
 	r.Emit = func(ev wire.Event) error {
@@ -30,8 +30,8 @@ func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessag
 	}
 }
 
-// Unknown returns the error response to a method that b does not have. Its data names the nearest one
-// that b tells of.
+// Unknown returns the error response for a method that b does not have. Its data names the most similar method that b
+// describes.
 func Unknown(b Backend, method string) error {
 	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
 	if c := b.Catalog(); c != nil {
@@ -42,8 +42,8 @@ func Unknown(b Backend, method string) error {
 	return e
 }
 
-// Discover returns the result of the method by which a peer describes itself; wire.ErrUnsupported if
-// the peer does not have it.
+// Discover returns the result of the method by which a peer describes itself, or wire.ErrUnsupported if the peer does
+// not have it.
 func Discover(ctx context.Context, caller Caller, method string) (json.RawMessage, error) {
 	doc, err := caller.Call(ctx, method, nil)
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) == "-32601" {

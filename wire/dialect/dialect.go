@@ -1,22 +1,17 @@
-// Package dialect holds what a dialect consists of: a Codec, which turns operations
-// into messages and messages into events, with Abilities such as flows, which need
-// several messages; a Server, which answers as the dialect's other side; and a
-// Spec, which has both and says as data what the rest of rpcx has to know: what every
-// dialect has, and capabilities, which are nil where a dialect lacks them.
+// Package dialect defines the parts of a dialect: a Codec, which converts operations to messages and messages to
+// events, with Abilities such as flows of several messages; a Server, which is the dialect's other side; and a Spec,
+// which has both and describes the dialect for the rest of rpcx. A Spec has data that every dialect has, and
+// capabilities, which are nil if a dialect lacks them.
 //
-// A new dialect is one folder below this one and its line in the table,
-// wire/dialect/all.
+// A new dialect is one directory below this one and its line in the table, wire/dialect/all.
 //
-// How two dialects that are unlike JSON-RPC fill them. HotRepl's host: its Server
-// holds the one client it has (Accept of a second says session_evicted through the
-// first Caller and closes it), the frame queue and the job table; Accept sends the
-// handshake with Caller.Notify; a request's Method is its "type"; Reply writes
-// "<type>_result" or "<type>_error" for a Data or Failure event of that request,
-// and items that carry the request's id, so a subscription's Stream is its
-// request's ID. Introspect: Opened finds the subscription's token in the first
-// response, Decode makes an Item with that Stream of every notification that names
-// a subscription, Final where its payload is done, and Event turns progress,
-// guidance and data payloads into events.
+// Two dialects that are unlike JSON-RPC use them as follows. In HotRepl's host, the Server holds its only client, the
+// frame queue and the job table. Accept of a second client sends session_evicted through the first Caller and closes
+// it. Accept sends the handshake with Caller.Notify. A request's Method is its "type". Reply writes "<type>_result" or
+// "<type>_error" for a Data or Failure event of that request, and items with the request's id, so that a subscription's
+// Stream is its request's ID. In Introspect, Opened finds the subscription's token in the first response. Decode makes
+// an Item with that Stream of every notification that names a subscription (Final if its payload is done), and Event
+// converts progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -31,68 +26,67 @@ import (
 // An OpKind is the kind of an operation.
 type OpKind uint8
 
-// The operations. A codec answers wire.ErrUnsupported for those that its
-// dialect does not have.
+// The operations. A codec returns wire.ErrUnsupported for kinds that it does not have.
 const (
-	Call        OpKind = iota // one request, one answer (or a stream, where the dialect's calls stream)
-	Notify                    // a request that wants no answer
+	Call        OpKind = iota // one request, one answer (or a stream, if the dialect's calls stream)
+	Notify                    // a request without an answer
 	Subscribe                 // a request whose answer opens a stream
-	Cancel                    // asks the peer to cancel the pending request of Of
-	Unsubscribe               // asks the peer to end Stream, which Of opened
+	Cancel                    // requests that the peer cancel the pending request of Of
+	Unsubscribe               // requests that the peer end Stream, which Of opened
 	Raw                       // Params is the whole message, sent unchanged
-	Watch                     // sends nothing: every message that comes in, or those of Method
-	Eval                      // Code is evaluated
-	Internal                  // a message of the dialect's own flows: Method is a word of the protocol, never a user's
-	JobRun                    // the job Method is started, and waited for: see Abilities.Job, as for those that follow
-	JobStart                  // it is started; the one answer says what Job it is
+	Watch                     // sends nothing; returns every incoming message, or those of Method
+	Eval                      // evaluates Code
+	Internal                  // a message of the dialect's own flows; Method is a word of the protocol, never a user's
+	JobRun                    // starts the job Method and waits for it; see Abilities.Job, also for the following kinds
+	JobStart                  // starts it; the only answer names the Job
 	JobStatus                 // the only answer is the status of Job
 	JobWait                   // the events of Job until it is over
-	JobCancel                 // Job is given up
-	JobList                   // the jobs that are known
+	JobCancel                 // cancels Job
+	JobList                   // lists the known jobs
 )
 
-// An Op is one operation. As JSON it is sent to the process that holds the connection.
+// An Op is one operation. Its JSON encoding is sent to the process that holds the connection.
 type Op struct {
 	Kind        OpKind            `json:"op"`
-	Method      string            `json:"method,omitempty"`      // of a Watch: see Takes
-	Params      json.RawMessage   `json:"params,omitempty"`      // nil means none
+	Method      string            `json:"method,omitempty"`      // for a Watch, see Takes
+	Params      json.RawMessage   `json:"params,omitempty"`      // nil for none
 	Code        string            `json:"code,omitempty"`        // of Eval
-	Job         string            `json:"job,omitempty"`         // of JobStatus, JobWait and JobCancel: which
+	Job         string            `json:"job,omitempty"`         // the job of JobStatus, JobWait and JobCancel
 	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
-	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; nil means no descriptions
+	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs, or nil
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
 	OfID        wire.ID           `json:"-"`                     // the id of that operation's request
 	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
-	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" means derived from Method
+	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" if derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`
-	// Lasting says of a Call that it starts a job, and of a Subscribe that the user waits for more than its answer: then an answer that
-	// names no stream is the stream's first item, and not its end (see Abilities.OpenEnded). Of an Unsubscribe it says that items
-	// have come, which show that the answer named a stream.
+	// Lasting marks a Call that starts a job, and a Subscribe for which the user waits longer than for its answer. An
+	// answer that names no stream is then the stream's first item, not its end (see Abilities.OpenEnded). In an
+	// Unsubscribe, it reports that items have arrived, which shows that the answer named a stream.
 	Lasting bool `json:"lasting,omitempty"`
-	// Beside is set to the same text in a Subscribe and in a Watch of some methods that accompanies it: the Watch then
-	// shows the answer to the Subscribe as well, unless that only names a stream. "" means the Watch does not.
+	// Beside is the same text in a Subscribe and in a Watch of some methods that accompanies it. The Watch then also
+	// shows the answer to the Subscribe, unless that only names a stream. With "", the Watch does not.
 	Beside string          `json:"beside,omitempty"`
 	Extra  json.RawMessage `json:"extra,omitempty"`  // members that only this dialect knows (an object), or nil
-	Nested bool            `json:"nested,omitempty"` // the operation comes from a hook of this connection, and must not wait for anything that waits for the hook
-	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent; nil means unknown
-	Since  *int64          `json:"since,omitempty"`  // of a Watch in a session: start with the messages after this number in the session's ring; nil means start now
-	// Answer, if set in a Raw op, is called with each answer to it in place of
-	// peer.Options.Incoming. It runs on the reader's goroutine, in the order in which messages come
-	// in.
+	Nested bool            `json:"nested,omitempty"` // the operation is from a hook of this connection, and must not wait for anything that waits for the hook
+	About  wire.ID         `json:"-"`                // the peer's request that is being answered when op is sent, or nil if unknown
+	Since  *int64          `json:"since,omitempty"`  // for a Watch in a session: start with the messages after this number in the session's ring; nil to start now
+	// Answer, if set in a Raw op, is called with each answer to it instead of peer.Options.Incoming. It runs on the
+	// reader's goroutine, in the order of arrival.
 	Answer func(m wire.Message) `json:"-"`
-	// Items, if set in a Subscribe, is called with each item, and the stream then yields only its
-	// response and its end. It runs on the reader's goroutine while the peer's lock is held, so it
-	// must neither block nor call the peer. It may keep m.
+	// Items, if set in a Subscribe, is called with each item. The stream then yields only its response and its end. It
+	// runs on the reader's goroutine while the peer's lock is held, so that it must not block or call the peer. It may
+	// keep m.
 	Items func(m wire.Message) `json:"-"`
 }
 
-// FreshID is the method of a Call that is encoded only to get a fresh id: a Raw message whose own
-// id is in use is sent under that id.
+// FreshID is the method of a Call that is encoded only to get a fresh id. A Raw message whose own id is in use is sent
+// under that id.
 const FreshID = "\x00fresh"
 
-// A Codec turns operations into messages and messages into events, for one connection and one role (client or server). It
-// does no I/O, starts no goroutine and makes no callbacks. The peer calls its methods while it holds its lock, except Event.
+// A Codec converts operations to messages and messages to events, for one connection and one role (client or server).
+// It does no I/O, starts no goroutine and makes no callbacks. The peer calls its methods while it holds its lock,
+// except Event.
 type Codec interface {
 	// Encode returns the message for op: Raw, with ID if there will be a response. Final means that the first response is
 	// the only one, so that no item can belong to it. For a Cancel or Unsubscribe without a message in the dialect it

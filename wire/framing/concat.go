@@ -8,11 +8,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Concat returns the framing of values that delimit themselves: a line may hold several, and a value may span lines. Each
-// message is written as one line. Garbage is noise up to the end of its line. Where noise is not tolerated, the valid
-// beginning of a broken value is returned as a message, for the dialect to reject, and its rest is skipped. A value that the
-// end of the input cuts off is a Protocol fault. A value that is nested too deep is returned like any other message, since
-// its end is known.
+// Concat returns the framing of values that delimit themselves: a line may contain several, and a value may span
+// several lines. Each message is written as one line. Garbage is noise up to the end of its line. If noise is not
+// tolerated, the valid beginning of a broken value is returned as a message for the dialect to reject, and the rest is
+// skipped. If the end of the input cuts off a value, that is a Protocol fault. A value that is nested too deep is
+// returned like any other message, because its end is known.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -25,7 +25,7 @@ type concatSource struct {
 	finder
 	in      *input
 	begun   bool
-	skipper *skipper // skips the rest of a broken value; nil means the last value was valid
+	skipper *skipper // skips the rest of a broken value; nil if the last value was valid
 }
 
 func (s *concatSource) next() ([]byte, error) {
@@ -93,8 +93,9 @@ func (s *concatSource) value() ([]byte, error) {
 	}
 }
 
-// garbage drops the broken bytes up to the window's byte at: through the end of that line, or only up to its start if the
-// first byte of the line is where the value breaks, because that byte may begin a value. It reads no other byte twice.
+// garbage drops the broken bytes up to the window's byte at, through the end of that line. If the first byte of the
+// line is where the value breaks, it drops only up to the line's start, because that byte may begin a value. It reads
+// no other byte twice.
 func (s *concatSource) garbage(at int) error {
 	win := s.in.window()
 	if at > s.in.max {
@@ -124,13 +125,13 @@ func (s *concatSource) garbage(at int) error {
 	}
 }
 
-// A skipper finds the end of a broken value: the bracket that closes it, the end of a line, or an object that begins where
-// no value can be nested. It reads each byte once.
+// A skipper finds the end of a broken value: the closing bracket, the end of a line, or an object that begins where no
+// value can be nested. It reads each byte once.
 type skipper struct {
 	depth   int
 	text    bool // inside a string
 	escaped bool // after a backslash in the string
-	last    byte // the last byte that is not blank; 0 means none yet
+	last    byte // the last byte that is not blank; 0 for none so far
 }
 
 // skip returns how many bytes of b belong to the broken value, and whether the value ends there.

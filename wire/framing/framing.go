@@ -3,16 +3,16 @@
 //	line    a message is a line (NDJSON)
 //	header  Content-Length headers, an empty line, the message
 //	nul     a message ends with a NUL
-//	seq     a message stands between RS and LF (RFC 7464)
+//	seq a message is between RS and LF (RFC 7464)
 //	netstring  a length in digits, a colon, the message, a comma
 //	varint  a length as unsigned LEB128, the message
 //	concat  reads values that delimit themselves, writes one per line
 //
-// Messages are returned without the blanks around them. The dialect decides whether a message is valid JSON, because it can
-// answer broken ones. The framings only separate messages from noise, the lines that a child prints between them:
+// Messages are returned without surrounding blanks. The dialect decides whether a message is valid JSON, because it can
+// answer broken ones. The framings only separate messages from noise, which is lines that a child prints between them:
 //
-//   - A line that begins with neither { nor [ is noise.
-//   - Where noise is tolerated (wire.Options.NoiseLimit), a line is also noise if it cannot be a message: it begins with [
+//   - A line that does not begin with { or [ is noise.
+//   - If noise is tolerated (wire.Options.NoiseLimit), a line is also noise if it cannot be a message: it begins with [
 //     and is not valid JSON ("[info] listening"), or it begins with { and lacks the first key with its colon or the last
 //     bracket ("{starting}"). Only both ends of an object are checked, because scanning each message twice would be slow.
 //     Everything else that begins with { or [ is a message.
@@ -28,9 +28,10 @@ import (
 	"rpcx/wire"
 )
 
-// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a wire.HalfCloser if rwc has a method
-// CloseWrite() error. Close closes rwc, which has to unblock its Read and Write, and discards what SendBuffered has queued.
-// Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged; it wraps any other read error in a *wire.CloseError.
+// The framings. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher, and a wire.HalfCloser if rwc has a
+// method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and discards the messages queued
+// by SendBuffered. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged; it wraps any other read error in a
+// *wire.CloseError.
 var (
 	_ wire.Framing = Line
 	_ wire.Framing = Header
@@ -102,7 +103,7 @@ type conn struct {
 	output
 	in     *input
 	src    source
-	failed error // what Recv returned and will return from now on
+	failed error // the result of Recv from now on
 	rwc    io.ReadWriteCloser
 	once   sync.Once
 	closed error
@@ -111,7 +112,7 @@ type conn struct {
 // halfConn is a conn whose sending side can be closed separately.
 type halfConn struct{ *conn }
 
-// goneConn is a halfConn that detects, after Recv has returned io.EOF, when the peer stops reading as well.
+// goneConn is a halfConn that detects, after Recv has returned io.EOF, that the peer also stops reading.
 type goneConn struct{ halfConn }
 
 // blankConn is a goneConn whose framing allows blanks between messages.
@@ -146,8 +147,8 @@ func (c *conn) Recv() ([]byte, error) {
 	return msg, err
 }
 
-// Unread returns the bytes that were read after the last message that Recv returned: if Recv failed, the beginning of the
-// message that it failed at.
+// Unread returns the bytes after the last message that Recv returned. If Recv failed, they begin with the message at
+// which it failed.
 func (c *conn) Unread() []byte { return c.in.window() }
 
 // Buffered implements wire.Buffered.
@@ -206,7 +207,7 @@ func (c goneConn) FarEnd() (silent, gone bool) {
 	return false, false
 }
 
-// PeerClosed returns a channel that is closed when the peer stops reading, as far as the system reports it.
+// PeerClosed returns a channel that is closed when the peer stops reading, if the system reports that.
 func (c goneConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
 // closeError converts an error of the underlying stream into one that a Conn may return.

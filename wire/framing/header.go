@@ -14,9 +14,9 @@ import (
 const maxHeader = 16 << 10
 
 // Header returns the framing of the Language Server Protocol and the Debug Adapter Protocol: header lines with
-// Content-Length, an empty line, the message. Lines end with CRLF or LF. Other headers are written as in o.Head, and ignored
-// when read. Lines of a child before a message's headers are noise if they are not headers, or if their name is unknown and
-// they end with a bare LF ("INFO: ...").
+// Content-Length, an empty line, the message. Lines end with CRLF or LF. It writes other headers from o.Head, and
+// ignores them when it reads. A child's lines before the headers of a message are noise if they are not headers, or if
+// their name is unknown and they end with a bare LF ("INFO: ...").
 func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -34,7 +34,7 @@ type headerSource struct {
 	noise
 	in     *input
 	strict bool // until the first message
-	size   int  // Content-Length; -1 means not read yet
+	size   int  // Content-Length; -1 if not read yet
 	lines  int  // header lines of this message
 	begun  bool
 }
@@ -50,7 +50,7 @@ func (s *headerSource) next() ([]byte, error) {
 	s.strict = false
 	for len(s.in.window()) < s.size {
 		if err := s.in.more(); err == io.EOF {
-			return nil, s.in.cutOff("%d of %d bytes arrived", len(s.in.window()), s.size)
+			return nil, s.in.cutOff("%d of %d bytes were received", len(s.in.window()), s.size)
 		} else if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (s *headerSource) headers() error {
 	}
 }
 
-// header reads one header line; noise reports that it is not a header.
+// header reads one header line. noise reports that the line is not a header.
 func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isToken(name) {
@@ -102,7 +102,7 @@ func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 		return false, s.contentLength(string(scan.Trim(value)))
 	case strings.EqualFold(string(name), "Content-Type"):
 	case s.strict:
-		return false, broken("the peer sent a header that does not belong there: %s", shown(line))
+		return false, broken("the peer sent an unexpected header: %s", shown(line))
 	case s.tolerated() && s.lines == 0 && !crlf:
 		return true, s.line(line)
 	}
@@ -129,8 +129,8 @@ func (s *headerSource) contentLength(value string) error {
 	return nil
 }
 
-// headerLine takes a line off the window, without its LF. A line that the end of the input cuts off is noise, or a fault
-// inside headers.
+// headerLine removes a line from the window, without its LF. A line that is cut off by the end of the input is noise,
+// or a fault inside headers.
 func (s *headerSource) headerLine() ([]byte, error) {
 	seen := 0
 	for {
@@ -179,8 +179,8 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsName reports whether a line that the end of the input cuts off may be the first header of a message: it ends inside
-// a known header's name.
+// beginsName reports whether a line that is cut off by the end of the input may be the first header of a message,
+// because it ends inside a known header's name.
 func beginsName(line []byte) bool {
 	for _, name := range []string{"Content-Length", "Content-Type"} {
 		if n := len(line); n > 0 && n <= len(name) && strings.EqualFold(string(line), name[:n]) {

@@ -13,27 +13,28 @@ const (
 	bufferKept = 1 << 20  // a larger buffer is released after its message
 )
 
-// An input is a window on a stream: the bytes that have arrived and were not dropped. Its memory grows only as bytes arrive.
+// An input is a window on a stream: the bytes that have arrived and have not been dropped. Its memory grows only as
+// bytes arrive.
 type input struct {
 	src   io.Reader
-	max   int  // the greatest message
+	max   int  // the maximum size of a message
 	whole bool // wire.Options.Whole
 	idle  func()
-	first func(b []byte)                   // gets the first bytes; nil means not wanted any more
-	shown int                              // how many bytes first got
+	first func(b []byte)                   // receives the first bytes; nil if no longer needed
+	shown int                              // the number of bytes that first has received
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
 	r, w  int // the window is buf[r:w]
 	err   error
 
-	closed atomic.Bool // the rest of the input is not wanted
+	closed atomic.Bool // the rest of the input is not needed
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
 	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
-// window returns bytes that stay valid until the next more or settle, as do those that drop removed.
+// window returns bytes that stay valid until the next more or settle. The same applies to bytes that drop removed.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 
 // drop removes n bytes from the window's front.
@@ -46,7 +47,7 @@ func (in *input) settle() {
 	}
 }
 
-// more waits for at least one more byte, or returns why there are none.
+// more waits for at least one more byte, or returns the reason why there are none.
 func (in *input) more() error {
 	if in.err != nil {
 		return in.err
@@ -76,10 +77,10 @@ func (in *input) more() error {
 	return in.err
 }
 
-// maxFirst bounds the bytes that Options.First gets.
+// maxFirst bounds the bytes that Options.First receives.
 const maxFirst = 1 << 10
 
-// show passes the first bytes on.
+// show forwards the first bytes.
 func (in *input) show(b []byte) {
 	in.first(b)
 	if in.shown += len(b); in.shown >= maxFirst {
@@ -87,7 +88,7 @@ func (in *input) show(b []byte) {
 	}
 }
 
-// cutOff returns the error for an input that ends inside a message; detail says where.
+// cutOff returns the error for an input that ends inside a message. detail describes the place.
 func (in *input) cutOff(detail string, args ...any) error {
 	detail = fmt.Sprintf(detail, args...)
 	if in.whole {
@@ -96,7 +97,7 @@ func (in *input) cutOff(detail string, args ...any) error {
 	return broken("the input ended inside a message: %s", detail)
 }
 
-// room makes room after the window: it resets the empty window, moves the window to the buffer's start, or allocates a
+// room makes room after the window. It resets an empty window, moves the window to the buffer's start, or allocates a
 // larger buffer.
 func (in *input) room() {
 	size := len(in.buf)
@@ -108,7 +109,7 @@ func (in *input) room() {
 	case in.r > 0 && size-in.w < size/8:
 		in.moveTo(in.buf)
 	case in.w == size:
-		// The limit rejects a window before it fills this buffer.
+		// The limit rejects a window before the window fills this buffer.
 		in.moveTo(make([]byte, max(min(2*size, in.max+bufferSize), size+bufferSize)))
 	}
 }

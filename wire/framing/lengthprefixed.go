@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// garbageShown bounds the bytes of a noise line that are awaited to quote them in the error, where noise is not tolerated.
+// garbageShown bounds the bytes of a noise line that are read to quote them in the error, if noise is not tolerated.
 const garbageShown = 80
 
-// A lengthPrefixedSource reads messages that follow their length. A message is an array, an object or empty; other lines of
-// a child are noise.
+// A lengthPrefixedSource reads messages that follow their length. A message is an array, an object or empty. Other
+// lines of a child are noise.
 type lengthPrefixedSource struct {
 	noise
 	in *input
-	// length reads the length at the start of win, and the n bytes that it takes. n is 0 if more bytes are needed, and
-	// negative if win does not begin with a length.
+	// length reads the length at the start of win, which is n bytes long. n is 0 if more bytes are needed, and negative
+	// if win does not begin with a length.
 	length func(win []byte) (size uint64, n int)
-	tail   byte // follows each message, and may be followed by blanks; 0 means none
+	tail   byte // follows each message, and may be followed by blanks; 0 for none
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
@@ -97,10 +97,11 @@ func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 }
 
 func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
-	return s.in.cutOff("%d of %d bytes arrived", came, size)
+	return s.in.cutOff("%d of %d bytes were received", came, size)
 }
 
-// garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns why.
+// garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns the
+// reason.
 func (s *lengthPrefixedSource) garbage() error {
 	seen := 0
 	for {

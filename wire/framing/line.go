@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Line returns the framing in which each message is a line that ends with LF or CRLF. Blank lines are skipped; the last line
-// needs no end. A message with line breaks between its tokens is compacted before it is sent.
+// Line returns the framing in which each message is a line that ends with LF or CRLF. It skips blank lines. The last
+// line may lack a line break. A message with line breaks between its tokens is compacted before it is sent.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -81,7 +81,7 @@ func oneLine(msg []byte) ([]byte, error) {
 	}
 	msg = scan.Compact(make([]byte, 0, len(msg)), msg)
 	if bytes.IndexByte(msg, '\n') >= 0 {
-		return nil, wire.NewFault(wire.Usage, "a message that is not JSON and holds line breaks cannot be sent as a line", nil)
+		return nil, wire.NewFault(wire.Usage, "a message that is not JSON and contains line breaks cannot be sent as a line", nil)
 	}
 	return msg, nil
 }

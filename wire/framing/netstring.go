@@ -19,7 +19,7 @@ func Netstring(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	}})
 }
 
-// netstringLength reads the length at the start of win; see lengthPrefixedSource.
+// netstringLength reads the length at the start of win (see lengthPrefixedSource).
 func netstringLength(win []byte) (size uint64, n int) {
 	for n < len(win) && win[n] >= '0' && win[n] <= '9' && n <= maxLengthDigits {
 		size = size*10 + uint64(win[n]-'0')

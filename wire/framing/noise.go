@@ -25,7 +25,7 @@ func newNoise(o wire.Options, in *input) noise {
 // tolerated reports whether noise is allowed.
 func (n *noise) tolerated() bool { return n.limit > 0 }
 
-// line handles one noise line; blank lines do not count.
+// line handles one noise line. Blank lines do not count.
 func (n *noise) line(b []byte) error {
 	b = bytes.TrimRight(b, "\r\n")
 	if len(scan.Trim(b)) == 0 {
@@ -70,9 +70,9 @@ func shown(b []byte) string {
 // opens reports whether b, which begins without blanks, begins like a message.
 func opens(b []byte) bool { return len(b) > 0 && (b[0] == '{' || b[0] == '[') }
 
-// plausible reports whether b, which opens and has no blanks around it, may be a message where noise is tolerated. It checks
-// only both ends of an object, because scanning each message twice would be slow. Arrays are rare as messages and common as
-// the beginning of log lines, so they are scanned whole.
+// plausible reports whether b, which opens and has no surrounding blanks, may be a message, if noise is tolerated. It
+// checks only both ends of an object, because scanning each message twice would be slow. Arrays are rare as messages
+// and common as the beginning of log lines, so that they are scanned completely.
 func plausible(b []byte) bool {
 	if b[0] == '[' {
 		err := scan.Valid(b, wire.DefaultMaxDepth)
@@ -95,14 +95,14 @@ func plausible(b []byte) bool {
 	return b[min(end, len(b)-1)] == ':'
 }
 
-// A messageFilter separates messages from noise in framings that have already found their ends.
+// A messageFilter separates messages from noise in framings that have already found the ends of messages.
 type messageFilter struct {
 	noise
 	max     int
-	scalars bool // strings, numbers, booleans and null are messages too, for the dialect to reject
+	scalars bool // strings, numbers, booleans and null are messages too, which the dialect rejects
 }
 
-// last handles the bytes that are left when the input has ended with err. If the connection broke, only a complete message
+// last handles the remaining bytes when the input has ended with err. If the connection broke, only a complete message
 // counts.
 func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	if err == io.EOF && j.in.whole && opens(scan.Trim(rest)) {
@@ -124,7 +124,7 @@ func (j *messageFilter) last(rest []byte, err error) ([]byte, error) {
 	return msg, bad
 }
 
-// message returns b without the blanks around it if it is a message, nil if it is blank or noise.
+// message returns b without surrounding blanks if it is a message, or nil if it is blank or noise.
 func (j *messageFilter) message(b []byte) ([]byte, error) {
 	msg := scan.Trim(b)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Nul returns the framing in which each message ends with a NUL; the last one needs none. Other lines before a message are
-// noise.
+// Nul returns the framing in which each message ends with a NUL. The last message needs none. Other lines before a
+// message are noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
@@ -95,7 +95,7 @@ func (s *nulSource) part(b []byte) int {
 
 func withoutNul(msg []byte) ([]byte, error) {
 	if bytes.IndexByte(msg, 0) >= 0 {
-		return nil, wire.NewFault(wire.Usage, "a message that holds a NUL cannot be sent", nil)
+		return nil, wire.NewFault(wire.Usage, "a message that contains a NUL cannot be sent", nil)
 	}
 	return msg, nil
 }

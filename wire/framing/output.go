@@ -10,7 +10,7 @@ import (
 
 // A wrap describes how a framing writes a message.
 type wrap struct {
-	prepare func(msg []byte) ([]byte, error)  // nil means unchanged
+	prepare func(msg []byte) ([]byte, error)  // nil for unchanged
 	head    func(dst []byte, size int) []byte // appends the bytes before a message, or nil
 	tail    string
 	blanks  bool // the framing allows a space before a message
@@ -42,7 +42,7 @@ func (o *output) Send(msg []byte) error {
 	}
 	o.writing.Lock()
 	defer o.writing.Unlock()
-	if o.written >= n { // another goroutine wrote it
+	if o.written >= n { // another goroutine has written it
 		return o.failure()
 	}
 	return o.write()
@@ -61,8 +61,8 @@ func (o *output) Flush() error {
 	return o.write()
 }
 
-// add appends msg to the pending bytes and returns its number. If enough is pending it writes that first, so that a slow
-// peer slows the sender. It writes a large message itself, without a copy, and returns 0.
+// add appends msg to the pending bytes and returns its number. If enough is pending, it first writes that, so that a
+// slow peer slows the sender down. It writes a large message directly, without a copy, and returns 0.
 func (o *output) add(msg []byte) (uint64, error) {
 	if o.wrap.prepare != nil {
 		var err error
@@ -94,7 +94,7 @@ func (o *output) add(msg []byte) (uint64, error) {
 	return o.queued, nil
 }
 
-// write writes all pending bytes; the caller holds o.writing.
+// write writes all pending bytes. The caller holds o.writing.
 func (o *output) write() error {
 	o.mu.Lock()
 	out, err := o.pending, o.err
@@ -114,7 +114,7 @@ func (o *output) write() error {
 	return o.wrote(err)
 }
 
-// writeLarge writes what is pending and then msg.
+// writeLarge writes the pending messages and then msg.
 func (o *output) writeLarge(msg []byte) error {
 	o.writing.Lock()
 	defer o.writing.Unlock()
@@ -129,7 +129,7 @@ func (o *output) writeLarge(msg []byte) error {
 	return o.wrote(err)
 }
 
-// wrote keeps the error of a write, if there is one, as that of all later ones.
+// wrote stores the error of a write, if any, as that of all later ones.
 func (o *output) wrote(err error) error {
 	if err == nil {
 		return nil

@@ -62,7 +62,7 @@ var headerScenarios = []scenario{
 	{name: "cut off in headers", framing: "header", in: "Content-Length: 8\r\nConte", fault: "its headers are incomplete"},
 	{name: "noise on a listener", framing: "header", in: a + "\n", fault: "invalid JSON"},
 	{name: "request of a browser", framing: "header", strict: true, in: "POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n" + a, fault: "POST / HTTP/1.1"},
-	{name: "foreign header, strict", framing: "header", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `does not belong there: "Host: x`},
+	{name: "foreign header, strict", framing: "header", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `an unexpected header: "Host: x`},
 	{name: "own headers, strict", framing: "header", strict: true, in: "Content-Type: x\r\nContent-Length: 7\r\n\r\n" + a + "X-Y: z\r\nContent-Length: 7\r\n\r\n" + a, want: []string{a, a}},
 	{
 		name: "noise", framing: "header", limit: 4, in: "hello\nINFO: up\nContent-Length: 7\r\n\r\n" + a + "\nat 12:30: x\nContent-Length: 7\r\n\r\n" + a + "bye",

@@ -10,9 +10,9 @@ import (
 
 const recordSeparator = 0x1e
 
-// Seq returns the framing of RFC 7464: RS, a message, LF. An array or object is returned as soon as it is complete, over any
-// number of lines. Any other text ends with its line or before the next RS; it is returned unchanged, for the dialect to
-// reject, and the rest before the next RS is dropped. Bytes outside texts are noise.
+// Seq returns the framing of RFC 7464: RS, a message, LF. It returns an array or object as soon as that is complete,
+// over any number of lines. Any other text ends with its line or before the next RS. It is returned unchanged for the
+// dialect to reject, and the rest before the next RS is dropped. Bytes outside texts are noise.
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
