@@ -41,6 +41,12 @@ func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Clie
 		return nil, err
 	}
 	p := &Prober{Endpoint: e, Typed: run.Line.Args[0], Transport: o.Transport}
+	if e.IsBytes() {
+		p.Transport.Header = nil
+		if p.Transport.Head, err = session.Head(o.Transport.Header); err != nil {
+			return nil, err
+		}
+	}
 	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()

@@ -103,6 +103,8 @@ func (e Endpoint) SilenceHint() string {
 		return "no handshake, which a " + e.Dialect + " host sends at once; the peer may use another dialect"
 	case e.IsBytes() && e.Framing == "" && e.Spec().Transport.Framing == "":
 		return "no response; the peer may expect another framing, such as header+"
+	case e.IsBytes() && e.TakesHeaders():
+		return "no response; the peer may expect another framing, or a header such as Content-Type (--header)"
 	case e.IsBytes():
 		return "no response; the peer may expect another framing"
 	}

@@ -178,13 +178,13 @@ func TestSilence(t *testing.T) {
 		"ws+unix:/a:/":      "no message from the peer",
 		"tcp://h:1":         "no response; the peer may expect another framing, such as header+",
 		"line+tcp://h:1":    "no response; the peer may expect another framing",
-		"lsp+exec:x":        "no response; the peer may expect another framing",
+		"lsp+exec:x":        "no response; the peer may expect another framing, or a header such as Content-Type (--header)",
 		"hotrepl+tcp://h:1": "no handshake, which a hotrepl host sends at once; the peer may use another dialect",
 		"hotrepl+ws://h/":   "no handshake, which a hotrepl host sends at once; the peer may use another dialect",
 		"demo:orders":       "",
 		"conversation:/a":   "",
 		"jsonrpc+unix:/a":   "no response; the peer may expect another framing, such as header+",
-		"header+exec:x y":   "no response; the peer may expect another framing",
+		"header+exec:x y":   "no response; the peer may expect another framing, or a header such as Content-Type (--header)",
 		"ovsdb+tcp://h:66":  "no response; the peer may expect another framing",
 	} {
 		e, err := Parse(typed, "")

@@ -192,7 +192,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	}
 	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
 		var err error
-		if cfg.Head, err = head(cfg.Header); err != nil {
+		if cfg.Head, err = Head(cfg.Header); err != nil {
 			return cfg, err
 		}
 		cfg.Header = nil
@@ -200,8 +200,8 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	return cfg, nil
 }
 
-// head makes lines of h that stand before each message.
-func head(h http.Header) ([]byte, error) {
+// Head returns the lines of h, which the framing header writes before each message.
+func Head(h http.Header) ([]byte, error) {
 	if h.Get("Content-Length") != "" {
 		return nil, wire.Usagef("--header cannot set Content-Length, which differs for each message")
 	}
