@@ -4,8 +4,7 @@
 needs_packages
 needs jq
 
-# suite ARGS: the suite, which wants a newer Node than the oldest that we run on.
-suite() { node --import "$INTEROP/clients/conformance-node.mjs" "$INTEROP/node_modules/.bin/conformance" "$@"; }
+suite() { "$INTEROP/clients/suite.sh" "$@"; }
 
 # hook NAME: the answer to NAME, a script that comes on stdin.
 hook() {
@@ -60,8 +59,10 @@ tool test_sampling '{"required":["prompt"],"properties":{"prompt":{"type":"strin
 tool test_elicitation '{"required":["message"],"properties":{"message":{"type":"string"}}}'
 
 says json_schema_2020_12_tool '"ok"'
-tool json_schema_2020_12_tool '{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
-  "properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}'
+tool json_schema_2020_12_tool '{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
+  "properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},
+  "allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},
+  "then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}'
 
 says completion/complete '{"completion":{"values":["paris","park","party"],"total":3,"hasMore":false}}'
 says resources/list '{"resources":[{"uri":"test://static-text","name":"text","description":"a text","mimeType":"text/plain"},
@@ -69,7 +70,11 @@ says resources/list '{"resources":[{"uri":"test://static-text","name":"text","de
   {"uri":"test://watched-resource","name":"watched","description":"one that changes","mimeType":"text/plain"}]}'
 says resources/templates/list '{"resourceTemplates":[{"uriTemplate":"test://template/{id}/data","name":"template","description":"data of an id","mimeType":"application/json"}]}'
 hook resources/read <<SH2
-jq -c '.uri as \$uri | if \$uri == "test://static-text" then {contents: [{uri: \$uri, mimeType: "text/plain", text: "This is the content of the static text resource."}]}
+params=\$(cat)
+case \$params in *test://static-*|*test://watched-*|*test://template/*) ;;
+  *) printf %s "\$params" | jq -c '{code: -32602, message: "Resource not found", data: {uri}}'; exit 1 ;;
+esac
+printf %s "\$params" | jq -c '.uri as \$uri | if \$uri == "test://static-text" then {contents: [{uri: \$uri, mimeType: "text/plain", text: "This is the content of the static text resource."}]}
   elif \$uri == "test://static-binary" then {contents: [{uri: \$uri, mimeType: "image/png", blob: "$png"}]}
   elif \$uri == "test://watched-resource" then {contents: [{uri: \$uri, mimeType: "text/plain", text: "watched"}]}
   else (\$uri | capture("^test://template/(?<id>[^/]+)/data\$").id) as \$id
@@ -108,8 +113,8 @@ JSON
 elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
 samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'
 hook test_input_required_result_elicitation <<SH2
-if [ -z "\$RPCX_INPUT" ]; then exec echo '{"resultType":"input_required","inputRequests":{"user_name":{"method":"elicitation/create","params":$elicits}}}'; fi
-exec jq -c '"Hello, \(.inputResponses.user_name.content.name)!"' "\$RPCX_INPUT"
+[ -n "\$RPCX_INPUT" ] && jq -e '"Hello, \(.inputResponses.user_name | objects | .content.name // empty)!"' "\$RPCX_INPUT" 2>/dev/null ||
+  echo '{"resultType":"input_required","inputRequests":{"user_name":{"method":"elicitation/create","params":$elicits}}}'
 SH2
 hook test_input_required_result_sampling <<<"rpcx call @ sampling/createMessage '$samples' -q '\"Sampling result: \\(.content.text)\"'"
 hook test_input_required_result_list_roots <<<"rpcx call @ roots/list '{}' -q '\"Found \\(.roots | length) root(s)\"'"
@@ -132,6 +137,30 @@ hook test_trigger_tool_change <<<'rpcx call @ notifications/tools/list_changed -
 hook test_trigger_prompt_change <<<'rpcx call @ notifications/prompts/list_changed --notify; echo "\"done\""'
 for name in elicitation sampling list_roots request_state tampered_state multiple_inputs multi_round capabilities; do tool "test_input_required_result_$name"; done
 for name in test_missing_capability test_trigger_tool_change test_trigger_prompt_change; do tool "$name"; done
+# tools that become tasks
+hook greet <<<"jq '\"Hello, \\(.name)!\"'"
+hook slow_compute <<<"sleep \$(jq .seconds); echo '\"computed\"'"
+hook failing_job <<<'sleep 1; echo "it failed" >&2; exit 1'
+hook protocol_error_job <<<'sleep 0.3; kill -KILL $$'
+hook confirm_delete <<SH2
+rpcx call @ elicitation/create '{"message":"Delete?","requestedSchema":{"type":"object","properties":{"confirm":{"type":"boolean"}}}}' -q '"answer: \\(.action)"'
+SH2
+hook multi_input <<SH2
+rpcx call @ elicitation/create '{"message":"One?","requestedSchema":{"type":"object","properties":{}}}' >/dev/null & one=\$!
+rpcx call @ elicitation/create '{"message":"Two?","requestedSchema":{"type":"object","properties":{}}}' >/dev/null && wait \$one && echo '"both"'
+SH2
+hook test_tool_with_task <<SH2
+if [ -z "\$RPCX_INPUT" ]; then
+  echo '{"resultType":"input_required","inputRequests":{"user_name":{"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}}'
+else
+  sleep 0.5; jq '"Hello, \\(.inputResponses.user_name.content.name)!"' "\$RPCX_INPUT"
+fi
+SH2
+tool greet '{"required":["name"],"properties":{"name":{"type":"string"}}}'
+job() { jq -nc --arg name "$1" --argjson more "${2:-{\}}" '{kind: "job", description: "What the suite calls \($name)", params: {type: "object"}} + $more' >"hooks/$1.json"; }
+for name in slow_compute protocol_error_job confirm_delete multi_input; do job "$name"; done
+for name in failing_job test_tool_with_task; do job "$name" '{"extra":{"execution":{"taskSupport":"required"}}}'; done
+
 says test_mirrored '"mirrored"'
 tool test_mirrored '{"required":["region"],"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}'
 
@@ -139,11 +168,22 @@ start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks hooks --hooks more
 at=$(field listening)
 expected=$INTEROP/mcp-conformance.yaml
 
-if ! suite server --url "${at#mcp+}" --suite all --expected-failures "$expected" --output-dir out >suite.log 2>&1; then
-  bad=1
-  cat suite.log >&2
-fi
-ok "as the server: $(grep -c '^✓' suite.log) scenarios"
+passed=0
+for version in '--requirements 2025-11-25' '--requirements 2026-07-28' '--spec-version 2025-06-18' '--spec-version 2025-03-26'; do
+  # shellcheck disable=SC2086 # two words
+  if ! suite server --url "${at#mcp+}" $version --expected-failures "$expected" --output-dir out >suite.log 2>&1 || grep '^✗' suite.log >&2; then
+    bad=1
+    cat suite.log >&2
+  fi
+  passed=$((passed + $(grep -c '^✓' suite.log)))
+done
+ok "as the server, of four versions and with tasks: $passed scenarios"
+stop
+
+start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks hooks --on 'resources/list=json:{"resources":[],"ttlMs":-1}'
+at=$(field listening)
+want 1 '' sh -c "'$INTEROP/clients/suite.sh' server --url '${at#mcp+}' --spec-version 2026-07-28 --scenario caching >defect.log 2>&1"
+ok "a defect that is planted in the server is found"
 stop
 
 for scenario in initialize tools_call elicitation-sep1034-client-defaults sse-retry; do

@@ -26,15 +26,15 @@ func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	}
 	if e := lacking(meta(r.last.params, MetaCapabilities), op.Method, op.Params); e != nil {
 		if string(e.Code) == strconv.Itoa(CodeCapability) {
-			r.lacking = e
+			r.why = e
 		}
 		return nil, e
 	}
-	r.asked++
-	q := &question{run: r, key: "q" + strconv.Itoa(r.asked), method: op.Method, params: slices.Clone(op.Params), done: make(chan struct{})}
+	r.count++
+	q := &question{run: r, key: "q" + strconv.Itoa(r.count), method: op.Method, params: slices.Clone(op.Params), done: make(chan struct{})}
 	r.questions = append(r.questions, q)
 	r.changedLocked()
-	return q, nil
+	return q, r.askTaskLocked()
 }
 
 // Call is CallOp of a call.
@@ -59,12 +59,13 @@ func (r *run) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error
 // Notify sends progress and log entries on the stream of the open request, and other notifications to those who listen.
 func (r *run) Notify(ctx context.Context, op dialect.Op) error {
 	switch op.Method {
-	case "notifications/progress", "notifications/message":
+	case progress, "notifications/message":
 	default:
-		r.s.listeners.tell(op.Method, op.Params)
+		r.c.s.listeners.tell(op.Method, op.Params)
 		return nil
 	}
 	r.mu.Lock()
+	r.progressLocked(&op)
 	var to *request
 	if n := len(r.requests); n > 0 {
 		to = r.requests[n-1]

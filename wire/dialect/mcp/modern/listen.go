@@ -54,7 +54,7 @@ type listener struct {
 // listen answers a subscription: with notifications until the client or the server ends it.
 func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	l := &listener{id: in.Msg.ID, more: make(chan struct{}, 1)}
-	filter, err := l.filter(scan.Get(in.Msg.Params, "notifications"), c)
+	filter, err := l.filter(ctx, in.Msg.Params, c)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +80,15 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 		case <-l.more:
 		case <-ctx.Done():
 			return withID(nil, l.id), nil
-		case <-c.s.runs.done:
+		case <-c.s.runs.over:
 			return withID(nil, l.id), nil
 		}
 	}
 }
 
 // filter reads what the client wants, and returns what it gets.
-func (l *listener) filter(wanted json.RawMessage, c *Conn) (json.RawMessage, error) {
+func (l *listener) filter(ctx context.Context, params json.RawMessage, c *Conn) (json.RawMessage, error) {
+	wanted := scan.Get(params, "notifications")
 	if scan.Type(wanted) != 'o' {
 		return nil, wire.NewError(wire.CodeInvalidParams, listen+" needs the object notifications")
 	}
@@ -105,6 +106,11 @@ func (l *listener) filter(wanted json.RawMessage, c *Conn) (json.RawMessage, err
 	}
 	if l.uris != nil {
 		o.Add("resourceSubscriptions", scan.TextsOf(l.uris))
+	}
+	if tasks, err := l.listenForTasks(ctx, scan.Get(wanted, "taskIds"), params, c); err != nil {
+		return nil, err
+	} else if tasks != nil {
+		o.Add("taskIds", scan.TextsOf(tasks))
 	}
 	return o.End(), nil
 }
@@ -183,7 +189,8 @@ func (t *listeners) tell(method string, params json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for l := range t.all {
-		if slices.Contains(l.methods, method) || method == resourceUpdated && slices.Contains(l.uris, scan.String(scan.Get(params, "uri"))) {
+		if slices.Contains(l.methods, method) || method == resourceUpdated && slices.Contains(l.uris, scan.String(scan.Get(params, "uri"))) ||
+			method == taskChanged && slices.Contains(l.tasks, scan.String(scan.Get(params, "taskId"))) {
 			l.put(dialect.Op{Method: method, Params: params})
 		}
 	}

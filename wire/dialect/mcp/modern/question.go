@@ -29,7 +29,20 @@ func (r *run) take(answers json.RawMessage) error {
 		q.result = slices.Clone(answer)
 		close(q.done)
 	}
+	if r.task != nil && len(r.questions) == 0 {
+		r.resumeLocked()
+		r.taskChangedLocked()
+	}
 	return nil
+}
+
+// questionsLocked returns the questions, by their keys.
+func (r *run) questionsLocked() []byte {
+	var o scan.Object
+	for _, q := range r.questions {
+		o.Add(q.key, q.request())
+	}
+	return o.End()
 }
 
 // A question is what a hook asks the client. It is a dialect.Stream of one response.

@@ -21,32 +21,30 @@ const gather = 30 * time.Millisecond
 //
 // It is a dialect.Caller.
 type run struct {
-	s        *Server
-	id       string
-	identity string // of the caller
-	what     string // the digest of method and params
-	method   string
-	about    dialect.Connection
-	cancel   context.CancelFunc
-	clock    *dialect.Stopwatch // of the hook; stopped while no request is open
+	c      *Conn // of its first request
+	id     string
+	method string
+	about  dialect.Connection
+	cancel context.CancelFunc
+	clock  *dialect.Stopwatch // of the hook; stopped while no request is open
 
 	mu        sync.Mutex
 	change    chan struct{} // closed when something has changed
 	requests  []*request    // that are open, the latest last
 	last      *request      // the latest, also if it is closed
 	questions []*question   // without an answer, the oldest first
-	asked     int           // questions so far
+	count     int           // of the questions so far
+	task      *task         // nil means that it is not one
 	waiting   *time.Timer   // ends a run that waits for the client to answer; nil means it does not
 	outcome
 }
 
 // An outcome is how a run has ended.
 type outcome struct {
-	over    bool
-	result  json.RawMessage
-	err     error
-	why     *wire.Error // why it was ended before its end; nil means it was not
-	lacking *wire.Error // the capability that a question lacked; nil means none did
+	over   bool
+	result json.RawMessage
+	err    error
+	why    *wire.Error // what a failure means: it was ended early, or the client lacks a capability; nil means the hook failed
 }
 
 // A request is one that a run answers.
@@ -54,12 +52,16 @@ type request struct {
 	ctx    context.Context
 	caller dialect.Caller
 	params json.RawMessage
+	task   bool // it may become a task
 }
 
 // call answers a request by a hook: a new run, or the one whose questions the request answers.
 func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	req := &request{ctx, c.conn.Caller, in.Msg.Params}
+	req := &request{ctx: ctx, caller: c.conn.Caller, params: in.Msg.Params}
 	what := digest(in.Msg.Method, in.Msg.Params)
+	if answers := scan.Get(in.Msg.Params, "inputResponses"); answers != nil && scan.Type(answers) != 'o' {
+		return nil, wire.NewError(wire.CodeInvalidParams, "inputResponses is no object")
+	}
 	kept, id, err := c.opened(&in.Msg, what)
 	if err != nil {
 		return nil, err
@@ -74,7 +76,10 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 		}
 		return r.await(req)
 	}
-	r, err := c.s.begin(c, in, req, what, kept)
+	if req.task, err = c.isTask(&in.Msg); err != nil {
+		return nil, err
+	}
+	r, err := c.s.begin(c, in, req, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +91,13 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 }
 
 // begin starts the hook of a request. The file input has what the client kept for it.
-func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, what, kept string) (*run, error) {
+func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) (*run, error) {
 	file, err := writeInput(&in.Msg, kept)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{s: s, id: randomID(), identity: c.identity, what: what, method: in.Msg.Method, cancel: cancel, clock: &dialect.Stopwatch{}, change: make(chan struct{})}
+	r := &run{c: c, id: randomID(), method: in.Msg.Method, cancel: cancel, clock: &dialect.Stopwatch{}, change: make(chan struct{})}
 	about := *c.conn.Caller.Connection()
 	about.Codec, about.SingleExchange = c.conn.Codec.Again(), true
 	if file != "" {
@@ -131,45 +136,69 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 	return o.End()
 }
 
-// await returns the result for a request: that of the hook, or what the hook asks the client.
+// await returns the result for a request: that of the hook, what the hook asks the client, or the task that it becomes.
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.attachLocked(req)
-	var settled <-chan time.Time
-	for {
-		switch {
+	var t timers
+	if req.task {
+		t.grace = time.After(taskGrace)
+	}
+	for !r.over {
+		switch next := r.nextLocked(req, &t); {
 		case r.over:
-			r.detachLocked(req)
-			return r.resultLocked()
-		case len(r.questions) == 0:
-			settled = nil
-		case settled == nil:
-			settled = time.After(gather)
-		}
-		change := r.change
-		r.mu.Unlock()
-		ready := false
-		select {
-		case <-change:
-		case <-settled:
-			ready = true
-		case <-req.ctx.Done():
-		}
-		r.mu.Lock()
-		switch {
-		case r.over:
-		case req.ctx.Err() != nil:
-			if r.detachLocked(req); len(r.requests) == 0 && r.waiting == nil {
+		case next == settled && len(r.questions) > 0:
+			return r.askLocked(req)
+		case next == slow:
+			return r.becomeTaskLocked(req)
+		case next == gone:
+			if r.detachLocked(req); len(r.requests) == 0 && r.waiting == nil && r.task == nil {
 				r.cancel()
 			}
 			return nil, req.ctx.Err()
-		case ready && len(r.questions) > 0:
-			return r.askLocked(req)
-		case ready:
-			settled = nil
 		}
 	}
+	r.detachLocked(req)
+	return r.resultLocked()
+}
+
+// A step is what an open request has waited for.
+type step int
+
+const (
+	changed step = iota
+	settled      // the questions are those of a round
+	slow         // the call becomes a task
+	gone         // the client has cancelled
+)
+
+// timers are those of an open request. A nil channel does not run.
+type timers struct{ questions, grace <-chan time.Time }
+
+// nextLocked waits for the next step of an open request.
+func (r *run) nextLocked(req *request, t *timers) step {
+	switch {
+	case len(r.questions) == 0:
+		t.questions = nil
+	case req.task:
+		return slow
+	case t.questions == nil:
+		t.questions = time.After(gather)
+	}
+	change, next := r.change, changed
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	select {
+	case <-change:
+	case <-t.questions:
+		next = settled
+	case <-t.grace:
+		next = slow
+	case <-req.ctx.Done():
+		next = gone
+	}
+	return next
 }
 
 // isAsking reports whether the client has questions of the run to answer.
@@ -200,48 +229,11 @@ func (r *run) askLocked(req *request) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	var questions, o scan.Object
-	for _, q := range r.questions {
-		questions.Add(q.key, q.request())
-	}
+	var o scan.Object
 	o.Text("resultType", inputRequired)
-	o.Add("inputRequests", questions.End())
-	o.Text("requestState", r.s.seal.close(ofRun+r.id, r.identity, r.what, r.s.runs.wait))
+	o.Add("inputRequests", r.questionsLocked())
+	o.Text("requestState", r.c.s.seal.close(ofRun+r.id, r.c.identity, digest(r.method, req.params), r.c.s.runs.wait))
 	return o.End(), nil
-}
-
-// waitLocked lets the run wait for the client.
-func (r *run) waitLocked() error {
-	if !r.s.runs.enter() {
-		r.cancel()
-		return wire.NewError(wire.CodeServer, "too many calls wait for input").WithData(map[string]bool{"retryable": true})
-	}
-	r.clock.Stop()
-	r.waiting = time.AfterFunc(r.s.runs.wait, r.expire)
-	return nil
-}
-
-// resumeLocked ends the waiting.
-func (r *run) resumeLocked() {
-	if r.waiting != nil {
-		r.waiting.Stop()
-		r.waiting = nil
-		r.s.runs.leave()
-		r.clock.Start()
-	}
-}
-
-// expire ends a run whose client has not answered in time.
-func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client has not answered in time")) }
-
-// stop ends a run early.
-func (r *run) stop(why *wire.Error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.why == nil {
-		r.why = why
-	}
-	r.cancel()
 }
 
 // end notes the result of the hook.
@@ -254,16 +246,13 @@ func (r *run) end(result json.RawMessage, err error) {
 	}
 	r.questions = nil
 	r.resumeLocked()
+	r.taskChangedLocked()
 	r.changedLocked()
 }
 
-// resultLocked returns the result of the hook. If the hook failed after a question for which the client lacks a capability, that is the error.
+// resultLocked returns the result of the hook.
 func (r *run) resultLocked() (json.RawMessage, error) {
-	failed := r.err != nil || string(scan.Get(r.result, "isError")) == "true"
-	switch {
-	case failed && r.lacking != nil:
-		return nil, r.lacking
-	case r.why != nil && r.err != nil:
+	if r.why != nil && (r.err != nil || string(scan.Get(r.result, "isError")) == "true") {
 		return nil, r.why
 	}
 	return r.result, r.err

@@ -26,8 +26,10 @@ type runs struct {
 	mu      sync.Mutex
 	byID    map[string]*run
 	ended   []*run // the oldest first
+	done    []*run // tasks that have ended
 	waiting int
-	done    chan struct{} // closed by the end of the server
+	tasks   int           // that run
+	over    chan struct{} // closed by the end of the server
 }
 
 func (t *runs) add(r *run) {
@@ -54,6 +56,17 @@ func (t *runs) enter() bool {
 	return true
 }
 
+// addTask counts one more task that runs; false if there are too many.
+func (t *runs) addTask() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tasks >= maxTasks {
+		return false
+	}
+	t.tasks++
+	return true
+}
+
 func (t *runs) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,18 +76,23 @@ func (t *runs) leave() {
 // forget forgets a run that is over: at once if it has asked nothing.
 func (t *runs) forget(r *run) {
 	r.mu.Lock()
-	asked := r.asked > 0
+	asked, isTask := r.count > 0, r.task != nil
 	r.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !asked {
+	list, most, keep := &t.ended, maxEnded, keepEnded
+	switch {
+	case isTask:
+		t.tasks--
+		list, most, keep = &t.done, maxTasks, taskKept
+	case !asked:
 		delete(t.byID, r.id)
 		return
 	}
-	if t.ended = append(t.ended, r); len(t.ended) > maxEnded {
-		t.dropLocked(t.ended[0])
+	if *list = append(*list, r); len(*list) > most {
+		t.dropLocked((*list)[0])
 	}
-	time.AfterFunc(keepEnded, func() {
+	time.AfterFunc(keep, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.dropLocked(r)
@@ -83,7 +101,8 @@ func (t *runs) forget(r *run) {
 
 func (t *runs) dropLocked(r *run) {
 	delete(t.byID, r.id)
-	t.ended = slices.DeleteFunc(t.ended, func(o *run) bool { return o == r })
+	same := func(o *run) bool { return o == r }
+	t.ended, t.done = slices.DeleteFunc(t.ended, same), slices.DeleteFunc(t.done, same)
 }
 
 // end ends the runs of a caller; "" means all of them.
@@ -91,7 +110,7 @@ func (t *runs) end(identity string) {
 	t.mu.Lock()
 	var all []*run
 	for _, r := range t.byID {
-		if identity == "" || r.identity == identity {
+		if identity == "" || r.c.identity == identity {
 			all = append(all, r)
 		}
 	}

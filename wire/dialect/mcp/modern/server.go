@@ -21,6 +21,7 @@ const (
 	getPrompt    = "prompts/get"
 	readResource = "resources/read"
 	listen       = "subscriptions/listen"
+	progress     = "notifications/progress"
 	taskGet      = "tasks/get"
 	taskUpdate   = "tasks/update"
 	taskCancel   = "tasks/cancel"
@@ -46,13 +47,13 @@ type Server struct {
 // New returns a Server of what host offers.
 func New(host server.Host) *Server {
 	s := &Server{host: host, seal: newSeal(host.Backend.Host().StateKey)}
-	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, done: make(chan struct{})}
+	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, over: make(chan struct{})}
 	return s
 }
 
 // End ends what waits for clients.
 func (s *Server) End() error {
-	close(s.runs.done)
+	close(s.runs.over)
 	s.runs.end("")
 	s.wg.Wait()
 	return nil
@@ -115,8 +116,11 @@ func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMe
 }
 
 func (c *Conn) answer(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	if in.Msg.Method == listen {
+	switch in.Msg.Method {
+	case listen:
 		return c.listen(ctx, in)
+	case taskGet, taskUpdate, taskCancel:
+		return c.aboutTask(&in.Msg)
 	}
 	return c.call(ctx, in)
 }

@@ -1,0 +1,41 @@
+package modern
+
+import (
+	"time"
+
+	"rpcx/wire"
+)
+
+// waitLocked lets the run wait for the client.
+func (r *run) waitLocked() error {
+	if !r.c.s.runs.enter() {
+		r.cancel()
+		return wire.NewError(wire.CodeServer, "too many calls wait for input").WithData(map[string]bool{"retryable": true})
+	}
+	r.clock.Stop()
+	r.waiting = time.AfterFunc(r.c.s.runs.wait, r.expire)
+	return nil
+}
+
+// resumeLocked ends the waiting.
+func (r *run) resumeLocked() {
+	if r.waiting != nil {
+		r.waiting.Stop()
+		r.waiting = nil
+		r.c.s.runs.leave()
+		r.clock.Start()
+	}
+}
+
+// expire ends a run whose client has not answered in time.
+func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client has not answered in time")) }
+
+// stop ends a run early.
+func (r *run) stop(why *wire.Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		r.why = why
+	}
+	r.cancel()
+}
