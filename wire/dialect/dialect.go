@@ -88,35 +88,34 @@ const FreshID = "\x00fresh"
 // It does no I/O, starts no goroutine and makes no callbacks. The peer calls its methods while it holds its lock,
 // except Event.
 type Codec interface {
-	// Encode returns the message for op: Raw, with ID if there will be a response. Final means that the first response is
-	// the only one, so that no item can belong to it. For a Cancel or Unsubscribe without a message in the dialect it
-	// returns wire.ErrUnsupported, and the peer then only forgets the call. The codec chooses the ids, which are unique on
-	// this connection. A message with a Stream and no Raw means that nothing is sent: op follows that stream, as others may,
-	// and its first message is a result of null.
+	// Encode returns the message for op: Raw, with ID if there will be a response. Final means that the first response
+	// is the only one, so that no item can belong to the operation. For a Cancel or Unsubscribe that the dialect cannot
+	// express, it returns wire.ErrUnsupported, and the peer then only forgets the call. The codec chooses the ids,
+	// which are unique on this connection. A message with a Stream and no Raw means that nothing is sent: op follows
+	// that stream, as other operations may, and its first message is a null result.
 	Encode(op Op) (wire.Message, error)
-	// Decode returns the messages in raw. batch reports that they came as one batch, whose responses are sent as one
-	// message. The slice and the messages are valid until the next Decode, as long as raw is. An error ends the connection,
-	// after the messages that are returned with it have been handled; a malformed message that can be answered is returned
-	// as Invalid instead.
+	// Decode returns the messages in raw. batch reports that they arrived as one batch, whose responses are sent as one
+	// message. The slice and the messages are valid until the next Decode, and only as long as raw is. An error ends
+	// the connection after the returned messages have been handled. A malformed message that can be answered is
+	// returned as Invalid instead.
 	Decode(raw []byte) (msgs []wire.Message, batch bool, err error)
-	// Opened interprets a successful response to a Subscribe or Call: the stream that it opens, nil if none, and whether the
-	// call ends with it. Items may also have the id of the request.
+	// Opened interprets a successful response to a Subscribe or Call. It returns the stream that the response opens, or
+	// nil, and whether the call ends with it. Items may also have the id of the request.
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
-	// Reply returns the messages that carry one event of the answer to req:
-	// none, one or several.
+	// Reply returns the messages (none, one or several) for one event of the answer to req.
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
 	// JoinBatch joins the answers to a batch into one message.
 	JoinBatch(replies [][]byte) []byte
 	// Event sets ev to what a user sees of m. ev may refer to m's bytes. Event does not allocate
 	// for plain data, and may be called from any goroutine.
 	Event(m *wire.Message, ev *wire.Event) error
-	// Abilities returns what else the codec can do. It is called when the connection is opened, and
-	// where an ability is used that is not one for each message.
+	// Abilities returns the codec's other abilities. It is called when the connection is opened, and where an ability
+	// is used, except for abilities that each message needs.
 	Abilities() Abilities
 }
 
-// EventOf returns what a user sees of m, according to the Codec or conversation c. A caller with
-// many messages calls Event itself with an event that it uses again.
+// EventOf returns what a user sees of m, according to the Codec or conversation c. A caller with many messages calls
+// Event itself, with a reused event.
 func EventOf(c eventer, m wire.Message) (ev wire.Event, err error) {
 	err = c.Event(&m, &ev)
 	return ev, err
@@ -128,22 +127,21 @@ type eventer interface {
 
 // A Stream is the answer to an operation: messages until io.EOF.
 type Stream interface {
-	// Next returns the next message, valid until the following Next; io.EOF
-	// after the final one. When ctx ends it returns ctx's error, and the stream
-	// can go on being read.
+	// Next returns the next message, which is valid until the following Next, or io.EOF after the final one. When ctx
+	// ends, it returns ctx's error, and the stream can still be read.
 	Next(ctx context.Context) (wire.Message, error)
-	// Cancel cancels the stream at the peer, if the dialect has a message for that, and forgets it. It ends no later than
-	// ctx. After the end it does nothing.
+	// Cancel cancels the stream on the peer, if the dialect has a message for that, and forgets the stream. It returns
+	// no later than ctx ends. After the end of the stream it does nothing.
 	Cancel(ctx context.Context) error
 }
 
-// A Finisher is a Stream that can be stopped without losing messages: after Finish it accepts nothing more, and Next returns
-// the messages that have arrived by then, then io.EOF. The peer gets no message, so this is for a Watch.
+// A Finisher is a Stream that can be stopped without losing messages. After Finish it accepts no more messages. Next
+// returns those that have arrived by then, followed by io.EOF. The peer gets no message, so that this is for a Watch.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
 
-// Finish stops st without losing messages if it is a Finisher; else it cancels st.
+// If st is a Finisher, Finish stops it without losing messages; otherwise it cancels st.
 func Finish(ctx context.Context, st Stream) error {
 	if f, ok := st.(Finisher); ok {
 		return f.Finish(ctx)
@@ -151,7 +149,7 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// Optional interfaces of a Stream.
+// These are optional interfaces of a Stream.
 type (
 	// A waiter knows whether Next would return at once.
 	waiter interface{ Waiting() bool }
@@ -171,7 +169,7 @@ func Severed(st Stream) bool {
 	return ok && s.Severed()
 }
 
-// CancelTimeout bounds how long sending a cancel to the peer may take.
+// CancelTimeout bounds the time for sending a cancel to the peer.
 const CancelTimeout = 2 * time.Second
 
 // CancelAnyway cancels st within CancelTimeout, even if ctx has ended.
@@ -185,47 +183,46 @@ func CancelAnyway(ctx context.Context, st Stream) {
 type Caller interface {
 	// Open starts op and returns its answer.
 	Open(ctx context.Context, op Op) (Stream, error)
-	// Call makes a call and returns its one result. An error that the peer answered is a
+	// Call makes a call and returns its one result. If the peer returns an error, that is a
 	// *wire.Error.
 	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// CallOp is Call with all settings of an operation.
 	CallOp(ctx context.Context, op Op) (json.RawMessage, error)
-	// Notify sends op, for which no answer is expected.
+	// Notify sends op, which has no answer.
 	Notify(ctx context.Context, op Op) error
-	// CloseWith ends the connection with a code and a reason, where its
-	// transport has them.
+	// CloseWith ends the connection with a code and a reason, if its transport supports them.
 	CloseWith(code int, reason string) error
 	// Connection returns the description of the connection. Every call returns the same value.
 	Connection() *Connection
 }
 
-// A Connection describes a Caller's connection, and what it can do there beside calls. The zero value is usable.
+// A Connection describes a Caller's connection, and its functions other than calls. The zero value is usable.
 type Connection struct {
-	Codec          Codec             // nil means the caller does not show it
-	Name           string            // what the peer is called in warnings; "" means it is the only one
-	SingleExchange bool              // the connection is one exchange of the peer's
-	Identity       string            // who the client has shown to be, if several connections can be the same client's; "" means the connection is the client
-	Vars           map[string]string // further variables of the hooks of the connection; nil means none
-	SingleResponse bool              // the peer accepts only a single message, as the answer to its request
-	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil means the transport has none
+	Codec          Codec             // nil if the caller does not provide it
+	Name           string            // the peer's name in warnings; "" for the only peer
+	SingleExchange bool              // the connection is a single exchange of the peer
+	Identity       string            // the identity that the client has proved, if several connections can belong to the same client; "" if the connection is the client
+	Vars           map[string]string // other variables of the connection's hooks, or nil
+	SingleResponse bool              // the peer accepts only a single message, the answer to its request
+	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil if the transport has none
 
-	// Warn warns the user of a problem with which no call fails. May be nil.
+	// Warn warns the user of a problem that makes no call fail. It may be nil.
 	Warn func(text string)
-	// Tell shows the user an event that belongs to no call. May be nil.
+	// Tell shows the user an event that belongs to no call. It may be nil.
 	Tell func(ev wire.Event)
-	// Settle waits until no handler runs and all their answers have been sent, or until ctx or the
-	// connection ends. May be nil.
+	// Settle waits until no handler runs and all answers have been sent, or until ctx or the connection ends. It may be
+	// nil.
 	Settle func(ctx context.Context) error
 }
 
 // An Inbound is one request or notification from the peer.
 type Inbound struct {
-	Msg  wire.Message // cloned; it may be kept
+	Msg  wire.Message // cloned, so that it can be kept
 	Emit func(wire.Event) error
-	// Order is the number of the message on the connection. Requests are handled concurrently, so the handler of one may
-	// start after that of a later notification.
+	// Order is the number of the message on the connection. Requests are handled concurrently, so that the handler of a
+	// request may start after that of a later notification.
 	Order uint64
-	// Answered is set by a handler whose events were the whole answer, as those of a stream are.
-	// The result of Handle is then dropped.
+	// A handler sets Answered if its events were the whole answer, as for a stream. The result of Handle is then
+	// ignored.
 	Answered bool
 }

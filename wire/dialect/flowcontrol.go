@@ -6,11 +6,10 @@ import (
 	"rpcx/wire"
 )
 
-// FlowControl bounds the memory of answers that the peer has not read yet. Whoever
-// answers a request calls Await before it makes the answer, and again if it has waited for
-// something else since.
+// FlowControl bounds the memory of answers that the peer has not read yet. The answerer of a request calls Await before
+// it makes the answer, and again if it has waited for something else since.
 type FlowControl interface {
-	// Await waits until an answer may be made. If that will never be, the error, a
+	// Await waits until an answer is allowed. If that will never happen, the error, a
 	// *wire.Error, is the answer.
 	Await() error
 	// Free reports whether Await would return at once, without an error.
@@ -27,8 +26,8 @@ func WithFlowControl(ctx context.Context, r FlowControl) context.Context {
 	return context.WithValue(ctx, flowControlKey{}, r)
 }
 
-// FlowControlOf returns the FlowControl for the answer to the request that ctx belongs to; one
-// that never waits if none was set.
+// FlowControlOf returns the FlowControl for the answer to the request of ctx. If none was set, it returns one that
+// never waits.
 func FlowControlOf(ctx context.Context) FlowControl {
 	if r, ok := ctx.Value(flowControlKey{}).(FlowControl); ok {
 		return r
@@ -42,10 +41,9 @@ func (unlimited) Await() error     { return nil }
 func (unlimited) Free() bool       { return true }
 func (unlimited) Request() wire.ID { return nil }
 
-// Commands are the commands that hooks of a connection run, each by its hook id.
+// Commands are the running commands of a connection's hooks, by hook id.
 type Commands interface {
-	// Suspend frees the slot of a command that waits for a nested call; resume takes the slot
-	// again.
+	// Suspend releases the slot of a command that waits for a nested call; resume takes the slot again.
 	Suspend(hook string) (resume func())
 	// Request is the id of the request that a command answers, or nil if there is none.
 	Request(hook string) wire.ID

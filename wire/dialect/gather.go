@@ -7,10 +7,9 @@ import (
 	"rpcx/wire"
 )
 
-// Gather changes r, a request of a method that streams, into one whose items are collected:
-// gathered returns them as an array of at most most bytes, with what Respond returned. It is for
-// clients that cannot get items one by one. A hook that does not end is stopped after the time
-// limit of a call.
+// Gather changes r, a request of a method that streams, so that its items are collected. gathered returns them as an
+// array of at most most bytes, together with the result of Respond. It is for clients that cannot receive items one by
+// one. A hook that does not end is stopped after the time limit of a call.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error
@@ -19,7 +18,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 		switch {
 		case failed != nil:
 			return failed
-		case ev.Kind == wire.Failure && ev.Err != nil && ev.Extra == nil: // one after which nothing comes
+		case ev.Kind == wire.Failure && ev.Err != nil && ev.Extra == nil: // the last item
 			failed = ev.Err
 		case ev.Kind == wire.Data:
 			item := ev.Data
@@ -27,7 +26,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 				item = json.RawMessage("null")
 			}
 			if len(items)+len(item) > most {
-				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in sum", most))
+				failed = wire.NewError(wire.CodeServer, fmt.Sprintf("the items are longer than %d bytes in total", most))
 				return failed
 			}
 			if len(items) > 1 {

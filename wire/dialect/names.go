@@ -2,24 +2,24 @@ package dialect
 
 import "encoding/json"
 
-// Names describes the names of a dialect's methods. A nil function keeps the name unchanged.
+// Names describes the names of a dialect's methods. If a function is nil, the name stays unchanged.
 type Names struct {
-	Check func(method string, subscribe bool) error // refuses what cannot be a method, with a usage Fault
-	Wire  func(typed string) string                 // the name on the wire of what a user typed
-	// New returns the method and the params that make an object of a class, or nil if there are no classes.
+	Check func(method string, subscribe bool) error // rejects invalid method names with a usage Fault
+	Wire  func(typed string) string                 // the wire name of a method that a user typed
+	// New returns the method and the params that make an object of a class. It is nil if there are no classes.
 	New      func(class string, params json.RawMessage) (method string, all json.RawMessage)
-	Spelling *Spelling // how users and hooks spell the methods of the wire; nil means as the wire does
+	Spelling *Spelling // how users and hooks spell the methods of the wire; nil for the same spelling
 }
 
-// A Spelling is how users and hooks spell the methods of a dialect in which they do not use the names of the wire.
+// A Spelling determines how users and hooks spell the methods of a dialect, if they do not use the names of the wire.
 type Spelling struct {
-	User   func(typed, method string) string // a method of the wire, spelt as a user would who typed typed
-	Hook   func(method string) string        // what hooks and policies call a method of the wire; takes patterns
+	User   func(typed, method string) string // a method of the wire, in the spelling of a user who typed typed
+	Hook   func(method string) string        // the name of a wire method for hooks and policies; accepts patterns
 	Wire   func(hookName string) string      // the inverse of Hook
-	Covers func(pattern string) []string     // the further patterns that a policy's pattern, as Hook returns it, implies
+	Covers func(pattern string) []string     // the additional patterns that a policy's pattern, as returned by Hook, implies
 }
 
-// ForHooks returns the name by which hooks and policies call a method of the wire.
+// ForHooks returns the name of a wire method for hooks and policies.
 func (n Names) ForHooks(method string) string {
 	if n.Spelling == nil {
 		return method
@@ -49,7 +49,7 @@ func (n Names) ForPolicy(patterns []string) []string {
 	return out
 }
 
-// FromHook returns the name on the wire of a method, as hooks call it.
+// FromHook returns the wire name of a method with the given name for hooks.
 func (n Names) FromHook(hookName string) string {
 	if n.Spelling == nil {
 		return hookName
@@ -57,7 +57,7 @@ func (n Names) FromHook(hookName string) string {
 	return n.Spelling.Wire(hookName)
 }
 
-// ForUser returns a method of the wire, spelt as a user would who typed typed.
+// ForUser returns a wire method in the spelling of a user who typed typed.
 func (n Names) ForUser(typed, method string) string {
 	if n.Spelling == nil {
 		return method
@@ -65,7 +65,7 @@ func (n Names) ForUser(typed, method string) string {
 	return n.Spelling.User(typed, method)
 }
 
-// OnWire returns the name on the wire of what a user typed as a method.
+// OnWire returns the wire name of a method that a user typed.
 func (n Names) OnWire(typed string) string {
 	if n.Wire == nil {
 		return typed
@@ -73,8 +73,8 @@ func (n Names) OnWire(typed string) string {
 	return n.Wire(typed)
 }
 
-// Misspelt is the cause of a usage Fault of Check if it is known which method was meant.
+// Misspelt is the cause of a usage Fault of Check if the intended method is known.
 type Misspelt struct{ Method string }
 
 // Error names the better spelling.
-func (m *Misspelt) Error() string { return "it is spelt " + m.Method }
+func (m *Misspelt) Error() string { return "the right spelling is " + m.Method }

@@ -10,20 +10,20 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// A Server answers as the dialect's other side. All connections of a listener share
-// one, which holds what outlives a connection, such as jobs. It may own
-// goroutines, which end before End returns.
+// A Server is the dialect's other side, which answers. All connections of a listener share one Server, which has
+// everything that outlives a connection, such as jobs. It may own goroutines, which end before End returns.
 type Server struct {
 	// Accept returns the handler for one connection.
 	Accept func(c Caller) Handler
-	// End ends what outlives handlers; nil means nothing does.
+	// End ends everything that outlives handlers, or is nil.
 	End func() error
-	// Reload tells the clients that hooks and catalog were loaded again; nil means the dialect has no message for that.
+	// Reload notifies the clients that hooks and catalog were loaded again. It is nil if the dialect has no message for
+	// that.
 	Reload func()
-	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses; about describes the
-	// server. nil: none.
+	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses. about describes
+	// the server. It may be nil.
 	Gets func(about catalog.Info) wire.HTTPGets
-	// Posts are the server's rules for POSTs that belong to no session; nil: none.
+	// Posts are the server's rules for POSTs that belong to no session, or nil.
 	Posts *wire.HTTPPosts
 }
 
@@ -35,58 +35,55 @@ func (s Server) Close() error {
 	return s.End()
 }
 
-// A Handler answers the peer's requests, each in a goroutine of its own.
+// A Handler answers the peer's requests, each in its own goroutine.
 type Handler struct {
-	// Handle may block, call back and emit events before it returns. Notifications are handed over
-	// one at a time, in order.
+	// Handle may block, call back and emit events before it returns. Notifications arrive one at a time, in order.
 	Handle func(ctx context.Context, in *Inbound) (json.RawMessage, error)
-	// Close releases what the handler holds for its connection; nil means nothing.
+	// Close releases the handler's resources for its connection, or is nil.
 	Close func() error
-	// Ignores tells at once which notifications Handle would answer with "method not found"; these
-	// are not handed to it. It must not wait for a lock, and is called by one goroutine at a time.
-	// nil: Handle gets all of them.
+	// Ignores reports at once which notifications Handle would answer with "method not found". Handle does not receive
+	// these. It must not wait for a lock, and is called by one goroutine at a time. If it is nil, Handle receives all
+	// notifications.
 	Ignores func(method string) bool
 }
 
-// A Backend answers requests independently of the dialect; wire/serve implements
-// it.
+// A Backend answers requests independently of the dialect. wire/serve implements it.
 type Backend interface {
-	// Catalog returns the local catalog, or nil if peers get none, as from a client.
+	// Catalog returns the local catalog, or nil if the local side has none, like a client.
 	Catalog() *catalog.Catalog
-	// Bind returns the Responder for one connection. It can call the peer by c.
+	// Bind returns the Responder for one connection. The Responder can call the peer through c.
 	Bind(c Caller) Responder
-	// Host returns what the backend has for servers that do more than answer requests.
+	// Host returns the backend's data for servers that do more than answer requests.
 	Host() Host
 }
 
-// A Host is what a Backend has beside its hooks. The zero value is usable.
+// A Host has the parts of a Backend other than its hooks. The zero value is usable.
 type Host struct {
-	Runtime Runtime // evaluates code; nil means nothing does
+	Runtime Runtime // evaluates code, or nil
 	HostOptions
-	// Checked returns a Caller that wraps c: by the schemas that the peer declared for its methods, a
-	// call whose params do not fit is not sent, and one whose result does not fit fails. nil: nothing
-	// is checked.
+	// Checked returns a Caller that wraps c and uses the schemas that the peer declared for its methods: it does not
+	// send a call whose params do not match, and a call whose result does not match fails. If it is nil, nothing is
+	// checked.
 	Checked func(c Caller) Caller
 }
 
 // HostOptions are the settings of a server that simulates a host. The zero value is
 // usable.
 type HostOptions struct {
-	Frame     time.Duration // the length of a simulated frame; 0 means the dialect's default
-	Artifacts string        // the directory in which hooks write files for clients; "" means a temporary one
+	Frame     time.Duration // the length of a simulated frame; 0 for the dialect's default
+	Artifacts string        // the directory in which hooks write files for clients; "" for a temporary one
 
-	MaxMessage int // the connection's limit for a message, in bytes; 0 means not known
+	MaxMessage int // the connection's limit for a message, in bytes; 0 if unknown
 
-	InputTimeout time.Duration // how long a hook waits for the answers of a client that is not connected; 0 means the dialect's default
-	StateKey     []byte        // seals what clients keep for hooks; nil means a random key
+	InputTimeout time.Duration // how long a hook waits for answers of a disconnected client; 0 for the dialect's default
+	StateKey     []byte        // seals the data that clients keep for hooks; nil for a random key
 }
 
 // A Runtime evaluates code, in independent sessions. Any number of sessions may evaluate at once; the caller runs one
 // evaluation of a session at a time.
 type Runtime interface {
-	// Eval returns the value of e.Code, nil if it has none. The error is a *wire.Error if the peer
-	// should get it as it is, and an *EvalError if the code failed. Eval returns soon after ctx has
-	// ended.
+	// Eval returns the value of e.Code, or nil if it has none. The error is a *wire.Error if the peer should receive it
+	// unchanged, and an *EvalError if the code failed. Eval returns soon after ctx has ended.
 	Eval(ctx context.Context, e Code) (json.RawMessage, error)
 	// Forget drops the state of a session.
 	Forget(session string)
@@ -97,27 +94,27 @@ type Runtime interface {
 	Close() error
 }
 
-// Code is one piece of code to evaluate, with its surroundings.
+// Code is one piece of code to evaluate, with its environment.
 type Code struct {
 	Session string
 	Code    string
 	Names   []string // the functions that the code can invoke by name
 	// Invoke calls the function that the code names. Several goroutines may call it at once.
 	Invoke func(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error)
-	// Function returns a function value for a name that Invoke takes, or nil if the peer itself answers that name. May
-	// be nil.
+	// Function returns a function value for a name that Invoke accepts, or nil if the peer itself answers that name. It
+	// may be nil.
 	Function func(name string) json.RawMessage
-	// Printed receives the output of the code, if the runtime can report it. May be nil.
+	// Printed receives the output of the code, if the runtime can report it. It may be nil.
 	Printed io.Writer
 }
 
 // An EvalError is a failure of the evaluated code.
 type EvalError struct {
-	Kind    string // "" means the dialect chooses
+	Kind    string // "" if the dialect chooses
 	Message string
-	Stack   string      // "" means none
+	Stack   string      // "" for none
 	Compile bool        // the code never ran, because it has a syntax error
-	Cause   *wire.Error // the error of an invoke that ended the evaluation; else nil
+	Cause   *wire.Error // the error of an invocation that ended the evaluation; else nil
 }
 
 // Error returns Message.
@@ -127,8 +124,8 @@ func (e *EvalError) Error() string { return e.Message }
 type Responder interface {
 	// Kind returns how method is answered, or false if nothing answers it.
 	Kind(method string) (catalog.Kind, bool)
-	// Respond answers one request. If r.Stream is true the events go to r.Emit and the result is dropped. A failure that the
-	// peer gets unchanged is a *wire.Error.
+	// Respond answers one request. If r.Stream is true, the events go to r.Emit and the result is ignored. If the
+	// failure is a *wire.Error, the peer gets it unchanged.
 	Respond(ctx context.Context, r Request) (json.RawMessage, error)
 	// Allows reports whether the policy allows calls of method.
 	Allows(method string) bool
@@ -136,8 +133,8 @@ type Responder interface {
 	Denied(method string) bool
 	// ByPattern reports whether only a pattern among the hooks matches method.
 	ByPattern(method string) bool
-	// Greeted is called after the client's handshake, in dialects that have one, with the methods that the client has
-	// declared to answer.
+	// Greeted is called after the client's handshake, in dialects that have one, with the methods that the client
+	// declares.
 	Greeted(answers []string)
 	Close() error
 }
@@ -145,21 +142,20 @@ type Responder interface {
 // A Request is one call of the peer.
 type Request struct {
 	Method       string
-	Params       json.RawMessage // nil means none
+	Params       json.RawMessage // nil for none
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Stream       bool                   // the method streams: every output is an event
-	Whole        bool                   // the items are collected into one answer, so it must not take longer than a call
-	Emit         func(wire.Event) error // never nil for a stream; may be nil elsewhere
+	Whole        bool                   // the items are collected into one answer, so that it must not take longer than a call
+	Emit         func(wire.Event) error // never nil for a stream; otherwise it may be nil
 	Vars         map[string]string      // further RPCX_ variables for a command
-	// Input converts the params, once they are checked, into what a hook gets; nil means hooks get the params as they
-	// are.
+	// Input converts the checked params to the form for hooks. nil leaves them unchanged.
 	Input func(params json.RawMessage) json.RawMessage
-	// Begin is called before the hook runs, once the policy and the schemas have allowed the
-	// request. Its error is the answer. May be nil.
+	// Begin is called before the hook runs, after the policy and the schemas have allowed the request. Its error is the
+	// answer. It may be nil.
 	Begin func() error
-	// Checked returns the part of a result that is checked against the catalog, or nil for none of it. Without this
-	// function all of the result is.
+	// Checked returns the part of a result that is checked with the catalog, or nil for no part. Without this function,
+	// the whole result is checked.
 	Checked func(result json.RawMessage) json.RawMessage
 }
 
@@ -167,9 +163,9 @@ type Request struct {
 // allow.
 const ByPolicy = "policy"
 
-// Describes reports whether b's catalog answers the request name for the catalog, although a pattern of hooks matches it,
-// too: the pattern stands for methods, which the catalog lists. A hook with exactly that name answers itself, and a catalog
-// without methods answers nothing.
+// Describes reports whether b's catalog answers the request name for the catalog, although a pattern of hooks also
+// matches that name, because the pattern stands for the methods in the catalog. A hook with exactly that name answers
+// itself, and a catalog without methods answers nothing.
 func Describes(b Backend, r Responder, name string) bool {
 	c := b.Catalog()
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)

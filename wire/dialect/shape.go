@@ -2,31 +2,29 @@ package dialect
 
 import "rpcx/wire"
 
-// A Shape describes, as data, how to read the messages of a dialect without having seen the
-// conversation (on a tape): what kind a message is, and which of its values one side has made up,
-// such as ids. Made-up values differ in every conversation and are translated when a tape is
-// played.
+// A Shape describes, as data, how to read the messages of a dialect without the conversation (on a tape): the kind of a
+// message, and which of its values one side has assigned, such as ids. Assigned values differ in every conversation,
+// and are translated when a tape is played.
 type Shape struct {
 	Method string // the member with the name of a message: "method", "type"
-	Event  string // a member that names an event in place of Method; "" means there is none
-	ID     string // the member that a request and what answers it share: "id"
+	Event  string // a member that names an event instead of Method, or ""
+	ID     string // the member that a request and its answers share: "id"
 
-	// Typed says that answers have a Method, too. A message of the server with an ID then answers
-	// the request with that ID. Otherwise a message without a Method is an answer.
+	// Typed reports that answers have a Method, too. A message of the server with an ID then answers the request with
+	// that ID. Otherwise a message without a Method is an answer.
 	Typed bool
-	// Mute lists the methods of a Typed dialect that are never answered although they have an ID.
+	// Mute lists the methods of a Typed dialect that never have an answer although they have an ID.
 	Mute []string
 
-	// Own reads and renumbers messages if the dialect's members have other names, or nil if they are the members above,
-	// and result and error.
+	// Own reads and renumbers messages if the dialect's members have other names. It is nil for the members above,
+	// result and error.
 	Own OwnShape
 
-	// Arrays says that an array is a single message and never a batch.
+	// Arrays reports that an array is a single message and never a batch.
 	Arrays bool
 
-	// Unnumbered reads messages that have no ids, for people who look at a tape: a request and each
-	// answer to it (an Item if more follow) get the id null, and are paired in their order. nil:
-	// messages have ids.
+	// Unnumbered reads messages without ids, for people who look at a tape. A request and its answers (an Item if more
+	// follow) get the id null and are paired in order. It is nil if messages have ids.
 	Unnumbered func(msg []byte) wire.Message
 
 	// Error is the template of an error response, in which $id, $code (an integer), $message (a
@@ -34,22 +32,22 @@ type Shape struct {
 	Error string
 
 	// Streams are the members of an item's params that name its stream. A result that equals such a value counts as
-	// generated, whatever the method.
+	// assigned, for any method.
 	Streams []string
 
-	// Ends is where a request names the stream that it ends; Ended is the template of its response, in which $id stands
-	// for the id. "" means no request ends a stream.
+	// Ends is the place where a request names the stream that it ends. Ended is the template of its response, in which
+	// $id stands for the id. "" means that no request ends a stream.
 	Ends  []Place
 	Ended string
 
-	MadeUp []Place // ids, tokens, streams, sessions: not compared, and carried over
-	Varies []Place // versions and names of programs, measurements: not compared
+	MadeUp []Place // ids, tokens, streams and sessions, which are not compared but carried over
+	Varies []Place // versions and names of programs, and measurements, which are not compared
 }
 
 // A Place is where messages of a dialect contain a value.
 type Place struct {
-	// Method is that of the request or notification, and of the request that an answer answers. A
-	// "*" at either end matches any text there. "" matches every message.
+	// Method is the method of the request or notification or, for an answer, of its request. A "*" at either end
+	// matches any text. "" matches every message.
 	Method string
 	// Pointer is a JSON pointer, in which "*" stands for one name or index and
 	// "**" for any number of them.
@@ -67,8 +65,8 @@ func Places(pointers ...string) []Place {
 
 // An OwnShape reads the messages of a dialect whose members have other names than JSON-RPC's.
 type OwnShape interface {
-	// Read returns what a message is: a Request, a Notification, a Response, or Invalid. Its slices
-	// are parts of msg.
+	// Read returns the kind of a message: a Request, a Notification, a Response, or Invalid. Its slices are parts of
+	// msg.
 	Read(msg []byte) wire.Message
 	// SetID returns msg with another id.
 	SetID(msg []byte, id wire.ID) []byte

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A Stopwatch measures the time that a hook works. While it is stopped, the time limits that it bounds do not run. The zero value runs.
+// A Stopwatch measures the working time of a hook. While it is stopped, the hook's time limits do not run. The zero
+// value is running.
 type Stopwatch struct {
 	mu      sync.Mutex
 	stopped bool
@@ -26,8 +27,8 @@ func WithStopwatch(ctx context.Context, w *Stopwatch) context.Context {
 	return context.WithValue(ctx, stopwatchKey{}, w)
 }
 
-// WithWorkLimit returns a copy of ctx that ends with the cause after a time of work, as the Stopwatch of ctx measures it; without
-// one, after that time.
+// WithWorkLimit returns a copy of ctx that ends with the cause after some working time, as measured by the Stopwatch of
+// ctx. Without a Stopwatch, it ends after that time.
 func WithWorkLimit(ctx context.Context, d time.Duration, cause error) (context.Context, func()) {
 	w, _ := ctx.Value(stopwatchKey{}).(*Stopwatch)
 	if w == nil {

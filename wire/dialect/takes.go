@@ -3,7 +3,7 @@ package dialect
 import "strings"
 
 // Takes reports whether a Watch shows messages of a method. The Watch's Method lists the wanted names, one per line, in
-// which * stands for any characters. "" takes all messages, also those without a method.
+// which * stands for any characters. "" accepts all messages, including those without a method.
 func (op *Op) Takes(method string) bool {
 	if op.Method == "" || op.Method == method {
 		return true

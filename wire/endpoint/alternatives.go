@@ -15,15 +15,15 @@ import (
 
 // An alternative is another endpoint to try after a certain failure to reach a peer or to complete its handshake.
 type alternative struct {
-	schemes []string // of the endpoints that it applies to; nil means all of them
+	schemes []string // the dialects of the endpoints to which it applies; nil for all
 	applies func(f *wire.Fault, e Endpoint) bool
-	to      map[string]string // from an endpoint's scheme to the one to try; nil means the same scheme, in the default dialect
+	to      map[string]string // maps an endpoint's scheme to the one to try; nil for the same scheme, in the default dialect
 	reason  string
 	proven  bool // the failure has no other explanation
 }
 
-// The schemes to try instead of others: without TLS, with it, HTTP POST in place of WebSocket, and the reverse;
-// and a plain byte stream in place of HTTP.
+// These are the schemes to try instead of others: without TLS, with TLS, HTTP POST instead of WebSocket and the
+// reverse, and a plain byte stream instead of HTTP.
 var (
 	plain    = map[string]string{"https": "http", "wss": "ws", "tls": "tcp"}
 	secure   = map[string]string{"http": "https", "ws": "wss", "tcp": "tls"}
@@ -39,12 +39,12 @@ var (
 	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
 )
 
-// noMethod matches the messages of servers that answer an unknown method with another code than -32601.
+// noMethod matches the messages of servers that answer an unknown method with a code other than -32601.
 var noMethod = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
 })
 
-// alternatives is the table. The first that applies counts.
+// alternatives is the table. The first row that applies counts.
 var alternatives = []alternative{
 	{
 		to: plain, reason: "try it without TLS", proven: true,
@@ -92,7 +92,7 @@ var alternatives = []alternative{
 	},
 }
 
-// SilenceHint returns what may be wrong when a peer of e never sent anything, or "" if that is unknown.
+// SilenceHint returns the possible reason why a peer of e never sent anything, or "" if that is unknown.
 func (e Endpoint) SilenceHint() string {
 	switch {
 	case e.IsHTTP():
@@ -111,13 +111,13 @@ func (e Endpoint) SilenceHint() string {
 	return ""
 }
 
-// IsProven reports whether the failure f has no other explanation than the Alternative to e.
+// IsProven reports whether the Alternative to e is the only explanation of the failure f.
 func (e Endpoint) IsProven(f *wire.Fault) bool {
 	a := e.alternative(f)
 	return a != nil && a.proven
 }
 
-// Secure returns the change that turns e into the same with TLS, or nil if it has TLS, or none is possible.
+// Secure returns the change that adds TLS to e, or nil if e has TLS or cannot have it.
 func (e Endpoint) Secure() *Change {
 	if to := secure[e.Address.Scheme]; to != "" {
 		return &Change{Scheme: to}
@@ -136,8 +136,8 @@ func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	return nil
 }
 
-// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, and
-// why, or nil if there is none.
+// Alternative returns the change to e to try after the failure f to reach its peer or to complete its handshake, with
+// the reason, or nil if there is none.
 func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	if transport.OfProxy(f) {
 		return nil, ""
@@ -160,8 +160,8 @@ func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	return nil, ""
 }
 
-// refused reports whether f is an HTTP answer with one of these statuses and a body that matches says, which is nil for
-// any body.
+// refused reports whether f is an HTTP response with one of these statuses and a body that matches says. A nil says
+// matches any body.
 func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
 	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
 }

@@ -6,16 +6,16 @@ import (
 	"rpcx/wire/dialect/all"
 )
 
-// A Change turns an endpoint into another that is worth a try: in another dialect, in another framing or over another
-// transport. At most one member is set where an endpoint has to be changed.
+// A Change turns an endpoint into another one that is worth trying: in another dialect, in another framing or over
+// another transport. At most one member is set if an endpoint has to be changed.
 type Change struct {
-	Dialect string // the right one; "" means the endpoint's
-	Framing string // the right one; "" means the endpoint's
-	Scheme  string // the right one; "" means the endpoint's
+	Dialect string // the right one; "" for the endpoint's
+	Framing string // the right one; "" for the endpoint's
+	Scheme  string // the right one; "" for the endpoint's
 }
 
-// Prefix returns what c changes in an endpoint: the prefix before the transport, such as
-// "header+", or the transport itself, such as "http://".
+// Prefix returns the part of an endpoint that c changes: the prefix before the transport, such as "header+", or the
+// transport itself, such as "http://".
 func (c Change) Prefix() string {
 	switch {
 	case c.Dialect != "":
@@ -26,7 +26,7 @@ func (c Change) Prefix() string {
 	return c.Scheme + "://"
 }
 
-// Rewrite returns an endpoint, as a user typed it, with the dialect, framing and transport that c names.
+// Rewrite returns an endpoint that a user typed, with the dialect, framing and transport of c.
 func (c Change) Rewrite(typed string) string {
 	e, rest, err := prefixes(typed)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c Change) Rewrite(typed string) string {
 	e.change(c, rest)
 	if scheme, after, ok := strings.Cut(rest, "://"); ok && c.Scheme != "" {
 		if c.Scheme == "tcp" || c.Scheme == "tls" {
-			after, _, _ = strings.Cut(after, "/") // a path is HTTP's
+			after, _, _ = strings.Cut(after, "/") // a path belongs to HTTP
 		}
 		if rest = c.Scheme + "://" + after; scheme == "tcp" && c.Scheme == "http" {
 			rest, e.Framing = rest+"/", ""
@@ -55,11 +55,11 @@ func (c Change) Rewrite(typed string) string {
 	return rest
 }
 
-// change gives e the dialect and the framing that c names; rest is the transport of e and what follows.
+// change gives e the dialect and the framing of c. rest is the transport of e and everything after it.
 func (e *Endpoint) change(c Change, rest string) {
 	scheme, _, _ := strings.Cut(rest, ":")
 	if c.Dialect == all.Default() && byteTransports[scheme] && e.Framing == "" {
-		e.Framing = e.FramingName() // messages have come in it
+		e.Framing = e.FramingName() // messages have arrived in this framing
 	}
 	if c.Dialect != "" {
 		e.Dialect = c.Dialect
@@ -78,8 +78,7 @@ func (e Endpoint) Over(typed string) string {
 	return c.Rewrite(typed)
 }
 
-// NamesDialect reports whether an endpoint, as a user typed it, names its
-// dialect.
+// NamesDialect reports whether an endpoint that a user typed names its dialect.
 func NamesDialect(typed string) bool {
 	e, _, err := prefixes(typed)
 	return err != nil || e.Dialect != ""

@@ -20,12 +20,12 @@ type signature struct {
 	patterns []*regexp.Regexp // all match
 	unless   *regexp.Regexp   // does not match, or nil
 	matches  func(first []byte) bool
-	sure     bool     // unmistakable, even among what a program may print when it starts
-	instead  []string // the dialects of the endpoints that it applies to; nil means all of them
+	sure     bool     // unmistakable, even among the possible output of a starting program
+	instead  []string // the dialects of the endpoints to which it applies; nil for all
 	to       Change
 }
 
-// signatures is the table of all signatures: those of the dialects, of framings and of transports. The first that matches
+// signatures is the table of all signatures: those of the dialects, of framings and of transports. The first match
 // counts.
 var signatures = sync.OnceValue(func() (list []signature) {
 	for _, s := range all.Detected() {
@@ -50,13 +50,13 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		signature{patterns: says(`^\d{1,10}:\s*[\[{]`), to: Change{Framing: "netstring"}},
 		signature{matches: varint, to: Change{Framing: "varint"}},
 		signature{patterns: says(`^HTTP/1\.[01] |^(?i:<!doctype html)`), to: Change{Scheme: "http"}},
-		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert: it expected TLS
+		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert, because the server expected TLS
 		signature{patterns: says(`^\s*[\[{][^\n\x00]*[\]}]\s*\n`), to: Change{Framing: "line"}},
 	)
 })
 
-// varint reports whether first begins with the length of a message as a varint, and the message. A length of one byte could
-// be any character: it counts only if it is not white space and a whole message of that length follows.
+// varint reports whether first begins with a message and its length as a varint. A length of one byte could be any
+// character. It counts only if it is not white space and a whole message of that length follows.
 func varint(first []byte) bool {
 	size, n := binary.Uvarint(first)
 	if n <= 0 || n >= len(first) || first[n] != '{' && first[n] != '[' {
@@ -68,8 +68,9 @@ func varint(first []byte) bool {
 	return n > 1
 }
 
-// Recognize returns the change for said: the first bytes of a peer of e, or its error. It is nil if they match no signature,
-// or if e names the same dialect, framing and transport already. sure reports that there is no other explanation.
+// Recognize returns the change for said, which is the first bytes of a peer of e, or its error. It is nil if said
+// matches no signature, or if e already names the same dialect, framing and transport. sure reports that there is no
+// other explanation.
 func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	for _, s := range signatures() {
 		if s.fits(e) && s.shows(said) {
@@ -79,8 +80,8 @@ func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
 	return nil, false
 }
 
-// Shown returns the change that a failed request shows, by the first bytes of the peer of e or by the error that it
-// answered, or nil if neither shows one.
+// Shown returns the change that a failed request suggests, because of the first bytes of the peer of e or its error. It
+// returns nil if neither suggests one.
 func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	c, _ := e.Recognize(first)
 	if whole := bytes.TrimSpace(first); c == nil && f.Kind == wire.Timeout && e.IsBytes() && e.FramingName() == "line" &&
@@ -89,7 +90,7 @@ func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	}
 	if c == nil && f.RPC != nil {
 		if c, _ = e.Recognize(f.RPC.JSON()); c != nil && c.Dialect == "" {
-			return nil // an answer came, so the framing is right
+			return nil // an answer arrived, so that the framing is right
 		}
 	}
 	return c
@@ -116,14 +117,14 @@ func (s *signature) fits(e Endpoint) bool {
 	return e.Address.Scheme == "tcp"
 }
 
-// begins holds, by framing, the bytes with which a message can begin. In a framing that is
-// missing here any byte can.
+// begins holds, by framing, the bytes with which a message can begin. In other framings, a message can begin with any
+// byte.
 var begins = map[string]string{
 	"line": "{[ \t\r\n", "nul": "{[ \t\r\n", "concat": "{[ \t\r\n", "header": "Cc", "seq": "\x1e", "netstring": "0123456789",
 }
 
-// LooksExpected reports whether the first bytes of a peer of e can belong to e's framing, so
-// that Recognize need not be called, which is slower.
+// LooksExpected reports whether the first bytes of a peer of e can belong to e's framing. If so, Recognize, which is
+// slower, need not be called.
 func (e Endpoint) LooksExpected(said []byte) bool {
 	if len(said) == 0 || !e.IsBytes() {
 		return true
@@ -132,13 +133,13 @@ func (e Endpoint) LooksExpected(said []byte) bool {
 	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.FramingName() == "nul")
 }
 
-// TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests,
-// or in the header lines before each message.
+// TakesHeaders reports whether the user's headers (--header) can be sent to e, in HTTP requests or in the header lines
+// before each message.
 func (e Endpoint) TakesHeaders() bool {
 	return schemes.TakesHeaders(e.Address) || e.IsBytes() && framing.HasHead(e.FramingName())
 }
 
-// FramingName returns the name of e's framing, also if that is the default.
+// FramingName returns the name of e's framing, even if it is the default.
 func (e Endpoint) FramingName() string {
 	for _, name := range []string{e.Framing, e.Spec().Transport.Framing} {
 		if name != "" {

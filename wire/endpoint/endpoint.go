@@ -1,5 +1,5 @@
-// Package endpoint parses and writes endpoints, the words that name a peer and
-// how to reach it. An Endpoint is a value: this package opens no connection.
+// Package endpoint parses and writes endpoints, which name a peer and how to reach it. An Endpoint is a value: this
+// package opens no connection.
 package endpoint
 
 import (
@@ -16,29 +16,29 @@ import (
 // An Endpoint names a peer and how to reach it (rpcx-endpoints(7)).
 type Endpoint struct {
 	Dialect  string            // a name in the table of dialects
-	Framing  string            // "" means the transport's default
+	Framing  string            // "" for the transport's default
 	Reversed string            // Accept or Dial if the connection is reversed, else ""
 	Address  transport.Address // zero for a demo, a tape and a socket
 	Demo     string            // the name of an embedded server, else ""
 	Tape     string            // the file of a tape that is played, else ""
 	Socket   string            // the path of the socket of another process's conversation, else ""
-	Hook     string            // with Socket: the id of the hook that asks, from its endpoint
+	Hook     string            // with Socket: the id of the calling hook, from its endpoint
 	Session  string            // with Socket: the name of the session, else ""
 	Profile  *profile.Profile  // the profile that names the endpoint, for its other settings, or nil
 
 	Plugin dialect.PluginOptions // zero for a peer that is not a plugin
 }
 
-// The prefixes that reverse who connects.
+// These prefixes reverse which side connects.
 const (
-	Accept = "accept" // of a peer to call: the peer connects
-	Dial   = "dial"   // of an endpoint to serve: rpcx connects to the client
+	Accept = "accept" // for a peer to call: the peer connects
+	Dial   = "dial"   // for an endpoint to serve: rpcx connects to the client
 )
 
 // reversible are the transports for which either side can connect.
 var reversible = []string{"tcp", "tls", "unix", "ws", "wss", "ws+unix"}
 
-// String returns the endpoint as it may be shown, with secrets redacted.
+// String returns the endpoint in a form that is safe to show, with secrets redacted.
 func (e Endpoint) String() string {
 	switch {
 	case e.Demo != "":
@@ -74,12 +74,11 @@ func (e Endpoint) Prefixed(s string) string {
 	return s
 }
 
-// Spec returns the Spec of e's dialect. It is zero for an endpoint of another
-// process, until that was asked for the dialect.
+// Spec returns the Spec of e's dialect. It is zero for an endpoint of another process until that process has returned
+// its dialect.
 func (e Endpoint) Spec() dialect.Spec { return all.Named(e.Dialect) }
 
-// CodecOptions returns the options of a codec for e and the limits of a
-// connection.
+// CodecOptions returns the options of a codec for e, with the limits of a connection.
 func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 	return dialect.CodecOptions{
 		MaxDepth: limits.MaxDepth, Framing: e.Framing, OneWay: e.IsHTTP(),

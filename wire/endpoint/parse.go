@@ -15,9 +15,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Parse parses an endpoint, `[dialect+][framing+][accept+|dial+]transport:…`.
-// dialect is the value of --dialect, "" if it was not given. Errors are usage
-// Faults. Names (@NAME) are resolved by session.ParseEndpoint.
+// Parse parses an endpoint, `[dialect+][framing+][accept+|dial+]transport:…`. dialect is the value of --dialect, or ""
+// if it was not given. Errors are usage Faults. Names (@NAME) are resolved by session.ParseEndpoint.
 func Parse(text, dialect string) (Endpoint, error) {
 	if before, name, ok := strings.Cut(text, "+@"); ok && !strings.ContainsAny(before, ":/") {
 		return Endpoint{}, wire.Usagef("a name includes dialect and framing; remove %s+ before @%s", before, name)
@@ -39,8 +38,7 @@ func Parse(text, dialect string) (Endpoint, error) {
 	return e, e.target(rest)
 }
 
-// prefixes reads the prefixes of text. Its error is that of a page that is the
-// dialect.
+// prefixes reads the prefixes of text. Its error is that of a dialect file.
 func prefixes(text string) (e Endpoint, rest string, err error) {
 	rest = text
 	for {
@@ -56,7 +54,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 	}
 }
 
-// prefix stores the value of a word before a transport; false if the word is not allowed there.
+// prefix stores the value of a word before a transport. It returns false if the word is not allowed there.
 func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	isDialect := all.Has(word)
 	if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
@@ -79,7 +77,7 @@ func (e *Endpoint) prefix(word string) (ok bool, err error) {
 	return true, nil
 }
 
-// target reads what follows the prefixes: the scheme and the address.
+// target reads the rest after the prefixes: the scheme and the address.
 func (e *Endpoint) target(rest string) error {
 	scheme, after, _ := strings.Cut(rest, ":")
 	if e.Reversed != "" && slices.Contains(schemeNames(), scheme) && !slices.Contains(reversible, scheme) {
@@ -107,7 +105,7 @@ func (e *Endpoint) target(rest string) error {
 	return nil
 }
 
-// conversation reads what follows "conversation:".
+// conversation reads the rest after "conversation:".
 func (e *Endpoint) conversation(after string) error {
 	if e.Dialect != "" || e.Framing != "" {
 		return wire.Usagef("conversation: takes no dialect and no framing")
@@ -144,9 +142,8 @@ func (e *Endpoint) demo(name string) error {
 	return nil
 }
 
-// badTransport adds a suggestion to the error of a transport: the nearest
-// transport, or for an unknown prefix, such as in "lps+exec:", the nearest
-// dialect or framing.
+// badTransport adds a suggestion to the error of a transport: the most similar transport or, for an unknown prefix such
+// as in "lps+exec:", the most similar dialect or framing.
 func badTransport(rest string, err error) error {
 	scheme, after, colon := strings.Cut(rest, ":")
 	word, _, plus := strings.Cut(scheme, "+")
@@ -163,7 +160,7 @@ func badTransport(rest string, err error) error {
 		case slices.Contains(Prefixes(), scheme) && slices.ContainsFunc(schemeNames(), func(s string) bool { return strings.HasPrefix(after, s+":") }):
 			return meant(rest, scheme+"+"+after, fmt.Sprintf("%q is not a transport", scheme))
 		case slices.Contains(Prefixes(), scheme):
-			return &wire.Fault{Kind: f.Kind, Message: fmt.Sprintf("%q is not a transport", scheme), Hint: "it stands before one, as in " + scheme + "+tcp://HOST:PORT"}
+			return &wire.Fault{Kind: f.Kind, Message: fmt.Sprintf("%q is not a transport", scheme), Hint: "it goes before one, as in " + scheme + "+tcp://HOST:PORT"}
 		case near == "":
 			return err
 		}
@@ -182,14 +179,14 @@ func badTransport(rest string, err error) error {
 	return f
 }
 
-// meant returns the usage Fault for the end of an endpoint that can only mean better.
+// meant returns the usage Fault for the rest of an endpoint that can only mean better.
 func meant(given, better, message string) *wire.Fault {
 	return &wire.Fault{Kind: wire.Usage, Message: message, Hint: "did you mean " + better + "?", Err: transport.Meant{Given: given, Better: better}}
 }
 
-// aliases are prefixes that stand for a framing, unless a dialect has the name.
+// aliases are prefixes that stand for a framing, unless a dialect has that name.
 var aliases = map[string]string{
-	"lsp": "header", // as ro+lsp+exec:x has it
+	"lsp": "header", // as in ro+lsp+exec:x
 }
 
 // Prefixes returns the words allowed before a transport: dialects, framings, their aliases, and accept and dial.
@@ -203,15 +200,15 @@ func Prefixes() []string {
 	return words
 }
 
-// beginnings are the words before the colon of an endpoint, one for each transport,
-// with the slashes that follow in an address that names a host.
+// beginnings are the words before the colon of an endpoint, one for each transport. If the address names a host, they
+// include the slashes.
 var beginnings = []string{
 	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
 	"demo", "tape", "conversation",
 }
 
-// Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. Endpoints that
-// users do not type are left out, and so are demos, which have names.
+// Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. It omits
+// endpoints that users do not type, and demos, which have names.
 func Beginnings() (all []string) {
 	for _, s := range beginnings {
 		switch {
@@ -225,8 +222,7 @@ func Beginnings() (all []string) {
 	return all
 }
 
-// schemeNames returns the schemes of one word, without the composed ones such as
-// ws+unix.
+// schemeNames returns the schemes of one word, without composed ones such as ws+unix.
 func schemeNames() (names []string) {
 	for _, s := range beginnings {
 		if !strings.Contains(s, "+") {
@@ -236,5 +232,5 @@ func schemeNames() (names []string) {
 	return names
 }
 
-// byteTransports are the transports of byte streams, which take a framing.
+// byteTransports are the transports of byte streams, which need a framing.
 var byteTransports = map[string]bool{"unix": true, "tcp": true, "tls": true, "exec": true, "stdio": true}

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// tape reads what follows "tape:". The dialect is that in the tape's header.
+// tape reads the rest after "tape:". The dialect is the one in the tape's header.
 func (e *Endpoint) tape(file string) error {
 	if file == "" {
 		return wire.Usagef("tape: the file name is missing")

@@ -6,12 +6,12 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// lookEach is the interval of checking process groups that hooks have left in the background: after a group has ended, the
-// system may reuse its number.
+// lookEach is the interval of checking process groups that hooks have left in the background. After a group has ended,
+// the system may reuse its number.
 const lookEach = time.Second
 
-// keep remembers the process group of a command that has answered but has left processes in the
-// background. These may still call the peer; the group is ended with the connection.
+// keep stores the process group of a command that has answered but has left processes in the background. These may
+// still call the peer. The group is ended with the connection.
 func (b *ConnectionHooks) keep(p *child.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An outcome says how a command ended.
+// An outcome describes how a command ended.
 type outcome struct {
 	value  []byte      // its stdout; with lines:, the last data
-	err    *wire.Error // with lines:, the last error, if no data came after it
+	err    *wire.Error // with lines:, the last error, if no data followed it
 	exit   int
 	signal string
-	start  error // why it could not be started
-	feed   error // why its stdout was not read to the end
-	ctx    error // why it was ended before its own end
+	start  error // the reason why it could not be started
+	feed   error // the reason why its stdout was not read completely
+	ctx    error // the reason why it was stopped
 	stderr *tail
 }
 
@@ -47,7 +47,7 @@ func (b *ConnectionHooks) answerCommand(ctx context.Context, c *chain, a *Answer
 	return b.result(ctx, c, a, r, o)
 }
 
-// paramsLine returns params as one line; null if there are none.
+// paramsLine returns params as one line, or null if there are none.
 func paramsLine(params json.RawMessage) []byte {
 	if params == nil {
 		return []byte("null\n")
@@ -66,9 +66,9 @@ func (o *outcome) readAll(stdout io.Reader) error {
 	return err
 }
 
-// run runs command with stdin, lets feed read its stdout, and sets in o how all that ended. It
-// returns when the command has ended. If ctx ends or feed fails first, the command is ended with
-// its process group. Processes that a command leaves in the background go on until Close.
+// run runs command with stdin, lets feed read its stdout, and stores the outcome in o. It returns when the command has
+// ended. If ctx ends or feed fails first, it ends the command with its process group. Processes that a command leaves
+// in the background continue until Close.
 func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, env []string, stdin []byte, feed func(io.Reader) error) {
 	p, err := startShell(b.t.o.Hurry, command, env)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.stdin.Write(stdin) // an error is ignored: a command need not read its stdin
+		p.stdin.Write(stdin) // an error is ignored, because a command need not read its stdin
 		p.stdin.Close()
 	})
 	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
@@ -116,14 +116,14 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 	}
 }
 
-// force ends p with its group, and makes readers of its pipes see their end. It returns nil for the
-// channel that need not be awaited any more.
+// force ends p with its group, and makes readers of its pipes see the end. It returns nil for the channel that need no
+// longer be awaited.
 func (p *process) force() <-chan struct{} {
 	p.EndWithin(p.patience, grace)
 	if over(p.Done()) {
 		p.hurry()
 	} else {
-		p.closePipes() // the process cannot be ended by a signal
+		p.closePipes() // a signal cannot end the process
 	}
 	return nil
 }

@@ -14,19 +14,17 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// A Binding is one connection, as hooks see it.
+// A Binding is one connection from the view of hooks.
 type Binding struct {
-	// Caller calls the peer, for jq's rpc. May be nil.
+	// Caller calls the peer, for jq's rpc. It may be nil.
 	Caller dialect.Caller
-	// Endpoint returns the endpoint of this connection for a command: RPCX_ENDPOINT
-	// is that, "#" and the hook's id. It is called for every command, so that it
-	// can bind a socket when first needed. May be nil.
+	// Endpoint returns the endpoint of this connection for a command. RPCX_ENDPOINT is this endpoint, "#" and the
+	// hook's id. It is called for every command, so that it can open a socket when first needed. It may be nil.
 	Endpoint func() (string, error)
-	// Client is the name of the peer in warnings; "" means it is the only one.
+	// Client is the name of the peer in warnings, or "" for the only peer.
 	Client string
-	// SingleExchange says that the connection is a single exchange (a POST). It uses the co-processes of
-	// the table, which live until Table.Close: one that is started for each POST could keep no
-	// state.
+	// SingleExchange reports that the connection is a single exchange (a POST). Such a connection uses the co-processes
+	// of the table, which live until Table.Close, because a co-process for each POST could keep no state.
 	SingleExchange bool
 }
 
@@ -37,11 +35,11 @@ type ConnectionHooks struct {
 	binding Binding
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
-	// Its shares of the table's semaphores.
+	// These are its shares of the table's semaphores.
 	commands, streams, computing share
 
-	wg       sync.WaitGroup // the answers and the ends of processes that are under way
-	coWG     sync.WaitGroup // co-processes, of which one is started at a time
+	wg       sync.WaitGroup // the pending answers and ends of processes
+	coWG     sync.WaitGroup // co-processes, which are started one at a time
 	starting sync.Mutex
 
 	mu      sync.Mutex
@@ -50,7 +48,7 @@ type ConnectionHooks struct {
 	cos     map[*Answer]*coprocess
 	warned  bool // has warned that there is no endpoint
 
-	background []*child.Process // process groups that commands have left behind; see keep
+	background []*child.Process // process groups that commands have left behind (see keep)
 }
 
 // Bind returns the hooks of one connection.
@@ -64,14 +62,14 @@ func (t *Table) Bind(b Binding) *ConnectionHooks {
 }
 
 var (
-	// errNotMine is returned by a hook that leaves the answer to the next one in the chain.
+	// errNotMine is returned by a hook that leaves the answer to the next hook of the chain.
 	errNotMine = errors.New("left to the next hook")
 	errClosed  = errors.New("the connection is closed")
 )
 
 // Answer answers r. The error is a *wire.Error for the peer, or ctx's error if ctx or the connection ended first. If
-// r.Stream is set, events go to r.Emit, and a result that is not a stream is its only item. Failures of notifications are
-// only warnings.
+// r.Stream is set, events go to r.Emit, and a result that is not a stream becomes its only item. Failures of
+// notifications only cause warnings.
 func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	ctx, leave, err := b.enter(ctx)
 	if err != nil {
@@ -110,7 +108,7 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 
 func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
-// noteFailed warns of an error that is not sent as an answer.
+// noteFailed prints a warning for an error that is not sent as an answer.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
 		what := "the notification failed"
@@ -129,7 +127,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	case Deny:
 		return nil, wire.NewError(wire.CodeRefused, a.Text)
 	case Inbox:
-		if work := b.t.o.Working; work != nil { // no program works on it: the idle time of whoever waits goes on
+		if work := b.t.o.Working; work != nil { // no program works on it, so that the waiting side's idle time continues
 			work(-1)
 			defer work(1)
 		}
@@ -180,7 +178,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	return nil, b.fail(c, r.Method, "%v", err)
 }
 
-// errLate is the cause of a context that ended because the hook's own time limit was over.
+// errLate is the cause of a context that ended with the hook's own time limit.
 var errLate = errors.New("the hook timed out")
 
 // bound returns a copy of ctx with the time limit of one hook.
@@ -191,7 +189,7 @@ func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context
 	return context.WithCancel(ctx)
 }
 
-// enter returns a copy of ctx that ends with Close, too.
+// enter returns a copy of ctx that also ends with Close.
 func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,8 +202,8 @@ func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), e
 	return ctx, func() { stop(); cancel(nil); b.wg.Done() }, nil
 }
 
-// Close ends every process of this connection, with its group, and returns when
-// they have ended and no Answer is under way. It may be called twice.
+// Close ends every process of this connection, with its group. It returns when they have ended and no Answer is
+// running. It may be called twice.
 func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -235,5 +233,5 @@ func (b *ConnectionHooks) Close() error {
 	}
 }
 
-// closeBound is longer than a process takes to end when it is killed.
+// closeBound is longer than a killed process takes to end.
 const closeBound = 10 * time.Second

@@ -32,7 +32,7 @@ type coAnswer struct {
 	err    *wire.Error
 }
 
-// answerCo asks the co-process of a, which it starts if there is none.
+// answerCo calls the co-process of a, and starts it if there is none.
 func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r dialect.Request) (json.RawMessage, error) {
 	owner := b
 	if b.binding.SingleExchange {
@@ -73,7 +73,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	return nil, co.died(r)
 }
 
-// take converts an answer of the co-process into the one for the peer.
+// take converts an answer of the co-process to one for the peer.
 func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, error) {
 	switch {
 	case got.err != nil:
@@ -84,7 +84,7 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	return got.result, nil
 }
 
-// coCut returns the error for a call whose caller stopped waiting. The co-process lives on.
+// coCut returns the error for a call whose caller has stopped waiting. The co-process keeps running.
 func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
 	if errors.Is(context.Cause(ctx), errLate) {
 		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
@@ -92,7 +92,7 @@ func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request
 	return ctx.Err()
 }
 
-// coprocess returns the running co-process of a, which it starts if there is none.
+// coprocess returns the running co-process of a, and starts it if there is none.
 func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	if co, err := b.living(a); co != nil || err != nil {
 		return co, err
@@ -139,7 +139,7 @@ func (co *coprocess) serve() {
 		co.mu.Lock()
 		idle := len(co.pending) == 0
 		co.mu.Unlock()
-		if !ok && idle { // otherwise the calls that wait report it
+		if !ok && idle { // otherwise the waiting calls report it
 			co.b.warn(co.c, "", "the co-process %s", how)
 		}
 	})
@@ -169,7 +169,7 @@ func (co *coprocess) register(r dialect.Request) (line []byte, id int64, answer 
 	o.Text("method", r.Method)
 	params := paramsLine(r.Params)
 	o.Add("params", params[:len(params)-1])
-	for _, name := range slices.Sorted(maps.Keys(r.Vars)) { // what a command has in its environment, such as RPCX_OBJECT
+	for _, name := range slices.Sorted(maps.Keys(r.Vars)) { // the values that a command has in its environment, such as RPCX_OBJECT
 		o.SomeText(strings.ToLower(strings.TrimPrefix(name, "RPCX_")), r.Vars[name])
 	}
 	return append(o.End(), '\n'), id, answer
@@ -181,7 +181,7 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver passes an answer to the call that waits for it. If the call has ended, the answer is dropped.
+// deliver passes an answer to the call that waits for it. If the call has ended, it drops the answer.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
 	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {

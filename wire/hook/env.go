@@ -11,10 +11,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-const maxVar = 4 << 10 // bytes of a variable; what is longer stays unset
+const maxVar = 4 << 10 // the maximum size of a variable in bytes; longer values stay unset
 
-// inherited returns this process's environment. If this process is a hook, it lacks the RPCX_ variables about the hook's
-// message; RPCX_ERRORS is the user's choice and stays.
+// inherited returns this process's environment. If this process is a hook, it omits the RPCX_ variables of the hook's
+// message. RPCX_ERRORS is the user's choice and stays.
 func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "RPCX_") && !strings.HasPrefix(v, "RPCX_ERRORS=")
@@ -23,8 +23,7 @@ func inherited() []string {
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^RPCX_[A-Z][A-Z0-9_]*$`) })
 
-// environ returns the environment of a hook with that id; r is nil for a
-// co-process.
+// environ returns the environment of a hook with that id. r is nil for a co-process.
 func (b *ConnectionHooks) environ(id string, r *dialect.Request) []string {
 	env := slices.Clone(b.t.env)
 	set := func(name, value string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// executable reports whether sh can run a file: files have no mode here that says so.
+// executable reports whether sh can run a file. Files have no mode for that on this system.
 func executable(at string, _ fs.FileInfo) bool {
 	switch strings.ToLower(filepath.Ext(at)) {
 	case ".exe", ".cmd":

@@ -29,15 +29,16 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// hasCRLF reports whether the command of a is a script whose first line ends with CR LF, so that the system looks for an
+// hasCRLF reports whether the command of a is a script whose first line ends with CR LF. The system then looks for an
 // interpreter whose name ends with CR.
 func (a *Answer) hasCRLF() bool {
 	at, err := transport.Parse("exec:" + strings.TrimPrefix(a.Text, "exec "))
 	return err == nil && child.HasCRLF(at.Command[0])
 }
 
-// FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative to the
-// directory of the catalog, or to the current one if the catalog is a stream. It rejects a file that other users can write. Errors are usage Faults.
+// FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative
+// to the directory of the catalog, or to the current one if the catalog is a stream. It refuses a file that other users
+// can write. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if path != "-" {
 		if err := trust.Check("hooks", path); err != nil {
@@ -66,7 +67,7 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, nil
 }
 
-// beside returns a, with a relative command made relative to the directory dir.
+// beside makes a relative command of a relative to the directory dir.
 func (a Answer) beside(dir string) Answer {
 	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
 	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
@@ -78,8 +79,8 @@ func (a Answer) beside(dir string) Answer {
 // FromCatalog returns the hooks in the run members of c. Call it only for a file that the user gave as hooks.
 func FromCatalog(c *catalog.Catalog) ([]Entry, error) { return fromCatalog(c, ParseAnswer) }
 
-// FromDemo is FromCatalog for an embedded demo. Its jq expressions are known to be right, so each
-// is compiled only when it is first needed.
+// FromDemo is FromCatalog for an embedded demo. Its jq expressions are known to be valid, so that each is compiled only
+// when it is first needed.
 func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 	return fromCatalog(c, func(s string) (Answer, error) {
 		text, ok := strings.CutPrefix(s, "jq:")
@@ -89,7 +90,7 @@ func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 		return Answer{Kind: JQ, Text: text, prog: sync.OnceValue(func() *jq.Program {
 			a, err := ParseAnswer(s)
 			if err != nil {
-				panic(fmt.Sprintf("a demo: %v", err)) // a test makes sure that this cannot happen
+				panic(fmt.Sprintf("a demo: %v", err)) // a test ensures that this cannot happen
 			}
 			return a.prog()
 		})}, nil

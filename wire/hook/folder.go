@@ -15,23 +15,24 @@ import (
 	"rpcx/wire/trust"
 )
 
-// extensions are removed from the end of a file's name to get the name that it answers.
+// extensions are removed from the end of a file's name to get the name of the method.
 var extensions = []string{".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".exe", ".cmd", ".ps1"}
 
 // A folder has the hooks of the directory in --hooks, by name.
 type folder struct {
 	dir     string
-	files   map[string]string // what answers a name, below dir
+	files   map[string]string // the files that answer a name, below dir
 	unready []string          // scripts that are not executable, below dir
 }
 
-// FromDir returns a hook for each executable file below dir. Its name is the file's path below dir without the extension of
-// a script's language ("tools/call.py" answers tools/call). Hidden files, files that are not executable and editors' copies
-// (NAME~) are skipped, and links to directories are not followed. NAME.json beside NAME is its entry of a catalog, where "kind":"stream" makes each line
-// of its output an event; FromDir returns that catalog, nil if there are no entries.
+// FromDir returns a hook for each executable file below dir. Its name is the file's path below dir without the
+// extension of a script's language ("tools/call.py" answers tools/call). It skips hidden files, files that are not
+// executable, and editors' copies (NAME~). It does not follow links to directories. NAME.json beside NAME is its entry
+// of a catalog, where "kind":"stream" makes each line of its output an event. FromDir returns that catalog, or nil if
+// there are no entries.
 //
-// It rejects directories and files that other users can write, two files for one name, and an entry with a command. Errors
-// are usage Faults.
+// It refuses directories and files that other users can write, two files for one name, and an entry with a command.
+// Errors are usage Faults.
 func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	d, err := readFolder(dir)
 	if err != nil {
@@ -56,7 +57,8 @@ func FromDir(dir string) ([]Entry, *catalog.Catalog, error) {
 	return entries, c, err
 }
 
-// Unready returns the scripts below dir, files that begin with "#!", that FromDir skips because they are not executable.
+// Unready returns the scripts below dir (files that begin with "#!") that FromDir skips because they are not
+// executable.
 func Unready(dir string) []string {
 	d, _ := readFolder(dir) // FromDir reports the error
 	return d.unready
@@ -98,7 +100,7 @@ func (d *folder) read(below string) error {
 	return nil
 }
 
-// take adds one file, or the file to which a link leads.
+// take adds one file, or the target of a link.
 func (d *folder) take(file string) error {
 	at := filepath.Join(d.dir, filepath.FromSlash(file))
 	info, err := os.Stat(at)
@@ -111,7 +113,7 @@ func (d *folder) take(file string) error {
 		}
 		return nil
 	case path.Ext(file) == ".json":
-		f := usage("hooks: %s is executable, and a .json file describes what another answers", at)
+		f := usage("hooks: %s is executable, but a .json file describes another file's method", at)
 		f.Hint = "chmod -x " + quote(at)
 		return f
 	}
@@ -123,7 +125,7 @@ func (d *folder) take(file string) error {
 	return trust.Check("hooks", at)
 }
 
-// answered returns the name that a file answers.
+// answered returns the method name for a file.
 func answered(file string) string {
 	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
 		return strings.TrimSuffix(file, ext)

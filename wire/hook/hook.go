@@ -1,9 +1,9 @@
 // Package hook answers the peer's requests with the user's hooks: a shell command, a co-process, a jq expression or a
 // constant (rpcx-hooks(7)).
 //
-// An Entry is one NAME=ANSWER. A Table has all entries and their common limits. Bind makes the ConnectionHooks of one
-// connection, which own the processes that run for it. Input from the peer reaches a command on its stdin and in RPCX_
-// variables, never in its command line.
+// An Entry is one NAME=ANSWER. A Table has all entries and their common limits. Bind returns the ConnectionHooks of one
+// connection, which own the processes that run for it. Input from the peer reaches a command only on its stdin and in
+// RPCX_ variables, never in its command line.
 package hook
 
 import (
@@ -23,26 +23,26 @@ import (
 // A Kind is a way to answer.
 type Kind string
 
-// The kinds of answer, by their prefixes.
+// These are the kinds of answers, by their prefixes.
 const (
-	Sh    Kind = "sh"    // a shell command; stdout is one JSON value, nothing is null
+	Sh    Kind = "sh"    // a shell command; stdout is one JSON value, or null if empty
 	Text  Kind = "text"  // a shell command; stdout becomes a string
-	Lines Kind = "lines" // a shell command; each stdout line is an event as it is written
+	Lines Kind = "lines" // a shell command; each line of stdout is an event, sent when written
 	Co    Kind = "co"    // one process for all calls of a connection
 	JQ    Kind = "jq"    // a jq expression over the params
 	JSON  Kind = "json"  // a constant
 	Deny  Kind = "deny"  // a refusal
-	Inbox Kind = "inbox" // parked in a session for another process
+	Inbox Kind = "inbox" // waits in a session for another process
 )
 
-// kinds are the kinds that are written with a colon.
+// kinds are the kinds with a colon.
 var kinds = []Kind{Sh, Text, Lines, Co, JQ, JSON, Deny}
 
 // An Answer is the part of a hook after its "=", already checked.
 type Answer struct {
 	Kind Kind
-	Text string             // the command, the jq expression, the constant, the refusal's text
-	prog func() *jq.Program // of a jq expression
+	Text string             // the command, the jq expression, the constant, or the refusal's text
+	prog func() *jq.Program // the compiled form of a jq expression
 }
 
 // An Entry is one hook.
@@ -55,7 +55,7 @@ type Entry struct {
 func Parse(spec string) (Entry, error) {
 	name, text, ok := strings.Cut(spec, "=")
 	if !ok || name == "" {
-		return Entry{}, usage("a hook is NAME=ANSWER: %q", spec)
+		return Entry{}, usage("a hook must be NAME=ANSWER: %q", spec)
 	}
 	answer, err := ParseAnswer(text)
 	if err != nil {
@@ -70,8 +70,7 @@ var prefixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // with a slash, which may be a command.
 var looksLikeJQ = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(\[[^/]*|[A-Za-z_][^/ ]*( .*)?)?$`) })
 
-// ParseAnswer reads an ANSWER. jq expressions are compiled and constants are
-// checked. Errors are usage Faults.
+// ParseAnswer reads an ANSWER. It compiles jq expressions and checks constants. Errors are usage Faults.
 func ParseAnswer(s string) (Answer, error) {
 	kind, text := Sh, s
 	prefix := prefixed().FindString(s)
@@ -119,11 +118,11 @@ func checkCommand(s, text string) error {
 	case text == s && isConstant(text):
 		return meant(s, "json:"+text, "%q is not a command", s)
 	case strings.ContainsRune(text, 0):
-		return usage("a command cannot hold a NUL")
+		return usage("a command cannot contain a NUL")
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		f := usage("%q needs sh, which is not in PATH", s)
-		f.Hint = "jq:, json: and deny: need no sh"
+		f.Hint = "jq:, json: and deny: do not need sh"
 		return f
 	}
 	return nil
@@ -134,7 +133,7 @@ type Meant struct{ Given, Better string }
 
 func (Meant) Error() string { return "another answer is meant" }
 
-// meant returns the Fault for the ANSWER s, which was probably meant as better.
+// meant returns the Fault for the ANSWER s, which probably means better.
 func meant(s, better, format string, args ...any) error {
 	f := usage(format, args...)
 	f.Hint = "did you mean " + better + "? To run a command of that name, write sh:" + s
@@ -144,7 +143,7 @@ func meant(s, better, format string, args ...any) error {
 	return f
 }
 
-// isConstant reports whether a command is JSON that no shell runs: an object or an array.
+// isConstant reports whether a command is JSON that no shell would run: an object or an array.
 func isConstant(text string) bool {
 	return strings.ContainsRune("{[", rune(text[0])) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil
 }
@@ -163,7 +162,7 @@ func unknownKind(s, kind string) error {
 	return f
 }
 
-// constant returns the value of a JSON answer, as it was written.
+// constant returns the value of a JSON answer, unchanged.
 func (a Answer) constant() json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(a.Text))
 }

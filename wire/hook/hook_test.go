@@ -45,8 +45,8 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ spec, message, hint string }{
-		{"getOrder", `a hook is NAME=ANSWER: "getOrder"`, ""},
-		{"=x", `a hook is NAME=ANSWER: "=x"`, ""},
+		{"getOrder", `a hook must be NAME=ANSWER: "getOrder"`, ""},
+		{"=x", `a hook must be NAME=ANSWER: "=x"`, ""},
 		{"a=", `hook a: "" contains no command`, ""},
 		{"a=text: ", `hook a: "text: " contains no command`, ""},
 		{"a=co:", `hook a: "co:" contains no command`, ""},
@@ -57,7 +57,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a=jq:input", `hook a: jq: input(s)/0 is not allowed in: input`, ""},
 		{"a=json:{", `hook a: "json:{" is not JSON: `, ""},
 		{"a=json:", `hook a: "json:" is not JSON: `, ""},
-		{"a=echo \x00", "hook a: a command cannot hold a NUL", ""},
+		{"a=echo \x00", "hook a: a command cannot contain a NUL", ""},
 	}
 	for _, tt := range tests {
 		_, err := Parse(tt.spec)

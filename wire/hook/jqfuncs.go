@@ -24,8 +24,8 @@ var functions = []jq.Func{
 }
 
 type (
-	// callerKey is the context key of the Caller for rpc and notify; computingKey is that of the share whose slot a program
-	// holds while it computes.
+	// callerKey is the context key of the Caller for rpc and notify. computingKey is that of the share whose slot a
+	// program holds while it computes.
 	callerKey    struct{}
 	computingKey struct{}
 )
@@ -48,7 +48,8 @@ func withObject(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, objectKey{}, id)
 }
 
-// jqObject implements object: the id of the object whose method is called (RPCX_OBJECT in a command); null if there is none.
+// jqObject implements object, the id of the object whose method is called (RPCX_OBJECT in a command), or null if there
+// is none.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
 	if id, ok := ctx.Value(objectKey{}).(string); ok {
 		return id, nil
@@ -68,7 +69,7 @@ func paused(ctx context.Context) (resume func()) {
 func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	seconds, ok := jq.Number(args[0])
 	if !ok || !(seconds >= 0) {
-		return nil, errors.New("sleep wants a number of seconds")
+		return nil, errors.New("sleep needs a number of seconds")
 	}
 	t := time.NewTimer(time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)))
 	defer t.Stop()
@@ -81,7 +82,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC implements rpc(METHOD; PARAMS). It returns the peer's answer to this call.
+// jqRPC implements rpc(METHOD; PARAMS). It returns the peer's answer.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {
@@ -96,7 +97,7 @@ func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(res)
 }
 
-// jqNotify implements notify(METHOD; PARAMS). It returns its input once the notification was sent.
+// jqNotify implements notify(METHOD; PARAMS). It returns its input when the notification has been sent.
 func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "notify", args)
 	if err != nil {
@@ -113,7 +114,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 func asked(ctx context.Context, what string, args []any) (c dialect.Caller, method string, params json.RawMessage, err error) {
 	method, ok := args[0].(string)
 	if !ok {
-		return nil, "", nil, fmt.Errorf("%s wants the name of a method", what)
+		return nil, "", nil, fmt.Errorf("%s needs the name of a method", what)
 	}
 	if args[1] != nil {
 		if params, err = jq.EncodeArg(ctx, args[1]); err != nil {
@@ -141,7 +142,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	_, number := jq.Number(args[0])
 	_, text := args[0].(string)
 	if !number && !text {
-		return nil, fmt.Errorf("fail wants a number or a string for its code, not %s", code)
+		return nil, fmt.Errorf("fail needs a number or a string for its code, not %s", code)
 	}
 	message, ok := args[1].(string)
 	if !ok {
@@ -160,7 +161,7 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	return nil, thrown{e}
 }
 
-// caught converts an error of the peer into one that jq's try catches as an object.
+// caught converts an error of the peer to one that jq's try catches as an object.
 func caught(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return thrown{e}

@@ -12,25 +12,25 @@ import (
 	"rpcx/wire/transport"
 )
 
-// leaveTime is how long a process may take to exit by itself after its stdin was closed.
+// leaveTime is how long a process may take to exit by itself after its stdin is closed.
 const leaveTime = 500 * time.Millisecond
 
 // A LineProcess is a shell command that reads and writes lines for as long as it
 // runs.
 type LineProcess struct {
 	p      *process
-	lines  chan []byte   // to its stdin
-	done   chan struct{} // closed when the process has ended and its output was read
+	lines  chan []byte   // lines for its stdin
+	done   chan struct{} // closed when the process has ended and its output has been read
 	stderr *tail
 
 	mu      sync.Mutex
 	how     string // after done: how it ended
-	ok      bool   // after done: in good order
+	ok      bool   // after done: it ended properly
 	leaving bool   // Stop was called
 }
 
-// StartLineProcess starts command with sh in a process group of its own. stderr, which may be nil,
-// is called with whole lines of its stderr. The caller must call Run.
+// StartLineProcess starts command with sh in its own process group. stderr, which may be nil, is called with whole
+// lines of its stderr. The caller must call Run.
 func StartLineProcess(command string, stderr io.Writer) (*LineProcess, error) {
 	t := &tail{to: func(lines []byte) {
 		if stderr != nil {
@@ -48,9 +48,9 @@ func startLineProcess(patience context.Context, command string, env []string, st
 	return &LineProcess{p: p, lines: make(chan []byte), done: make(chan struct{}), stderr: stderr}, nil
 }
 
-// Run calls onLine with each line of stdout that is not blank until the process has ended, and then
-// last, if that is not nil. Result is known when last is called, and Done is closed after it. The
-// error is that a line was too long.
+// Run calls onLine with each line of stdout that is not blank, until the process has ended. Then it calls last, if that
+// is not nil. Result is known when last is called, and Done is closed after it. The error reports that a line was too
+// long.
 func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	var writer, stderr sync.WaitGroup
 	writer.Go(t.write)
@@ -102,7 +102,7 @@ func (t *LineProcess) write() {
 		select {
 		case line := <-t.lines:
 			if _, err := t.p.stdin.Write(line); err != nil {
-				return // it does not read any more; its further output still counts
+				return // it no longer reads; its further output still counts
 			}
 		case <-t.done:
 			return
@@ -122,20 +122,18 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 	return false
 }
 
-// Done returns a channel that is closed when the process has ended and all its output was passed
-// on.
+// Done returns a channel that is closed when the process has ended and all its output has been passed on.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Result returns how the process ended, once it has; ok means that it exited with
-// status 0 or because of Stop.
+// Result returns how the process ended. ok means that it exited with status 0 or because of Stop.
 func (t *LineProcess) Result() (how string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.how, t.ok || t.leaving
 }
 
-// Stop ends the process: it sends last, which may be empty, closes stdin, and, if
-// the process does not exit, sends SIGTERM and later SIGKILL.
+// Stop ends the process: it sends last, which may be empty, and closes stdin. If the process does not exit, it sends
+// SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
 	t.mu.Lock()
 	t.leaving = true

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// readLines turns each line into an event as it comes. For a stream all events go to r.Emit.
-// Otherwise the last data or error is the answer, and progress events go to r.Emit if that is set.
+// readLines turns each line into an event when it is written. For a stream, all events go to r.Emit. Otherwise the last
+// data or error is the answer, and progress events go to r.Emit if that is set.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, maxOutput)
@@ -48,8 +48,8 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 	return lines.Err()
 }
 
-// event returns the event for a line of JSON: an object whose members are all known, exactly one of which names its kind (an
-// error may also be marked as recoverable). Any other JSON is data.
+// event returns the event for a line of JSON. The line must be an object with known members only, exactly one of which
+// names its kind (an error may also be marked as recoverable). Any other JSON is data.
 func event(line json.RawMessage) wire.Event {
 	plain := wire.Event{Kind: wire.Data, Data: line}
 	if line[0] != '{' {
@@ -130,8 +130,8 @@ func fill(ev *wire.Event, named json.RawMessage) {
 	}
 }
 
-// asError returns the error for a value: an error object unchanged, else a server error with the value's message and data,
-// or with the value as text.
+// asError returns the error for a value: an error object unchanged, or else a server error with the value's message and
+// data, or with the value as text.
 func asError(v json.RawMessage) *wire.Error {
 	if e := errorObject(v); e != nil {
 		return e
@@ -146,8 +146,7 @@ func asError(v json.RawMessage) *wire.Error {
 	return e
 }
 
-// recoverable marks an error after which the stream goes on, for the dialects that can express
-// that.
+// recoverable marks an error after which the stream continues, for dialects that can express that.
 func recoverable(ev *wire.Event) {
 	ev.Extra = scan.Pair("recoverable", []byte("true"))
 	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))

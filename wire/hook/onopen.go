@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// ParseOnOpen reads the ANSWER of --on-open, which does something for each
-// connection: a command or a jq expression. Errors are usage Faults.
+// ParseOnOpen reads the ANSWER of --on-open, a command or a jq expression that runs for each connection. Errors are
+// usage Faults.
 func ParseOnOpen(s string) (*Answer, error) {
 	a, err := ParseAnswer(s)
 	if err != nil {
@@ -27,8 +27,8 @@ func ParseOnOpen(s string) (*Answer, error) {
 // onOpen is the name of the --on-open hook in warnings.
 var onOpen = &chain{pattern: "--on-open"}
 
-// Open runs the hook of Options.OnOpen once the connection can be used. It does nothing on a
-// connection that is a single exchange.
+// Open runs the hook of Options.OnOpen when the connection is ready. It does nothing on a connection that is a single
+// exchange.
 func (b *ConnectionHooks) Open() {
 	a := b.t.o.OnOpen
 	if a == nil || b.binding.SingleExchange {

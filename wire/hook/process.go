@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	maxOutput = 64 << 20               // bytes of a command's stdout, or of a line of it
+	maxOutput = 64 << 20               // maximum bytes of a command's stdout, or of a line of it
 	tailSize  = 4 << 10                // bytes of stderr that are kept
 	grace     = time.Second            // between SIGTERM and SIGKILL
 	linger    = 100 * time.Millisecond // the wait for other processes that keep a pipe open after the command has exited
-	afterExit = 1 << 20                // bytes that are read from those processes: more than a pipe holds
+	afterExit = 1 << 20                // bytes that are read from those processes: more than a pipe can hold
 )
 
-// A process is sh running a command, in a process group of its own.
+// A process is sh running a command, in its own process group.
 type process struct {
 	*child.Process
 	stdin, stdout, stderr *os.File        // the local ends
@@ -79,7 +79,7 @@ func (p *process) hurry() {
 	p.stderr.SetReadDeadline(time.Now())
 }
 
-// ending describes in words how p has exited; ok is false if that was a failure.
+// ending describes in words how p has exited. ok is false if that was a failure.
 func (p *process) ending() (how string, ok bool) {
 	exit, signal := p.Status()
 	if signal != "" {
@@ -88,9 +88,9 @@ func (p *process) ending() (how string, ok bool) {
 	return "ended with status " + itoa(exit), exit == 0
 }
 
-// A pipe reads the output of a process to its end. What was written before the process exited is
-// read completely; for other processes that still keep the pipe open it waits only a little. The
-// last error is os.ErrDeadlineExceeded if there are such processes.
+// A pipe reads the output of a process to its end. It reads completely what was written before the process exited. For
+// other processes that keep the pipe open, it waits only briefly. If there are such processes, the last error is
+// os.ErrDeadlineExceeded.
 type pipe struct {
 	f      *os.File
 	exited <-chan struct{}
@@ -98,7 +98,7 @@ type pipe struct {
 	late   int           // bytes read since then
 }
 
-// Read implements io.Reader. After exited was closed somebody has to wake it (hurry).
+// Read implements io.Reader. After exited is closed, hurry must wake it.
 func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		late := over(p.exited)

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/trust"
 )
 
-// refs collects the files that the schemas of a directory's entries refer to. Each becomes a definition of the catalog, and
-// each $ref refers to that definition. No file outside the directory is read.
+// refs collects the files to which the schemas of a directory's entries refer. Each becomes a definition of the
+// catalog, and each $ref refers to that definition. It reads no file outside the directory.
 type refs struct {
 	dir  string
 	defs map[string]json.RawMessage // by path below dir
@@ -26,14 +26,14 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 	file := name + ".json"
 	switch {
 	case scan.Valid(b, refDepth) != nil || scan.Type(b) != 'o':
-		return catalog.Method{}, usage("a description is an object of JSON, with description, params, result")
+		return catalog.Method{}, usage("a description must be a JSON object, with description, params, result")
 	case scan.Get(b, "run") != nil:
-		f := usage("run is not for a description: the file %s answers", name)
-		f.Hint = "leave run out"
+		f := usage("run is not allowed in a description: the file %s answers", name)
+		f.Hint = "remove run"
 		return catalog.Method{}, f
 	}
 	if says, ok := scan.Text(scan.Get(b, "name")); ok && says != name {
-		return catalog.Method{}, usage("the file name says %s, the member name says %s", name, says)
+		return catalog.Method{}, usage("the file name is for %s, but the member name is %s", name, says)
 	}
 	b, err := r.rewrite(b, file)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *refs) method(name string, b []byte) (catalog.Method, error) {
 
 const refDepth = 1000
 
-// rewrite returns val, which is in file, with every $ref changed to one of a definition in defs.
+// rewrite returns val, which is in file, with every $ref changed to a definition in defs.
 func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	if t := scan.Type(val); t != 'o' && t != 'a' {
 		return val, nil
@@ -66,7 +66,7 @@ func (r *refs) rewrite(val []byte, file string) ([]byte, error) {
 	})
 }
 
-// target returns the place of the definition to which a $ref in file leads.
+// target returns the place of the definition that a $ref in file names.
 func (r *refs) target(ref, file string) (string, error) {
 	name, fragment, _ := strings.Cut(ref, "#")
 	if fragment != "" && fragment[0] != '/' {
@@ -80,7 +80,7 @@ func (r *refs) target(ref, file string) (string, error) {
 		return "", usage("$ref %q leads out of the directory %s", ref, r.dir)
 	}
 	if _, known := r.defs[at]; !known {
-		r.defs[at] = json.RawMessage("true") // set first, as the file may refer to itself
+		r.defs[at] = json.RawMessage("true") // set first, because the file may refer to itself
 		b, err := r.read(at)
 		if err == nil {
 			if err = scan.Valid(b, refDepth); err == nil {
@@ -94,7 +94,7 @@ func (r *refs) target(ref, file string) (string, error) {
 	return "#/$defs/" + url.PathEscape(scan.Escape(at)) + fragment, nil
 }
 
-// read returns the content of a file below the directory. It rejects links that lead out of the directory.
+// read returns the content of a file below the directory. It refuses links that lead out of the directory.
 func (r *refs) read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

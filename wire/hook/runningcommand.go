@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A runningCommand is a command that runs, and the slot that it holds.
+// A runningCommand is a running command, with the slot that it holds.
 type runningCommand struct {
 	slots     *share
 	request   wire.ID // the id of the request that it answers, or nil
@@ -19,14 +19,15 @@ type runningCommand struct {
 	ended     bool
 }
 
-// The most streams of commands that run at once: they hold no slot, as they may run for ever.
+// These are the maximum numbers of streams of commands that run at once. They hold no slot, because they may run
+// forever.
 const (
 	MaxStreams       = 512
 	maxClientStreams = MaxStreams / 2
 )
 
-// hold waits for a slot and returns an id for the command that gets it. No slot is held while the
-// flow control makes the answer wait. A stream takes its place in MaxStreams instead.
+// hold waits for a slot and returns an id for the command that gets it. While the flow control makes the answer wait,
+// no slot is held. A stream counts towards MaxStreams instead.
 func (b *ConnectionHooks) hold(ctx context.Context, stream bool) (id string, release func(), err error) {
 	room, slots := dialect.FlowControlOf(ctx), &b.commands
 	if stream {
@@ -53,9 +54,8 @@ var errTooManyStreams = errors.New("too many streams")
 
 func (b *ConnectionHooks) newID() string { return "h" + strconv.FormatInt(b.t.lastID.Add(1), 10) }
 
-// Suspend frees the slot of the command with that hook id while a nested call of it is pending;
-// resume takes the slot again without waiting. Both do nothing if no such command runs, so resume
-// may be called late.
+// Suspend releases the slot of the command with that hook id while its nested call is pending. resume takes the slot
+// again without waiting. Both do nothing if no such command runs, so that a late resume is harmless.
 func (b *ConnectionHooks) Suspend(hook string) (resume func()) {
 	b.mu.Lock()
 	h := b.running[hook]

@@ -9,26 +9,26 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A semaphore bounds how many commands run at once. The next free slot goes to the client that
-// holds the fewest, to each in turn; one client's waiters are served in order.
+// A semaphore bounds how many commands run at once. The next free slot goes to the client that holds the fewest;
+// clients take turns. One client's waiters are served in order.
 type semaphore struct {
 	mu      sync.Mutex
-	free    int      // negative: so many slots were retaken beyond the bound
-	waiting []*share // those with waiters, the one that is served next first
+	free    int      // if negative, the number of slots taken beyond the limit
+	waiting []*share // the shares with waiters, starting with the one that is served next
 	slow    func()   // called when a waiter has waited for slowAfter; may be nil
 }
 
-// slowAfter is how long a command waits for a slot before there is a warning.
+// slowAfter is how long a command waits for a slot before rpcx prints a warning.
 const slowAfter = time.Second
 
-// A share is what one client has of a semaphore. Its members are guarded by the semaphore's lock.
+// A share is one client's part of a semaphore. Its members are guarded by the semaphore's lock.
 type share struct {
 	of      *semaphore
 	held    int
 	waiters []chan struct{}
 }
 
-// claim takes a slot without waiting. It returns false if none is free, or if the client holds most.
+// claim takes a slot without waiting. It returns false if no slot is free, or if the client holds most.
 func (c *share) claim(most int) bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -40,8 +40,8 @@ func (c *share) claim(most int) bool {
 	return true
 }
 
-// acquire waits for a slot until ctx ends. If ctx has ended it takes none, even if one is free: no command is started for a
-// caller that has stopped waiting.
+// acquire waits for a slot until ctx ends. If ctx has ended, it takes no slot even if one is free: no command starts
+// for a caller that has stopped waiting.
 func (c *share) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -89,8 +89,7 @@ func (c *share) leave(i int) {
 	}
 }
 
-// acquireWith waits for a slot at a time when the flow control allows an answer. No slot is held
-// during that wait.
+// acquireWith waits for a slot until the flow control allows an answer. No slot is held during that wait.
 func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error {
 	for {
 		if err := c.acquire(ctx); err != nil {
@@ -109,13 +108,13 @@ func (c *share) acquireWith(ctx context.Context, room dialect.FlowControl) error
 	}
 }
 
-// pause frees a slot until resume is called, which takes one without waiting.
+// pause releases a slot until resume is called, which takes one without waiting.
 func (c *share) pause() (resume func()) {
 	c.release()
 	return c.retake
 }
 
-// release gives a slot back.
+// release returns a slot.
 func (c *share) release() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -133,13 +132,13 @@ func (s *semaphore) handOn() {
 	next.held++
 	close(next.waiters[0])
 	next.leave(0)
-	if i := slices.Index(s.waiting, next); i >= 0 { // the others come first now
+	if i := slices.Index(s.waiting, next); i >= 0 { // the others now come first
 		s.waiting = append(slices.Delete(s.waiting, i, i+1), next)
 	}
 }
 
-// retake takes a slot at once, even above the limit: a hook that released its
-// slot for a nested call could deadlock if it had to wait.
+// retake takes a slot at once, even above the limit, because a hook that released its slot for a nested call could
+// deadlock if it had to wait.
 func (c *share) retake() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exit statuses of a command that have a meaning: those of sysexits.h, and 100 for "not mine".
+// These are the exit statuses of a command with a meaning: those of sysexits.h, and 100 for "not mine".
 const (
 	exUsage       = 64
 	exDataErr     = 65
@@ -25,7 +25,7 @@ const (
 	exNotMine     = 100
 )
 
-// result returns the answer for an outcome, by the table of exit statuses in rpcx-hooks(7).
+// result returns the answer for an outcome, according to the table of exit statuses in rpcx-hooks(7).
 func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	fail := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, b.fail(c, r.Method, format, args...)
@@ -59,7 +59,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	return v, nil
 }
 
-// refusal returns the error that the peer gets for an exit status other than 0.
+// refusal returns the peer's error for an exit status other than 0.
 func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *outcome) (json.RawMessage, error) {
 	if o.err != nil {
 		return nil, o.err
@@ -85,7 +85,7 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 	case 127:
 		why := "its command was not found"
 		if a.hasCRLF() {
-			why = "the first line of its script ends with CR LF; scripts have LF line ends"
+			why = "the first line of its script ends with CR LF; scripts need LF"
 		}
 		return nil, b.fail(c, r.Method, "ended with status 127: %s", why)
 	}
@@ -102,7 +102,7 @@ func (e notJSON) Error() string {
 	return fmt.Sprintf("printed output that is not one JSON value: %q; use text: for a string", e.text)
 }
 
-// value returns the only JSON value in out, on one line; null if there is none.
+// value returns the only JSON value in out, on one line, or null if there is none.
 func value(out []byte) (json.RawMessage, error) {
 	v := scan.Trim(out)
 	if len(v) == 0 {
@@ -117,7 +117,7 @@ func value(out []byte) (json.RawMessage, error) {
 	return scan.Compact(nil, v), nil
 }
 
-// errorObject returns the error in out if that is an object with a code and a message; else nil.
+// errorObject returns the error in out if that is an object with a code and a message, else nil.
 func errorObject(out []byte) *wire.Error {
 	v, err := value(out)
 	if err != nil || v[0] != '{' {

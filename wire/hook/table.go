@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The defaults of Options.
+// These are the defaults of Options.
 const (
 	DefaultJobs    = 16
 	DefaultTimeout = 60 * time.Second
@@ -26,34 +26,32 @@ const (
 
 // Options apply to all hooks of a table. The zero value is usable.
 type Options struct {
-	// Jobs bounds the commands that run at once; others wait. The next free slot goes to the client
-	// with the fewest. jq expressions, constants, co-processes and streams (lines:, see MaxStreams)
-	// take no slot. 0 means DefaultJobs.
+	// Jobs limits the commands that run at once. Others wait. The next free slot goes to the client with the fewest. jq
+	// expressions, constants, co-processes and streams (lines:, see MaxStreams) take no slot. 0 stands for DefaultJobs.
 	Jobs int
-	// Timeout bounds the run time of a hook, after which it is ended with its process group. 0
-	// means DefaultTimeout, and no bound for a method that streams; a negative value means no bound
-	// at all.
+	// Timeout limits the run time of a hook, after which the hook is ended with its process group. 0 stands for
+	// DefaultTimeout, or for no limit if the method streams. A negative value means no limit at all.
 	Timeout time.Duration
-	Dialect string // RPCX_DIALECT; "" means unset
-	Session string // RPCX_SESSION; "" means unset
-	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an
-	// answer. May be nil.
+	Dialect string // RPCX_DIALECT; "" leaves it unset
+	Session string // RPCX_SESSION; "" leaves it unset
+	// Working is called, by several goroutines, when a hook begins (1) and ends (-1) to work on an answer. It may be
+	// nil.
 	Working func(change int)
-	// Hurry ends when the caller stops waiting for hooks: a command that is ending then has transport.HurriedGrace before it
-	// is killed. nil: never.
+	// Hurry ends when the caller stops waiting for hooks. A command that is ending then has transport.HurriedGrace
+	// before it is killed. nil never ends.
 	Hurry context.Context
-	// Stderr gets whole lines of what commands write to their stderr, as they
-	// come. May be nil.
+	// Stderr receives whole lines of the stderr of commands as they are written. It may be nil.
 	Stderr io.Writer
-	// Warn gets one line, without its end, for the user. Warn and OnFailure are called from several goroutines. May be nil.
+	// Warn receives one line for the user, without a line break. Warn and OnFailure are called from several goroutines.
+	// It may be nil.
 	Warn func(line string)
-	// Park waits until another process has answered the call (Kind Inbox). nil: not a session.
+	// Park waits until another process has answered the call (Kind Inbox). It is nil outside of sessions.
 	Park func(ctx context.Context, r dialect.Request) (json.RawMessage, error)
-	// OnOpen runs once for each connection: see ConnectionHooks.Open. May be nil.
+	// OnOpen runs once for each connection (see ConnectionHooks.Open). It may be nil.
 	OnOpen *Answer
-	// OnFailure is called for each failure of a hook: output that is not JSON, a command that could not be run, was killed
-	// or ran out of time, a jq error, a co-process that ended. An error that a hook returns on purpose (an exit status, an
-	// error object, a refusal) is not a failure. err is a *wire.Fault of kind Helper. May be nil.
+	// OnFailure is called for each failure of a hook: output that is not JSON, a command that could not be run, was
+	// killed or timed out, a jq error, a co-process that ended. An error that a hook returns deliberately (an exit
+	// status, an error object, a refusal) is not a failure. err is a *wire.Fault of kind Helper. It may be nil.
 	OnFailure func(method string, err error)
 }
 
@@ -61,20 +59,20 @@ type Options struct {
 type Table struct {
 	o         Options
 	exact     map[string]*chain
-	patterns  []*chain // in the order in which they are tried
+	patterns  []*chain // in the order of precedence
 	names     []string
 	slots     semaphore
-	streams   semaphore    // of commands whose lines are a stream
-	computing semaphore    // of jq expressions, which hold it only while they compute
-	env       []string     // of all commands, without what is special to each
-	busy      atomic.Int64 // when warnBusy warned last, in nanoseconds since 1970
+	streams   semaphore    // for commands whose lines are a stream
+	computing semaphore    // for jq expressions, which hold it only while they compute
+	env       []string     // of all commands, without the variables of single hooks
+	busy      atomic.Int64 // when warnBusy last printed a warning, in nanoseconds since 1970
 	failures  atomic.Int64
 	lastID    atomic.Int64
-	stderr    sync.Mutex              // so that lines of several hooks stay whole
+	stderr    sync.Mutex              // keeps lines of several hooks whole
 	shared    func() *ConnectionHooks // owns the co-processes of all one-shot connections; made when first called
 }
 
-// A chain is all entries of one name, in order.
+// A chain has all entries of one name, in order.
 type chain struct {
 	pattern string
 	literal int // the number of characters other than stars
@@ -85,7 +83,7 @@ type chain struct {
 // ConnectionHooks close their own.
 func (t *Table) Close() error { return t.shared().Close() }
 
-// NewTable returns the table of entries; earlier entries take precedence over later ones.
+// NewTable returns the table of entries. Earlier entries take precedence over later ones.
 func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
@@ -134,8 +132,8 @@ func (t *Table) add(pattern string) *chain {
 	return c
 }
 
-// find returns the hook for name: the one of exactly that name, else the pattern with the most literal characters; among
-// equals the first one given.
+// find returns the hook for name: the one with exactly that name, or else the pattern with the most literal characters.
+// Among equals it returns the first.
 func (t *Table) find(name string) *chain {
 	if c := t.exact[name]; c != nil {
 		return c
@@ -151,7 +149,7 @@ func (t *Table) find(name string) *chain {
 // Match reports whether a hook answers name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
-// Parks reports whether name's calls are parked for another process.
+// Parks reports whether calls of name wait for another process.
 func (t *Table) Parks(name string) bool {
 	c := t.find(name)
 	return c != nil && c.answers[0].Kind == Inbox
@@ -163,14 +161,13 @@ func (t *Table) Streams(name string) bool {
 	return c != nil && c.answers[0].Kind == Lines
 }
 
-// Names returns the exact names, in the order in which they were given: these can be declared to a
-// peer.
+// Names returns the exact names, in the given order. These can be declared to a peer.
 func (t *Table) Names() []string { return slices.Clone(t.names) }
 
 // Failures returns the number of failures, whether or not OnFailure is set.
 func (t *Table) Failures() int64 { return t.failures.Load() }
 
-// warn warns the user about the hook for method, and names the client.
+// warn prints a warning about the hook for method, and names the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	if b.t.o.Warn == nil {
 		return
@@ -185,7 +182,7 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns of it, and returns the error for the peer, which contains no details.
+// fail counts a failure, prints a warning, and returns the error for the peer, which contains no details.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
@@ -198,7 +195,7 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 	return wire.NewError(wire.CodeInternal, "the hook failed")
 }
 
-// warnBusy warns that commands wait for a slot, at most once in busyPause.
+// warnBusy prints a warning that commands wait for a slot, at most once in busyPause.
 func (t *Table) warnBusy() {
 	now := time.Now().UnixNano()
 	last := t.busy.Load()
@@ -210,8 +207,8 @@ func (t *Table) warnBusy() {
 // busyPause is the time between two warnings of warnBusy.
 const busyPause = time.Minute
 
-// Failed counts and reports a failure: the answer of method's hook cannot be used, for example
-// because it does not fit the catalog.
+// Failed counts and reports a failure: the answer of method's hook cannot be used, for example because it does not
+// match the catalog.
 func (b *ConnectionHooks) Failed(method, why string) {
 	if c := b.t.find(method); c != nil {
 		_ = b.fail(c, method, "%s", why)
@@ -234,13 +231,13 @@ func cut(s string, n int) string {
 	return s
 }
 
-// limit returns the time limit for the answer to r, 0 for none. Only a stream whose items are passed on as they arrive may
-// have none.
+// limit returns the time limit for the answer to r, or 0 for none. Only a stream whose items are passed on one by one
+// may have none.
 func (o Options) limit(r dialect.Request) time.Duration {
 	return o.timeout(r.Stream && !r.Whole && !r.Notification)
 }
 
-// timeout returns the bound for one answer, 0 for none.
+// timeout returns the limit for one answer, or 0 for none.
 func (o Options) timeout(stream bool) time.Duration {
 	switch {
 	case o.Timeout < 0, o.Timeout == 0 && stream:

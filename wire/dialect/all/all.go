@@ -36,7 +36,7 @@ var specs = sync.OnceValue(func() []dialect.Spec {
 	}
 })
 
-// Detected returns the rows with a Detection: those of the table, and those of pages that are correct.
+// Detected returns the rows with a Detection, from the table and from valid dialect files.
 func Detected() []dialect.Spec { return detected() }
 
 var detected = sync.OnceValue(func() (rows []dialect.Spec) {
@@ -75,15 +75,15 @@ func find(name string) (dialect.Spec, bool, error) {
 // OwnNames returns the names of the dialect files in the user's configuration directory.
 func OwnNames() []string { return pages().OwnNames() }
 
-// Named returns the row of a name, and a Spec without any property for a name
-// that is not in the table, such as "".
+// Named returns the row of a name. For a name that is not in the table, such as "", it returns a Spec without any
+// property.
 func Named(name string) dialect.Spec {
 	s, _ := Find(name)
 	return s
 }
 
-// Lookup is Find for a name that a user typed: for an unknown one it returns a usage Fault that suggests the nearest, or the
-// error of the dialect file.
+// Lookup is Find for a name that a user typed. For an unknown name it returns a usage Fault that suggests the most
+// similar one, or the error of the dialect file.
 func Lookup(name string) (dialect.Spec, error) {
 	s, ok, err := find(name)
 	if ok || err != nil {
@@ -96,12 +96,12 @@ func Lookup(name string) (dialect.Spec, error) {
 	return dialect.Spec{}, f
 }
 
-// Has reports whether name is in the table, or is that of a page, which may be wrong.
+// Has reports whether name is in the table, or is the name of a dialect file, which may be invalid.
 func Has(name string) bool {
 	return slices.ContainsFunc(Specs(), func(s dialect.Spec) bool { return s.Name == name }) || pages().Exists(name)
 }
 
-// Names returns the names of the table, in its order, and those of the pages.
+// Names returns the names of the table, in its order, followed by those of the dialect files.
 func Names() []string {
 	var names []string
 	for _, s := range Specs() {

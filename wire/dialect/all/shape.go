@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// ShapeOf returns how the messages of a dialect are recognised on a tape; "" is the default dialect. The error is a usage
-// Fault.
+// ShapeOf returns how the messages of a dialect are recognised on a tape. "" stands for the default dialect. The error
+// is a usage Fault.
 func ShapeOf(name string) (dialect.Shape, error) {
 	name = cmp.Or(name, Default())
 	s, ok := Find(name)

@@ -1,5 +1,5 @@
-// Package poll follows long work of a peer, such as a job or a task: it reads the peer's reports, and requests the status if
-// there was none for a while.
+// Package poll follows long work of a peer, such as a job or a task. It reads the peer's reports, and requests the
+// status if there has been none for a while.
 package poll
 
 import (
@@ -13,25 +13,25 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The pause before a question doubles from firstPause to longestPause.
+// The pause before a request doubles from firstPause to longestPause.
 const (
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
 
-// A Stream is the answer to an operation on long work: what was Put into it, until End. The
-// functions run in Next and Cancel, and call Put and End; they may change the fields.
+// A Stream is the answer to an operation on long work: the messages of Put, until End. The functions run in Next and
+// Cancel. They call Put and End, and may change the fields.
 type Stream struct {
 	Reports dialect.Stream                                  // reports that the peer sends without a request, or nil
 	Heard   func(ctx context.Context, m wire.Message) error // handles a report
-	Ask     func(ctx context.Context) error                 // requests the status; nil means there are only Reports
-	Now     bool                                            // the first question is asked without a pause
-	Every   time.Duration                                   // the pause before each question; 0 means it grows
-	GiveUp  func(ctx context.Context) error                 // ends work that is not over when the stream is cancelled; nil means it goes on
+	Ask     func(ctx context.Context) error                 // requests the status; nil if there are only Reports
+	Now     bool                                            // the first request is sent without a pause
+	Every   time.Duration                                   // the pause before each request; 0 if it grows
+	GiveUp  func(ctx context.Context) error                 // ends unfinished work when the stream is cancelled; nil to let it continue
 
-	pause time.Duration // before the last question
+	pause time.Duration // before the last request
 	ready []wire.Message
-	over  bool // nothing comes after ready
+	over  bool // no message follows ready
 }
 
 // Of returns a stream of messages.
@@ -53,7 +53,7 @@ func Lines(values ...json.RawMessage) *Stream {
 // Put adds a message to those that Next returns.
 func (s *Stream) Put(m wire.Message) { s.ready = append(s.ready, m) }
 
-// End says that the work is over: Next returns io.EOF after the last message of Put, which is final.
+// End reports that the work is over. Next returns io.EOF after the last message of Put, which is final.
 func (s *Stream) End() {
 	if n := len(s.ready); n > 0 {
 		s.ready[n-1].Final = true
@@ -61,7 +61,7 @@ func (s *Stream) End() {
 	s.over, s.GiveUp = true, nil
 }
 
-// Next returns the next message. It waits for a report or asks if there is none.
+// Next returns the next message. It waits for a report, or requests one.
 func (s *Stream) Next(ctx context.Context) (wire.Message, error) {
 	for len(s.ready) == 0 {
 		if s.over {
@@ -76,7 +76,7 @@ func (s *Stream) Next(ctx context.Context) (wire.Message, error) {
 	return m, nil
 }
 
-// more handles one report, or asks.
+// more handles one report, or requests one.
 func (s *Stream) more(ctx context.Context) error {
 	if s.Ask == nil {
 		m, err := s.Reports.Next(ctx)
@@ -91,14 +91,14 @@ func (s *Stream) more(ctx context.Context) error {
 		return s.Heard(ctx, m.Clone())
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !errors.Is(err, context.DeadlineExceeded): // there will be no further report
+	case !errors.Is(err, context.DeadlineExceeded): // no further report will arrive
 		s.Leave(ctx)
 		return nil
 	}
 	return s.Ask(ctx)
 }
 
-// listen waits for a report until it is time to ask.
+// listen waits for a report until the next request is due.
 func (s *Stream) listen(ctx context.Context) (wire.Message, error) {
 	switch {
 	case s.Now:
@@ -126,7 +126,7 @@ func (s *Stream) Leave(ctx context.Context) {
 	}
 }
 
-// Cancel stops following the work, and gives it up if it is not over.
+// Cancel stops following the work, and cancels the work if it is not over.
 func (s *Stream) Cancel(ctx context.Context) error {
 	giveUp := s.GiveUp
 	s.End()
@@ -137,7 +137,7 @@ func (s *Stream) Cancel(ctx context.Context) error {
 	return giveUp(ctx)
 }
 
-// Ask calls a method of the protocol and returns the message that answers it.
+// Ask calls a method of the protocol and returns the response.
 func Ask(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (wire.Message, error) {
 	st, err := c.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: method, Params: params})
 	if err != nil {
