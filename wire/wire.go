@@ -46,6 +46,12 @@ type Batcher interface {
 	Flush() error
 }
 
+// A BinarySender is a Conn whose protocol tells text, in UTF-8, from other bytes (WebSocket).
+type BinarySender interface {
+	// SendBinary is Send for other bytes.
+	SendBinary(msg []byte) error
+}
+
 // A CloserWith is a Conn whose protocol carries a close code and a reason
 // (WebSocket).
 type CloserWith interface {

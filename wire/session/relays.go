@@ -1,28 +1,112 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
+	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpclient"
+	"rpcx/wire/transport/ws"
 )
 
 // relays holds the HTTP requests that are passed on unchanged, from an HTTP listener to an HTTP
-// server. On the tape they are one connection, which has no end.
+// server. On the tape those of a session are one connection, and those of none, which has no end.
 type relays struct {
-	to  *httpclient.Relay
-	rec recording
+	to     *httpclient.Relay
+	header string // of a session's name; "": there are none
+
+	mu       sync.Mutex
+	record   func() recording
+	sessions map[string]recording // by the session's name; "": what belongs to no session
+}
+
+// maxRelayed bounds the sessions that are told apart on the tape.
+const maxRelayed = 10_000
+
+// of returns the recording of a session.
+func (s *relays) of(session string) recording {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, ok := s.sessions[session]
+	if !ok && len(s.sessions) >= maxRelayed {
+		return s.sessions[""]
+	}
+	if !ok {
+		rec = s.record()
+		s.sessions[session] = rec
+	}
+	return rec
+}
+
+// A relayed is the recording of one request and its response. A request without a session may get one with the response: its
+// message waits for that.
+type relayed struct {
+	all *relays
+
+	mu    sync.Mutex
+	rec   recording
+	known bool
+	sent  []byte // waits; nil: nothing does
+	at    time.Duration
+}
+
+// relayedKey is the context key of a request's relayed.
+type relayedKey struct{}
+
+// begin returns the recording of a request.
+func (s *relays) begin(r *http.Request) *relayed {
+	one := &relayed{all: s}
+	if s.header == "" || r.Header.Get(s.header) != "" {
+		one.rec, one.known = s.of(r.Header.Get(s.header)), true
+	}
+	return one
+}
+
+// message is a wire.Tap.
+func (r *relayed) message(d wire.Direction, msg []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.known && d == wire.Send {
+		r.sent = bytes.Clone(msg)
+		return
+	}
+	r.begun("")
+	r.rec.conn().Message(d, msg)
+}
+
+// exchange records the head of the response.
+func (r *relayed) exchange(x transport.Exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	session := ""
+	if x.Response != nil && r.all.header != "" {
+		session = x.Response.Header.Get(r.all.header)
+	}
+	r.begun(session)
+	r.rec.exchanged(func(transport.Exchange) {})(x)
+}
+
+// begun chooses the recording, unless it is known, and records what waits.
+func (r *relayed) begun(session string) {
+	if !r.known {
+		r.rec, r.known = r.all.of(session), true
+		if r.sent != nil {
+			r.rec.conn().Message(wire.Send, r.sent)
+		}
+		r.sent = nil
+	}
 }
 
 // relay passes on one request.
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
-	all, err := t.relaying()
-	if err != nil {
-		t.failed(err)
-		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+	if !t.begins() {
+		http.Error(w, "the recorder ends", http.StatusServiceUnavailable)
 		return
 	}
 	defer t.wg.Done()
@@ -33,34 +117,113 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 	})
 	defer stop()
-	if err := all.to.Pass(w, r.WithContext(ctx), body, all.rec.tap(t.options.Tap)); err != nil {
+	if r.Header.Get("Upgrade") != "" {
+		t.tunnel(w, r.WithContext(ctx))
+		return
+	}
+	all, err := t.relaying()
+	if err != nil {
+		t.failed(err)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+		return
+	}
+	one := all.begin(r)
+	ctx = context.WithValue(ctx, relayedKey{}, one)
+	if err := all.to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
-			all.rec.conn().Note("a response was cut off: " + err.Error())
+			one.rec.conn().Note("a response was cut off: " + err.Error())
 		}
 		t.failed(err)
 	}
 }
 
-// relaying counts a request, and makes the relays for the first one.
-func (t *Wiretap) relaying() (*relays, error) {
+// begins counts a request, unless the wiretap ends.
+func (t *Wiretap) begins() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ends.Err() != nil {
-		return nil, context.Cause(t.ends)
+		return false
 	}
+	t.wg.Add(1)
+	return true
+}
+
+// relaying returns the relays, which it makes for the first request.
+func (t *Wiretap) relaying() (*relays, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.relays != nil {
-		t.wg.Add(1)
 		return t.relays, nil
 	}
-	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	all := &relays{sessions: map[string]recording{}, record: func() recording {
+		return t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	}}
+	if s := t.dialling.Sessions; s != nil {
+		all.header = s.Header
+	}
 	cfg := t.dialling
-	cfg.Exchanged = rec.exchanged(nil)
-	to, err := httpclient.NewRelay(t.to.Address, cfg)
-	if err != nil {
-		rec.failed(err)
+	cfg.Exchanged = func(x transport.Exchange) {
+		if one, ok := x.Request.Context().Value(relayedKey{}).(*relayed); ok {
+			one.exchange(x)
+		}
+	}
+	var err error
+	if all.to, err = httpclient.NewRelay(t.to.Address, cfg, t.listen.Address.URLPath); err != nil {
+		all.of("").failed(err)
 		return nil, err
 	}
-	t.relays = &relays{to, rec}
-	t.wg.Add(1)
-	return t.relays, nil
+	t.relays = all
+	return all, nil
+}
+
+// tunnel passes on one WebSocket.
+func (t *Wiretap) tunnel(w http.ResponseWriter, r *http.Request) {
+	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
+	cfg := t.dialling
+	var head http.Header
+	next := rec.exchanged(nil)
+	cfg.Exchanged = func(x transport.Exchange) {
+		if x.Response != nil {
+			head = x.Response.Header
+		}
+		if next != nil {
+			next(x)
+		}
+	}
+	client, server, err := t.upgraded(w, r, cfg)
+	if err != nil {
+		rec.failed(err)
+		t.failed(err)
+		return
+	}
+	if client == nil { // refused, with the peer's own response
+		rec.conn().Ended(wire.Recv, nil)
+		return
+	}
+	conn := rec.conn()
+	conn.Show = t.options.Tap
+	cfg = cfg.WithDefaults()
+	tunnel := &ws.Tunnel{
+		Client: client, Server: server, Response: head, MaxMessage: cfg.MaxMessage, Linger: cfg.CloseTimeout, Watch: cfg.Watch, From: r.RemoteAddr,
+		Message: conn.Frame,
+		Unseen: func(d wire.Direction, why string) {
+			conn.Note("a message of the " + [...]string{wire.Send: "client", wire.Recv: "server"}[d] + " is not on the tape: " + why)
+		},
+	}
+	defer context.AfterFunc(t.ends, tunnel.Close)()
+	conn.Ended(tunnel.Pass())
+}
+
+// upgraded asks the peer for the WebSocket that a client asks for.
+func (t *Wiretap) upgraded(w http.ResponseWriter, r *http.Request, cfg transport.Config) (client, server io.ReadWriteCloser, err error) {
+	at, err := resolved(r.Context(), t.to, cfg)
+	if err == nil {
+		var to *httpclient.Relay
+		if to, err = httpclient.NewRelay(at, cfg, t.listen.Address.URLPath); err == nil {
+			defer to.Close()
+			return to.Upgrade(w, r)
+		}
+	}
+	http.Error(w, "cannot reach the address", http.StatusBadGateway)
+	return nil, nil, err
 }

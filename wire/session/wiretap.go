@@ -9,8 +9,10 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/tape"
+	"rpcx/wire/tape/recorder"
 	"rpcx/wire/tape/wiretap"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/schemes"
@@ -67,7 +69,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 		t.framing = bind.Framing
 		bind.Framing, t.dialling.Framing = wiretap.Bytes, wiretap.Bytes
 	}
-	if listen.Address.IsHTTP() && to.Address.IsHTTP() {
+	if t.alike() && t.dialling.Ping <= 0 {
 		bind.Relay = t.relay
 	}
 	if t.listener, err = schemes.Listen(ctx, listen.Address, bind); err != nil {
@@ -80,6 +82,12 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 func (t *Wiretap) Endpoint() string {
 	s := Server{endpoint: t.listen, listener: t.listener}
 	return s.Endpoint()
+}
+
+// alike reports whether requests can be forwarded as they are: both sides are of HTTP, or both are WebSockets.
+func (t *Wiretap) alike() bool {
+	from, to := t.listen.Address, t.to.Address
+	return t.to.Reversed == "" && (from.IsHTTP() && to.IsHTTP() || from.WebSocket() && (to.WebSocket() || t.to.Resolves()))
 }
 
 // alone reports whether there can be only one connection.
@@ -130,12 +138,32 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	conn := rec.conn()
 	conn.Show = t.options.Tap
-	err = wiretap.Pass(client, server, t.framing, conn)
+	err = wiretap.Pass(client, server, t.framing, conn, func(d wire.Direction, b []byte) { t.recognize(conn, d, b) })
 	for _, end := range ends {
 		_ = end()
 	}
 	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // who posts finds out by the first message
 		t.failed(err)
+	}
+}
+
+// recognize warns if the first bytes of a side are not those of the framing or transport that is recorded.
+func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) {
+	if t.to.LooksExpected(first) {
+		return
+	}
+	c, _ := t.to.Recognize(first)
+	if c == nil {
+		return
+	}
+	if spec, err := all.Lookup(c.Dialect); err == nil && spec.Transport.Framing == t.to.FramingName() {
+		return // another dialect in the same framing is recorded as well
+	}
+	side := [...]string{wire.Send: "the client", wire.Recv: "the server"}[d]
+	why := fmt.Sprintf("%s uses %s: messages are not split in %s", side, c.Prefix(), t.to)
+	rec.Note(why)
+	if t.options.Hook.Warn != nil {
+		t.options.Hook.Warn(why + "; record with " + c.Prefix())
 	}
 }
 

@@ -74,6 +74,9 @@ func (l *Line) addMessage(o *scan.Object) {
 	if l.Vars {
 		o.Bool("vars", true)
 	}
+	if l.Binary {
+		o.Bool("binary", true)
+	}
 	switch {
 	case l.Msg != nil && (bytes.IndexByte(l.Msg, '\n') >= 0 || bytes.IndexByte(l.Msg, '\r') >= 0):
 		o.Compact("msg", l.Msg)
@@ -117,4 +120,20 @@ func (l *Line) SetPayload(payload []byte) {
 	if l.Payload() == nil {
 		l.Bytes = []byte{}
 	}
+}
+
+// RecordBinary is RecordAt for a binary message of a WebSocket.
+func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	t.at = max(at, t.at)
+	t.scratch = append(t.scratch[:0], msg...)
+	if t.o.Redact != nil && utf8.Valid(msg) {
+		t.scratch, _ = t.o.Redact(t.scratch[:0], msg)
+	}
+	t.buf = t.odd(t.buf, Line{Time: t.at, Conn: conn, Dir: d, Binary: true})
+	t.added(t.at)
 }

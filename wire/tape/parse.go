@@ -132,6 +132,8 @@ func (l *Line) rareMember(key string, val []byte) (members, error) {
 		return hasExtras, decode(key, val, &l.Vars)
 	case "bind":
 		return hasExtras, l.setBind(val)
+	case "binary":
+		return hasExtras, decode(key, val, &l.Binary)
 	case "tape":
 		return hasTape, nil
 	}
@@ -174,7 +176,7 @@ func (seen members) kind() (Kind, error) {
 	}
 	switch {
 	case has(hasExtras):
-		return 0, errors.New(`"bind", "vars", "name" and "re" belong to a message`)
+		return 0, errors.New(`"bind", "vars", "name", "re" and "binary" belong to a message`)
 	case has(hasOpen):
 		return Opening, nil
 	case has(hasClose):

@@ -57,8 +57,9 @@ type Line struct {
 
 	// Msg or Bytes is a message as it crossed the wire: Msg if it was JSON, else Bytes. If both are nil, Match describes the
 	// message.
-	Msg   json.RawMessage
-	Bytes []byte
+	Msg    json.RawMessage
+	Bytes  []byte
+	Binary bool // it crossed as a binary message of a WebSocket
 
 	// What people add to a message, or write in its place.
 	Match string    // a jq program that must be true for the message at this place, or ""

@@ -153,7 +153,7 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 		t.buf = append(line, f.line[f.msg:]...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
-		t.buf = t.odd(line[:len(t.buf)], t.at, f.conn, d)
+		t.buf = t.odd(line[:len(t.buf)], Line{Time: t.at, Conn: f.conn, Dir: d})
 	}
 }
 
@@ -190,10 +190,8 @@ func onOneLine(b []byte, printable bool) bool {
 	return printable || scan.IsASCII(b) || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 && utf8.Valid(b)
 }
 
-// odd appends the line for the message in scratch, which is not plain JSON on
-// one line.
-func (t *Writer) odd(b []byte, now time.Duration, conn int, d wire.Direction) []byte {
-	line := Line{Time: now, Conn: conn, Dir: d}
+// odd appends the line, with the message in scratch, which is not plain JSON on one line.
+func (t *Writer) odd(b []byte, line Line) []byte {
 	line.SetPayload(t.scratch)
 	if cap(t.scratch) > keepBytes {
 		t.scratch = nil

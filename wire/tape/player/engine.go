@@ -249,7 +249,7 @@ func (e *engine) match(c *conn, p *play, i int32, parsed match.Parsed, msg []byt
 	e.lively = time.Now()
 	p.accept(i, msg)
 	if parsed.Kind == wire.Request {
-		r := request{parsed.ID.Clone(), c, b}
+		r := request{id: parsed.ID.Clone(), conn: c, batch: b}
 		answer, status := p.track.Entry(i).Answer, p.track.Refused(i)
 		if answer == transcript.None && status != 0 {
 			e.reply(r, p.refusal(r.id, status, nil), nil)

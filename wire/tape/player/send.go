@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -130,7 +131,7 @@ func (e *engine) sendEntry(k *cursor) {
 	}
 	msg, err := e.mark(p, i)
 	if !entry.Batched() {
-		e.send(k.conn, msg, err)
+		e.send(k.conn, msg, p.track.Binary(i), err)
 		return
 	}
 	group := [][]byte{msg}
@@ -144,7 +145,7 @@ func (e *engine) sendEntry(k *cursor) {
 			group = append(group, msg)
 		}
 	}
-	e.send(k.conn, join(group), err)
+	e.send(k.conn, join(group), p.track.Binary(i), err)
 }
 
 func join(group [][]byte) []byte {
@@ -190,8 +191,9 @@ func (e *engine) sendAnswer(p *play, i int32) {
 	if entry.More == transcript.None {
 		delete(p.latest, own) // the last answer was sent
 	}
+	live.binary = p.track.Binary(i)
 	if !first {
-		e.send(live.conn, msg, err)
+		e.send(live.conn, msg, p.track.Binary(i), err)
 		return
 	}
 	e.reply(live, msg, err)
@@ -199,7 +201,7 @@ func (e *engine) sendAnswer(p *play, i int32) {
 
 // refuse answers a request that is not on the tape.
 func (e *engine) refuse(c *conn, id wire.ID, msg []byte) {
-	e.reply(request{id, c, e.batch}, msg, nil)
+	e.reply(request{id: id, conn: c, batch: e.batch}, msg, nil)
 }
 
 // reply sends the answer to the request live, with the other answers of its batch;
@@ -218,14 +220,14 @@ func (e *engine) reply(live request, msg []byte, err error) {
 		}
 	}
 	if msg != nil || err != nil {
-		e.send(live.conn, msg, err)
+		e.send(live.conn, msg, live.binary, err)
 	}
 	e.finishShot(live.conn)
 }
 
 // send sends msg over c; if c has ended, over another connection of this
 // conversation.
-func (e *engine) send(c *conn, msg []byte, err error) {
+func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 	e.lively = time.Now()
 	if err != nil {
 		e.failure = err
@@ -246,7 +248,11 @@ func (e *engine) send(c *conn, msg []byte, err error) {
 	if e.side == wire.Send { // a server that stops reading is treated as silent
 		defer time.AfterFunc(e.o.AnswerTimeout, func() { _ = c.Close() }).Stop()
 	}
-	if err := c.Send(msg); err != nil {
+	send := c.Send
+	if b, ok := c.Conn.(wire.BinarySender); ok && (binary || !utf8.Valid(msg)) {
+		send = b.SendBinary
+	}
+	if err := send(msg); err != nil {
 		var closed *wire.CloseError
 		if !errors.As(err, &closed) && !c.singleExchange {
 			e.failure = err

@@ -198,6 +198,16 @@ func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ..
 	}
 }
 
+// Frame is Message for a message of a WebSocket; binary is its opcode.
+func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
+	if c.w != nil && binary {
+		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
+	} else if c.w != nil {
+		c.w.RecordAt(c.Elapsed(), c.number, c.seen(d), msg)
+	}
+	c.show(d, msg)
+}
+
 // Pieces returns a function that records bytes as they arrive, in pieces that are not messages. A secret may begin in one
 // and end in another.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {

@@ -127,6 +127,9 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Dir == wire.Send {
 		k.addHandles(int32(k.Len()), msg)
 	}
+	if line.Binary {
+		k.binary[int32(k.Len())] = true
+	}
 	if e.Handwritten {
 		k.handwritten[int32(k.Len())] = clone(line)
 	}

@@ -50,6 +50,7 @@ type Track struct {
 	openers     map[int32]bool       // the responses that opened streams
 	handles     map[uint64]int32     // strings that the client sends, by their hash, and the entry that sends each first
 	streams     map[uint64]bool      // the streams that items belong to, by the hash of their JSON
+	binary      map[int32]bool       // the binary messages of a WebSocket
 	handwritten map[int32]*tape.Line // lines with something that people wrote, by entry
 }
 
@@ -270,5 +271,5 @@ func (t *Track) Of() *Transcript { return t.of }
 func Empty(t *Transcript) *Track { return newTrack(t, 0) }
 
 func newTrack(t *Transcript, conn int) *Track {
-	return &Track{Conn: conn, of: t, refused: map[int32]int{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
+	return &Track{Conn: conn, of: t, refused: map[int32]int{}, binary: map[int32]bool{}, openers: map[int32]bool{}, handles: map[uint64]int32{}, streams: map[uint64]bool{}, handwritten: map[int32]*tape.Line{}}
 }

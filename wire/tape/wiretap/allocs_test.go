@@ -50,7 +50,7 @@ func passBlocks(t testing.TB, n int) int64 {
 		t.Fatal(err)
 	}
 	server := newSource(n)
-	_ = Pass(Bytes(&source{}, wire.Options{}), Bytes(server, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false))
+	_ = Pass(Bytes(&source{}, wire.Options{}), Bytes(server, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}

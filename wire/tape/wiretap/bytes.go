@@ -60,6 +60,9 @@ const chunk = 64 << 10
 // recorded by then, and no peer waits for the rest of a message.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
 	s := &stream{from: from.rwc, to: to.rwc, buf: make([]byte, chunk), clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
+	if p.first != nil {
+		s.first = func(b []byte) { p.first(d, b) }
+	}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.came, d, line) }}
 	messages := framing(s, o)
 	var read together
@@ -84,6 +87,7 @@ type stream struct {
 	pending  []byte // returned to the framing, but not passed on yet
 	unread   []byte // the end of pending, which the framing has not read
 	ended    error
+	first    func(b []byte) // gets the first bytes; nil: they are not wanted, or it has got them
 	clock    func() time.Duration
 	came     time.Duration // when the last bytes arrived, by clock
 
@@ -110,6 +114,10 @@ func (s *stream) next() error {
 	s.came = s.clock()
 	if s.read != nil && n > 0 {
 		s.read(wire.Recv, s.buf[:n])
+	}
+	if s.first != nil && n > 0 {
+		s.first(s.buf[:n])
+		s.first = nil
 	}
 	s.pending, s.unread = s.buf[:n], s.buf[:n]
 	if n > 0 {

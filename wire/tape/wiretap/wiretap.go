@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/tape/recorder"
@@ -15,9 +16,10 @@ import (
 // both when both have ended. Two connections of Bytes are passed on as bytes,
 // and framing finds the messages for the tape; others are passed on message by
 // message. It returns how the server's side ended: nil for a regular end, a Fault if a
-// message could not be brought to the server, as by POST, else mostly a *wire.CloseError.
-func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) error {
-	p := &pass{client: client, server: server, rec: rec, done: make(chan struct{})}
+// message could not be brought to the server, as by POST, else mostly a *wire.CloseError. first gets the first bytes of each
+// direction of Bytes; nil: they are not wanted.
+func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, first func(d wire.Direction, b []byte)) error {
+	p := &pass{client: client, server: server, rec: rec, first: first, done: make(chan struct{})}
 	defer close(p.done)
 	one, two := p.messages, p.messages
 	if a, ok := client.(*byteConn); ok {
@@ -43,6 +45,7 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn) er
 type pass struct {
 	client, server wire.Conn
 	rec            *recorder.Conn
+	first          func(d wire.Direction, b []byte)
 	done           chan struct{} // closed when both have ended
 
 	mu        sync.Mutex
@@ -147,6 +150,15 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 		if i, ok := from.(wire.Idler); ok {
 			send, flush = b.SendBuffered, b.Flush
 			i.OnIdle(func() { _ = b.Flush() })
+		}
+	}
+	if b, ok := to.(wire.BinarySender); ok {
+		text := send
+		send = func(msg []byte) error {
+			if utf8.Valid(msg) {
+				return text(msg)
+			}
+			return b.SendBinary(msg)
 		}
 	}
 	var read together

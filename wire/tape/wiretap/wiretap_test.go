@@ -70,7 +70,7 @@ func TestBytes(t *testing.T) {
 	r, read := record(t)
 	done := make(chan error, 1)
 	go func() {
-		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false))
+		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 	}()
 	up := "  {\"id\": 1,\"password\":\"x\"}\r\n\n[1]\nhello\n{\"half\":"
 	io.WriteString(client, up)
@@ -110,7 +110,7 @@ func TestBrokenFraming(t *testing.T) {
 	r, read := record(t)
 	done := make(chan error, 1)
 	go func() {
-		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Header, r.Conn(tape.Open{}, false))
+		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Header, r.Conn(tape.Open{}, false), nil)
 	}()
 	up := "Content-Length: 2\r\n\r\n{}Content-Length: x\r\n\r\n" + strings.Repeat("y", 100_000)
 	go func() { io.WriteString(client, up); client.CloseWrite() }()
@@ -133,7 +133,7 @@ func TestLargeMessage(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		o := wire.Options{MaxMessage: 70_000}
-		done <- Pass(Bytes(near, o), Bytes(far, o), framing.Line, r.Conn(tape.Open{}, false))
+		done <- Pass(Bytes(near, o), Bytes(far, o), framing.Line, r.Conn(tape.Open{}, false), nil)
 	}()
 	up := `{"id":1}` + "\n" + `{"id":2,"method":"put","params":["` + strings.Repeat("y", 300_000) + `"],"password":"` + strings.Repeat("z", 200_000) + `"}` + "\n" + `{"id":3}` + "\n"
 	go func() { io.WriteString(client, up); client.CloseWrite() }()
@@ -164,7 +164,7 @@ func TestMessages(t *testing.T) {
 	r, read := record(t)
 	done := make(chan error, 1)
 	go func() {
-		done <- Pass(near, framing.Line(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false))
+		done <- Pass(near, framing.Line(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 	}()
 	if err := client.Send([]byte(`{"a":1}`)); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpbody"
@@ -23,16 +24,18 @@ type Relay struct {
 	d      *Dialer
 	client *http.Client
 	max    int
+	under  string
 }
 
-// NewRelay returns a Relay to the HTTP address a. It does not connect yet.
-func NewRelay(a transport.Address, c transport.Config) (*Relay, error) {
+// NewRelay returns a Relay to the HTTP address a. What follows the path under in that of a request is appended to that of a.
+// It does not connect yet.
+func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{d: d, client: d.Client(nil), max: c.MaxMessage}
+	r := &Relay{d: d, client: d.Client(nil), max: c.MaxMessage, under: strings.TrimSuffix(under, "/")}
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }
@@ -47,6 +50,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
 	}
+	redact.SentHeader(req.Header)
 	if len(body) > 0 {
 		tap(wire.Send, body)
 	}
@@ -70,7 +74,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 
 // request returns req as it is forwarded.
 func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
-	to := r.d.URL
+	to := r.target(req)
 	if query := req.URL.RawQuery; query != "" {
 		to += map[bool]string{false: "?", true: "&"}[strings.Contains(to, "?")] + query
 	}
@@ -87,6 +91,20 @@ func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	out.Header.Set("Accept-Encoding", "identity")
 	out.Host = r.d.HostHeader
 	return out, nil
+}
+
+// target returns the URL for req, without its query.
+func (r *Relay) target(req *http.Request) string {
+	rest := strings.Trim(strings.TrimPrefix(req.URL.EscapedPath(), r.under), "/")
+	if rest == "" {
+		return r.d.URL
+	}
+	to, query, has := strings.Cut(r.d.URL, "?")
+	to = strings.TrimSuffix(to, "/") + "/" + rest
+	if has {
+		to += "?" + query
+	}
+	return to
 }
 
 // endToEnd returns a copy of h without the headers of a single connection.

@@ -126,7 +126,7 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
 		no.status, no.why = http.StatusForbidden, "the Host header names another host"
-	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r):
+	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r) && !g.below(r.URL.Path):
 		no.status, no.why = http.StatusNotFound, "no such path"
 	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
 		no.status, no.why = http.StatusForbidden, "this origin is not allowed"
@@ -150,6 +150,11 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 		no = refusal{http.StatusUnsupportedMediaType, "the Content-Type must be application/json", "Accept", "application/json"}
 	}
 	return no
+}
+
+// below reports whether a path is below the listener's, and may be forwarded.
+func (g *guard) below(path string) bool {
+	return g.c.Relay != nil && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
 // isUpgrade reports whether a request asks for a WebSocket.

@@ -38,25 +38,30 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case h.isGet(r):
 		h.get(w, r)
-	case isUpgrade(r):
+	case isUpgrade(r) && h.c.Relay == nil:
 		h.upgrade(w, r)
+	case isUpgrade(r):
+		rc.SetReadDeadline(time.Time{})
+		h.relay(w, r, nil)
 	case h.sessions != nil && h.c.Relay == nil:
 		if msg, done := h.serveSession(w, r); !done {
 			h.post(w, r, msg)
 		}
 	default:
-		msg, ok := h.read(w, r)
-		switch {
-		case !ok:
-		case h.c.Relay == nil:
+		if msg, ok := h.read(w, r); ok && h.c.Relay != nil {
+			h.relay(w, r, msg)
+		} else if ok {
 			h.post(w, r, msg)
-		default:
-			if h.c.Token != "" {
-				r.Header.Del("Authorization") // meant for this listener
-			}
-			h.c.Relay(w, r, msg)
 		}
 	}
+}
+
+// relay forwards a request.
+func (h *handler) relay(w http.ResponseWriter, r *http.Request, body []byte) {
+	if h.c.Token != "" {
+		r.Header.Del("Authorization") // meant for this listener
+	}
+	h.c.Relay(w, r, body)
 }
 
 // watched reports a request, and returns a writer for its client; Config.Watch sees the bytes in both directions.

@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// newName returns a name for the clients of a listener, or "" if the dialect uses none.
+// newName returns a name for the clients of a listener; "" if the dialect uses none, or another server gives it.
 func newName(c transport.Config) string {
-	if c.Name.Again == 0 {
+	if c.Name.Again == 0 || c.Relay != nil {
 		return ""
 	}
 	return randomName()

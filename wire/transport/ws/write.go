@@ -29,6 +29,21 @@ func (w *Conn) SendBuffered(msg []byte) error {
 	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
 }
 
+// SendBinary writes one binary message.
+func (w *Conn) SendBinary(msg []byte) error {
+	w.net.hold.Add(1)
+	err := func() error {
+		defer w.net.hold.Add(-1)
+		w.sending.Lock()
+		defer w.sending.Unlock()
+		return w.sent(w.ws.Write(context.Background(), websocket.MessageBinary, msg))
+	}()
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
 // SendRun is SendBuffered for messages that lie one after the other in all, the first from
 // start, and end at ends. It returns how many it took: one that is long, and all when a
 // goodbye was said, are left to SendBuffered.

@@ -1,0 +1,101 @@
+package httpclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"rpcx/wire/redact"
+	"rpcx/wire/transport"
+)
+
+// Upgrade forwards a request for an upgrade. If the peer accepts it, Upgrade sends the client the peer's response and returns
+// both connections; the caller forwards their bytes, and closes both. Otherwise both are nil, and the client has got the
+// peer's response, or 502 and the error states why there was none.
+func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer io.ReadWriteCloser, err error) {
+	redact.SentHeader(req.Header)
+	out, err := r.request(req, nil)
+	if err != nil {
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // of the handshake alone
+	defer cancel()
+	resp, err := r.client.Transport.RoundTrip(upgrading(out.WithContext(ctx), req.Header))
+	if err != nil {
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+		if req.Context().Err() != nil {
+			return nil, nil, nil // the client has disconnected
+		}
+		return nil, nil, transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		defer resp.Body.Close()
+		for name, values := range endToEnd(resp.Header) {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(resp.StatusCode)
+		_, err = io.Copy(w, resp.Body)
+		return nil, nil, r.cut(req.Context(), err)
+	}
+	peer, ok := resp.Body.(io.ReadWriteCloser)
+	if !ok {
+		return nil, nil, errors.New("net/http: an upgraded connection that cannot be written")
+	}
+	client, err = switched(w, resp)
+	if err != nil {
+		_ = peer.Close()
+		return nil, nil, nil // the client has gone
+	}
+	return client, peer, nil
+}
+
+// upgrading returns out with what the client asked for: the upgrade, and of the extensions those that rpcx can read.
+func upgrading(out *http.Request, asked http.Header) *http.Request {
+	out.Header.Set("Connection", "Upgrade")
+	out.Header.Set("Upgrade", asked.Get("Upgrade"))
+	if encodings := asked["Accept-Encoding"]; encodings != nil {
+		out.Header["Accept-Encoding"] = encodings
+	}
+	const extensions = "Sec-Websocket-Extensions"
+	var known []string
+	for _, line := range asked[extensions] {
+		for extension := range strings.SplitSeq(line, ",") {
+			if extension = strings.TrimSpace(extension); strings.HasPrefix(extension, Deflate) {
+				known = append(known, extension)
+			}
+		}
+	}
+	out.Header.Del(extensions)
+	if len(known) > 0 {
+		out.Header.Set(extensions, strings.Join(known, ", "))
+	}
+	return out
+}
+
+// Deflate is the name of the extension that compresses messages (RFC 7692).
+const Deflate = "permessage-deflate"
+
+// switched sends the client the peer's response to the upgrade, and returns the client's connection.
+func switched(w http.ResponseWriter, resp *http.Response) (io.ReadWriteCloser, error) {
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, err
+	}
+	head := &http.Response{StatusCode: resp.StatusCode, Status: resp.Status, ProtoMajor: 1, ProtoMinor: 1, Header: endToEnd(resp.Header)}
+	head.Header.Set("Connection", "Upgrade")
+	head.Header.Set("Upgrade", resp.Header.Get("Upgrade"))
+	if err := head.Write(buffered); err == nil {
+		err = buffered.Flush()
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.WriteCloser
+	}{buffered.Reader, conn}, nil
+}

@@ -1,0 +1,190 @@
+package ws
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"rpcx/wire"
+	"rpcx/wire/transport/httpclient"
+)
+
+// An assembler makes messages of the frames of one direction (RFC 6455, section 5). It changes none of their bytes.
+type assembler struct {
+	most     int
+	inflater *inflater // nil: messages are not compressed
+	message  func(msg []byte, binary bool)
+	unseen   func(why string)
+	closed   func(how *wire.CloseError)
+
+	head       []byte      // of the current frame, as far as it came
+	went       bool        // it is complete
+	size, came uint64      // of the current frame's payload
+	control    []byte      // the payload of the current control frame
+	msg        []byte      // the payload of the current message, as far as it came
+	first      byte        // the first byte of its first frame; 0: there is none
+	long       bool        // it is too long
+	said       atomic.Bool // a close frame came
+}
+
+// between reports whether no frame has begun.
+func (a *assembler) between() bool { return len(a.head) == 0 }
+
+// take takes the next bytes.
+func (a *assembler) take(b []byte) {
+	for len(b) > 0 {
+		if !a.went {
+			a.head = append(a.head, b[0])
+			b = b[1:]
+			a.begin()
+		} else {
+			n := min(a.size-a.came, uint64(len(b)))
+			a.payload(b[:n])
+			b = b[n:]
+		}
+		if a.went && a.came == a.size {
+			a.end()
+		}
+	}
+}
+
+// begin begins a frame when its head is complete.
+func (a *assembler) begin() {
+	head, size, known := frameHead(a.head)
+	if known && a.head[1]&0x80 != 0 {
+		head += 4 // the key of its mask
+	}
+	if !known || len(a.head) < head {
+		return
+	}
+	a.went, a.size, a.came, a.control = true, size, 0, a.control[:0]
+	if op := a.head[0] & 0x0f; op == 1 || op == 2 {
+		a.first, a.msg, a.long = a.head[0], a.msg[:0], false
+	}
+}
+
+// payload takes bytes of the payload.
+func (a *assembler) payload(b []byte) {
+	to := &a.msg
+	if a.head[0]&0x08 != 0 { // a control frame, which may stand between the frames of a message
+		to = &a.control
+	} else if a.long = a.long || len(a.msg)+len(b) > a.most; a.long {
+		a.came += uint64(len(b))
+		return
+	}
+	start := len(*to)
+	*to = append(*to, b...)
+	if a.head[1]&0x80 != 0 {
+		mask := a.head[len(a.head)-4:]
+		for i := range (*to)[start:] {
+			(*to)[start+i] ^= mask[(a.came+uint64(i))%4]
+		}
+	}
+	a.came += uint64(len(b))
+}
+
+// end ends a frame.
+func (a *assembler) end() {
+	switch op := a.head[0] & 0x0f; {
+	case op == 8:
+		a.close()
+	case op < 8 && a.head[0]&0x80 != 0 && a.first != 0:
+		a.whole()
+		if a.first = 0; cap(a.msg) > largeMessage {
+			a.msg = nil
+		}
+	}
+	a.head, a.went = a.head[:0], false
+}
+
+// close takes a close frame.
+func (a *assembler) close() {
+	const noStatus = 1005
+	how := &wire.CloseError{Code: noStatus}
+	if len(a.control) >= 2 {
+		how.Code, how.Reason = int(binary.BigEndian.Uint16(a.control)), string(a.control[2:])
+	}
+	how.Clean = how.Code == 1000 || how.Code == 1001 || how.Code == noStatus
+	a.said.Store(true)
+	a.closed(how)
+}
+
+// whole takes a message.
+func (a *assembler) whole() {
+	const compressed = 0x40
+	msg, err := a.msg, error(nil)
+	switch {
+	case a.long:
+		err = fmt.Errorf("it has more than %d bytes", a.most)
+		if a.first&compressed != 0 && a.inflater != nil {
+			a.inflater.lost = !a.inflater.fresh
+		}
+	case a.first&0x30 != 0 || a.first&compressed != 0 && a.inflater == nil:
+		err = errors.New("it has bits of an extension that was not agreed on")
+	case a.first&compressed != 0:
+		msg, err = a.inflater.inflate(msg, a.most)
+	}
+	if err != nil {
+		a.unseen(err.Error())
+		return
+	}
+	a.message(msg, a.first&0x0f == 2)
+}
+
+// An inflater decompresses the messages of one direction (RFC 7692).
+type inflater struct {
+	fresh  bool   // each message is compressed by itself
+	window []byte // what later messages may refer to
+	r      io.ReadCloser
+	out    bytes.Buffer
+	lost   bool // a message was not decompressed, so that later ones cannot be
+}
+
+// window is how far back a compressed message may refer.
+const window = 32 << 10
+
+// inflaters returns what the response to an upgrade says of each direction; nil: no compression.
+func inflaters(response http.Header) (of [2]*inflater) {
+	for _, line := range response["Sec-Websocket-Extensions"] {
+		for extension := range strings.SplitSeq(line, ",") {
+			name, params, _ := strings.Cut(extension, ";")
+			if strings.TrimSpace(name) != httpclient.Deflate {
+				continue
+			}
+			of[wire.Send] = &inflater{fresh: strings.Contains(params, "client_no_context_takeover")}
+			of[wire.Recv] = &inflater{fresh: strings.Contains(params, "server_no_context_takeover")}
+		}
+	}
+	return of
+}
+
+// inflate returns the message, which is valid until the next.
+func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
+	if i.lost {
+		return nil, errors.New("it refers to a message that could not be decompressed")
+	}
+	const end = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff" // what the sender left out, and an empty last block
+	in := io.MultiReader(bytes.NewReader(msg), strings.NewReader(end))
+	if i.r == nil {
+		i.r = flate.NewReaderDict(in, i.window)
+	} else if err := i.r.(flate.Resetter).Reset(in, i.window); err != nil {
+		return nil, err
+	}
+	i.out.Reset()
+	n, err := io.Copy(&i.out, io.LimitReader(i.r, int64(most)+1))
+	if err == nil && n > int64(most) {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	i.lost = err != nil && !i.fresh
+	if !i.fresh && err == nil {
+		i.window = append(i.window, i.out.Bytes()...)
+		i.window = append(i.window[:0], i.window[max(len(i.window)-window, 0):]...)
+	}
+	return i.out.Bytes(), err
+}

@@ -1,0 +1,144 @@
+package ws
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// A Tunnel forwards the frames of a WebSocket as they are: opcodes, fragments, compression, control frames. Its connections
+// are those after the upgrade.
+type Tunnel struct {
+	Client, Server io.ReadWriteCloser
+	Response       http.Header   // of the upgrade: it names the extensions in use
+	MaxMessage     int           // a longer message is forwarded, but not seen
+	Linger         time.Duration // how long a side that has closed the WebSocket is waited for
+	Watch          *transport.Watch
+	From           string // the client's address, for Watch
+	// Message gets each complete message, uncompressed, before its last bytes are forwarded; binary is its opcode. It must
+	// not keep msg.
+	Message func(d wire.Direction, msg []byte, binary bool)
+	// Unseen gets why a message is not passed to Message.
+	Unseen func(d wire.Direction, why string)
+
+	once sync.Once
+	ways [2]*way // by direction; made by once
+
+	mu    sync.Mutex
+	who   wire.Direction
+	how   *wire.CloseError // how the first side ended; nil: neither has
+	timer *time.Timer      // closes both connections; nil: not set
+}
+
+// A way is one direction of a Tunnel.
+type way struct {
+	from, to io.ReadWriteCloser
+	seen     []*frames
+
+	mu sync.Mutex // held while to is written
+	*assembler
+}
+
+// Pass forwards until both sides have ended, closes both, and returns which ended first, and how.
+func (t *Tunnel) Pass() (who wire.Direction, end error) {
+	t.once.Do(t.prepare)
+	var wg sync.WaitGroup
+	for _, d := range []wire.Direction{wire.Send, wire.Recv} {
+		w := t.ways[d]
+		wg.Go(func() {
+			defer wire.Guard()
+			w.copy()
+			t.ended(d, &wire.CloseError{Err: errHungUp})
+			t.close(d)
+		})
+	}
+	wg.Wait()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	_, _ = t.Client.Close(), t.Server.Close()
+	return t.who, t.how
+}
+
+// prepare makes the two ways.
+func (t *Tunnel) prepare() {
+	shown, of := watchFrames(t.Watch, t.From), watchFrames(t.Watch, "")
+	t.ways[wire.Send] = &way{from: t.Client, to: t.Server, seen: []*frames{shown[wire.Recv], of[wire.Send]}}
+	t.ways[wire.Recv] = &way{from: t.Server, to: t.Client, seen: []*frames{of[wire.Recv], shown[wire.Send]}}
+	inflaters := inflaters(t.Response)
+	for _, d := range []wire.Direction{wire.Send, wire.Recv} {
+		t.ways[d].assembler = &assembler{
+			most: t.MaxMessage, inflater: inflaters[d],
+			message: func(msg []byte, binary bool) { t.Message(d, msg, binary) },
+			unseen:  func(why string) { t.Unseen(d, why) },
+			closed:  func(how *wire.CloseError) { t.ended(d, how) },
+		}
+	}
+}
+
+// copy forwards the bytes of one direction to their end.
+func (w *way) copy() {
+	b := make([]byte, wsBuffer)
+	for {
+		n, err := w.from.Read(b)
+		if n > 0 && !w.forward(b[:n]) || err != nil {
+			return
+		}
+	}
+}
+
+func (w *way) forward(b []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take(b)
+	for _, s := range w.seen {
+		if s != nil {
+			s.take(b)
+		}
+	}
+	_, err := w.to.Write(b)
+	return err == nil
+}
+
+// ended notes how a side ended, if it is the first.
+func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.how == nil {
+		t.who, t.how = d, how
+	}
+}
+
+// close closes both connections; later, if the side of d has closed the WebSocket and the other side may still answer.
+func (t *Tunnel) close(d wire.Direction) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	both := func() { _, _ = t.Client.Close(), t.Server.Close() }
+	if !t.ways[d].said.Load() || t.ways[1-d].said.Load() {
+		both()
+	} else if t.timer == nil {
+		t.timer = time.AfterFunc(t.Linger, both)
+	}
+}
+
+// goingAway is the frame that closes a WebSocket with code 1001, for a client; and for a server, masked.
+var goingAway = [2]string{wire.Recv: "\x88\x02\x03\xe9", wire.Send: "\x88\x82\x00\x00\x00\x00\x03\xe9"}
+
+// Close closes the WebSocket of both sides: Pass returns.
+func (t *Tunnel) Close() {
+	t.once.Do(t.prepare)
+	for d, w := range t.ways {
+		if w.mu.TryLock() { // otherwise a side does not read
+			if w.between() {
+				_, _ = io.WriteString(w.to, goingAway[d])
+			}
+			w.mu.Unlock()
+		}
+	}
+	t.ended(wire.Send, &wire.CloseError{Code: 1001, Clean: true})
+	_, _ = t.Client.Close(), t.Server.Close()
+}
