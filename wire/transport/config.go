@@ -71,11 +71,7 @@ type Listening struct {
 	Token       string                                                    // the bearer token that clients must send (http, ws), or ""
 	Public      bool                                                      // a listener beyond loopback needs neither token nor client certificates
 	MaxClients  int                                                       // simultaneous connections of a listener; 0 means 1,000
-<<<<<<< HEAD
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests except upgrades that pass the guard (http); nil means each POST is a connection
-=======
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard, also upgrades (http, ws), and paths below the listener's; nil: each upgrade and each POST is a connection
->>>>>>> ff929d61 (record: WebSockets are forwarded frame by frame, with their requests; sessions of HTTP are connections of their own; a wrong framing is reported)
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard (a listener of ws: upgrades), also for paths below the listener's; nil means each upgrade and each POST is a connection
 	NoPosts     bool                                                      // accept only WebSockets (http, ws), because the dialect needs both directions
 }
 

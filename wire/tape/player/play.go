@@ -41,16 +41,10 @@ type play struct {
 
 // A request is a live request that waits for its answer.
 type request struct {
-<<<<<<< HEAD
-	id    wire.ID
-	conn  *conn
-	batch *batch // its batch, or nil
-=======
 	id     wire.ID
 	conn   *conn
-	batch  *batch // its batch; nil: none
+	batch  *batch // its batch, or nil
 	binary bool   // its answer is a binary message of a WebSocket
->>>>>>> ff929d61 (record: WebSockets are forwarded frame by frame, with their requests; sessions of HTTP are connections of their own; a wrong framing is reported)
 }
 
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {

@@ -53,14 +53,10 @@ func (t *Track) add(e Entry) {
 	own.latest = i
 }
 
-<<<<<<< HEAD
-// Refused returns the HTTP status with which the server refused the request at entry i; 0 means it did not.
-=======
 // Binary reports whether entry i is a binary message of a WebSocket.
 func (t *Track) Binary(i int32) bool { return t.binary[i] }
 
-// Refused returns the HTTP status with which the server refused the request at entry i; 0: it did not.
->>>>>>> ff929d61 (record: WebSockets are forwarded frame by frame, with their requests; sessions of HTTP are connections of their own; a wrong framing is reported)
+// Refused returns the HTTP status with which the server refused the request at entry i; 0 means it did not.
 func (t *Track) Refused(i int32) int { return t.refused[i] }
 
 // Opener returns the response that opened the stream to which the server's entry i belongs; None if it belongs to none, the

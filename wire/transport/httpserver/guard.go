@@ -126,7 +126,7 @@ func (g *guard) refusesClient(r *http.Request, from string) (no refusal) {
 	switch {
 	case !g.knownHost(r.Host):
 		no.status, no.why = http.StatusForbidden, "the Host header names another host"
-	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r) && !g.below(r.URL.Path):
+	case r.URL.Path != g.path && r.URL.EscapedPath() != g.path && !g.isGet(r) && !g.below(r):
 		no.status, no.why = http.StatusNotFound, "no such path"
 	case len(r.Header["Origin"]) > 1 || from != "" && !g.knownOrigin(from):
 		no.status, no.why = http.StatusForbidden, "this origin is not allowed"
@@ -140,9 +140,9 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	switch {
 	case !g.authorized(r):
 		no = refusal{http.StatusUnauthorized, "a bearer token is required", "WWW-Authenticate", "Bearer"}
-	case isUpgrade(r), g.c.Relay != nil && !post, // browsers send such a body only after a preflight
+	case isUpgrade(r), g.relays(r) && !post, // browsers send such a body only after a preflight
 		g.inSession(r), g.isGet(r):
-	case g.c.NoPosts, g.websock && !post:
+	case g.c.NoPosts, g.websock && (!post || g.c.Relay != nil):
 		no = refusal{http.StatusUpgradeRequired, "use a WebSocket", "Upgrade", "websocket"}
 	case !post:
 		no = refusal{http.StatusMethodNotAllowed, "use POST", "Allow", g.methods()}
@@ -152,9 +152,15 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	return no
 }
 
-// below reports whether a path is below the listener's, and may be forwarded.
-func (g *guard) below(path string) bool {
-	return g.c.Relay != nil && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
+// relays reports whether a request is forwarded as it is: in front of a WebSocket upgrades are.
+func (g *guard) relays(r *http.Request) bool {
+	return g.c.Relay != nil && (isUpgrade(r) || !g.websock)
+}
+
+// below reports whether a request is for a path below the listener's, and may be forwarded.
+func (g *guard) below(r *http.Request) bool {
+	path := r.URL.Path
+	return g.relays(r) && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
 // isUpgrade reports whether a request asks for a WebSocket.

@@ -38,17 +38,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case h.isGet(r):
 		h.get(w, r)
-	case isUpgrade(r) && h.c.Relay == nil:
+	case isUpgrade(r) && !h.relays(r):
 		h.upgrade(w, r)
 	case isUpgrade(r):
 		rc.SetReadDeadline(time.Time{})
 		h.relay(w, r, nil)
-	case h.sessions != nil && h.c.Relay == nil:
+	case h.sessions != nil && !h.relays(r):
 		if msg, done := h.serveSession(w, r); !done {
 			h.post(w, r, msg)
 		}
 	default:
-		if msg, ok := h.read(w, r); ok && h.c.Relay != nil {
+		if msg, ok := h.read(w, r); ok && h.relays(r) {
 			h.relay(w, r, msg)
 		} else if ok {
 			h.post(w, r, msg)
