@@ -61,7 +61,7 @@ var floors = []floor{
 	{"wire/dialect/page/server", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/page", []string{"wire", "wire/framing", "wire/toml", "wire/xdg", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/page/*"}, nil},
 	{"wire/dialect/mcp/modern", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/page/server"}, nil},
-	{"wire/dialect/a2a", []string{"wire", "wire/scan", "wire/dialect", "wire/dialect/poll", "wire/dialect/page", "wire/dialect/page/codec"}, nil},
+	{"wire/dialect/a2a", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/poll", "wire/dialect/page", "wire/dialect/page/codec", "wire/dialect/page/server"}, nil},
 	{"wire/dialect/mcp", []string{"wire", "wire/dialect/mcp/modern", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/poll", "wire/dialect/page", "wire/dialect/page/codec", "wire/dialect/page/server"}, nil},
 	{"wire/dialect/all", []string{"wire", "wire/catalog", "wire/dialect", "wire/dialect/*"}, nil},
 	{"wire/tape", []string{"wire", "wire/scan", "wire/redact", "wire/userfile"}, nil},

@@ -46,12 +46,15 @@ type HTTPSessions struct {
 	Posts *HTTPPosts
 }
 
-// WithPosts returns s with rules for POSTs outside of sessions. s may be nil.
+// WithPosts returns s with rules for POSTs outside of sessions. If s is nil there are no sessions.
 func (s *HTTPSessions) WithPosts(posts *HTTPPosts) *HTTPSessions {
-	if s == nil || posts == nil {
+	if posts == nil {
 		return s
 	}
-	with := *s
+	with := HTTPSessions{Begins: func([]byte) (begins, primes bool) { return false, false }}
+	if s != nil {
+		with = *s
+	}
 	with.Posts = posts
 	return &with
 }

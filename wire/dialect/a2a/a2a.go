@@ -20,6 +20,7 @@ func Flow() page.Flow {
 	return page.Flow{
 		Page:   text,
 		Client: func(c *codec.Codec) codec.Flow { return &client{c: c} },
+		Server: newServer,
 		Jobs:   &dialect.Jobs{Bare: true, Lasting: true},
 		Files:  &dialect.Files{Embedded: files},
 	}

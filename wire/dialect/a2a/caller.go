@@ -1,0 +1,38 @@
+package a2a
+
+import (
+	"context"
+	"encoding/json"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+)
+
+// A hook of a task has no connection to its client: it cannot call it.
+
+// Open fails.
+func (*task) Open(context.Context, dialect.Op) (dialect.Stream, error) { return nil, errNoCalls() }
+
+// Call fails.
+func (*task) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errNoCalls()
+}
+
+// CallOp fails.
+func (*task) CallOp(context.Context, dialect.Op) (json.RawMessage, error) { return nil, errNoCalls() }
+
+func errNoCalls() error {
+	return wire.NewError(wire.CodeNoMethod, "clients of an agent cannot be called: print a status, such as {\"state\":\"input_required\",\"text\":\"which one?\"}")
+}
+
+// Notify does nothing.
+func (*task) Notify(context.Context, dialect.Op) error { return nil }
+
+// CloseWith cancels the task.
+func (t *task) CloseWith(int, string) error {
+	t.cancel()
+	return nil
+}
+
+// Connection returns the description of the task as a connection.
+func (t *task) Connection() *dialect.Connection { return &t.about }

@@ -1,0 +1,150 @@
+package a2a
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// The states that rpcx sets; a hook can set all.
+const (
+	submitted     = "SUBMITTED"
+	working       = "WORKING"
+	completed     = "COMPLETED"
+	failed        = "FAILED"
+	canceled      = "CANCELED"
+	rejected      = "REJECTED"
+	inputRequired = "INPUT_REQUIRED"
+	authRequired  = "AUTH_REQUIRED"
+)
+
+// isOver reports whether the state of a task does not change any more.
+func isOver(state string) bool {
+	return slices.Contains([]string{completed, failed, canceled, rejected}, state)
+}
+
+// isResting reports whether nothing happens until the client's next message.
+func isResting(state string) bool {
+	return isOver(state) || state == inputRequired || state == authRequired
+}
+
+// run starts the hook for a message.
+func (t *task) run(message json.RawMessage) (from int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case isOver(t.state):
+		return 0, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task is over")
+	case !isResting(t.state):
+		return 0, failure(codeUnsupported, "UNSUPPORTED_OPERATION", "the task is still working on a message")
+	}
+	var params scan.Object
+	params.Text("text", texts(message))
+	params.Text("taskId", t.id)
+	params.Text("contextId", t.context)
+	params.Add("message", message)
+	params.Add("history", scan.ArrayOf(t.history...))
+	in := params.End()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.cancelRun, t.cancelled = cancel, false
+	t.history = append(t.history, message)
+	t.hold(len(message))
+	from = len(t.events)
+	t.setLocked(submitted, nil)
+	t.agent.wg.Go(func() {
+		defer wire.Guard()
+		defer cancel()
+		responder := t.agent.host.Backend.Bind(t)
+		kind, _ := responder.Kind(hookName)
+		r := &running{t: t, lines: kind == catalog.Stream}
+		result, err := responder.Respond(ctx, dialect.Request{Method: hookName, Params: in, Stream: r.lines, Emit: r.emit})
+		r.end(result, err)
+		_ = responder.Close()
+	})
+	return from, nil
+}
+
+// A running is one run of the hook of a task.
+type running struct {
+	t        *task
+	lines    bool
+	artifact *artifact // of its texts; nil means there was none
+}
+
+// emit handles an event of the hook: data are parts of an artifact, progress is a status.
+func (r *running) emit(ev wire.Event) error {
+	switch ev.Kind {
+	case wire.Data:
+		return r.output(ev.Data)
+	case wire.Progress:
+		var said json.RawMessage
+		if ev.Message != "" {
+			said = r.t.message(ev.Message)
+		}
+		return r.t.set(working, said)
+	}
+	return nil
+}
+
+// output handles one output of the hook: a text, a status ({"state": …, "text": …}), an object with parts, or data.
+func (r *running) output(out json.RawMessage) error {
+	if state := scan.String(scan.Get(out, "state")); state != "" {
+		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)
+		var said json.RawMessage
+		if text := scan.String(scan.Get(out, "text")); text != "" {
+			said = r.t.message(text)
+		}
+		return r.t.set(state, said)
+	}
+	if text, ok := scan.Text(out); ok {
+		if r.lines {
+			text += "\n"
+		}
+		part := textPart(text)
+		if r.artifact != nil {
+			return r.t.extend(r.artifact, part)
+		}
+		r.artifact = &artifact{id: randomID(), parts: []json.RawMessage{part}}
+		return r.t.put(r.artifact)
+	}
+	a := &artifact{id: randomID()}
+	for part := range scan.Elements(scan.Get(out, "parts")) {
+		a.parts = append(a.parts, bytes.Clone(part))
+	}
+	if a.parts == nil {
+		a.parts = []json.RawMessage{scan.Pair("data", bytes.Clone(out))}
+	}
+	return r.t.put(a)
+}
+
+func textPart(text string) json.RawMessage { return scan.Pair("text", scan.AppendQuoted(nil, text)) }
+
+// end handles the end of the hook.
+func (r *running) end(result json.RawMessage, err error) {
+	t := r.t
+	if err == nil && !r.lines && string(result) != "null" && len(result) > 0 {
+		err = r.output(result)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var rpc *wire.Error
+	switch {
+	case isResting(t.state) && len(t.events) > 0 && t.state != submitted && !t.cancelled:
+	case t.cancelled:
+		t.setLocked(canceled, nil)
+	case errors.As(err, &rpc):
+		t.setLocked(failed, t.message(rpc.Message))
+	case err != nil:
+		t.setLocked(failed, t.message("the agent failed"))
+	default:
+		t.setLocked(completed, nil)
+	}
+}

@@ -1,0 +1,282 @@
+package a2a
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// The bounds of the messages and events that are kept: of one task, and of all.
+const (
+	maxTaskBytes = 16 << 20
+	maxBytes     = 256 << 20
+)
+
+// A task is a message that a hook answers, or several (section 4.1.1). To its hook it is a connection on which the client cannot be called.
+//
+// It is a dialect.Caller.
+type task struct {
+	agent   *agent
+	id      string
+	context string // the contextId
+	client  string
+	about   dialect.Connection
+
+	mu        sync.Mutex
+	change    chan struct{} // closed when something has changed
+	cancelRun context.CancelFunc
+	cancelled bool
+	state     string          // without its prefix
+	said      json.RawMessage // the message of the status; nil means none
+	at        string          // when the state changed
+	history   []json.RawMessage
+	artifacts []*artifact
+	events    []json.RawMessage // for the streams
+	bytes     int               // of history and events
+}
+
+// An artifact is an output of a task.
+type artifact struct {
+	id    string
+	parts []json.RawMessage
+}
+
+func randomID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// message returns a message of the agent.
+func (t *task) message(text string) json.RawMessage {
+	var o scan.Object
+	o.Text("messageId", randomID())
+	o.Text("contextId", t.context)
+	o.Text("taskId", t.id)
+	o.Text("role", "ROLE_AGENT")
+	o.Add("parts", scan.ArrayOf(textPart(text)))
+	return o.End()
+}
+
+// set changes the state.
+func (t *task) set(state string, said json.RawMessage) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancelled {
+		return context.Canceled
+	}
+	t.setLocked(state, said)
+	return nil
+}
+
+func (t *task) setLocked(state string, said json.RawMessage) {
+	t.state, t.said, t.at = state, said, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	if said != nil {
+		t.history = append(t.history, said)
+	}
+	var o scan.Object
+	o.Text("taskId", t.id)
+	o.Text("contextId", t.context)
+	o.Add("status", t.statusLocked())
+	t.tellLocked(scan.Pair("statusUpdate", o.End()))
+}
+
+// statusLocked returns the status (section 4.1.2).
+func (t *task) statusLocked() json.RawMessage {
+	var o scan.Object
+	o.Text("state", statePrefix+t.state)
+	if t.said != nil {
+		o.Add("message", t.said)
+	}
+	o.Text("timestamp", t.at)
+	return o.End()
+}
+
+// put adds an artifact.
+func (t *task) put(a *artifact) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.artifacts = append(t.artifacts, a)
+	return t.artifactLocked(a, a.parts, false)
+}
+
+// extend adds a part to an artifact.
+func (t *task) extend(a *artifact, part json.RawMessage) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a.parts = append(a.parts, part)
+	return t.artifactLocked(a, []json.RawMessage{part}, true)
+}
+
+func (t *task) artifactLocked(a *artifact, parts []json.RawMessage, appends bool) error {
+	if t.cancelled {
+		return context.Canceled
+	}
+	if t.state == submitted {
+		t.setLocked(working, nil)
+	}
+	var o scan.Object
+	o.Text("taskId", t.id)
+	o.Text("contextId", t.context)
+	o.Add("artifact", (&artifact{a.id, parts}).json())
+	if appends {
+		o.Add("append", []byte("true"))
+	}
+	t.tellLocked(scan.Pair("artifactUpdate", o.End()))
+	if t.bytes > maxTaskBytes || t.agent.bytes.Load() > maxBytes {
+		return wire.NewError(wire.CodeServer, "the output of the task is too large")
+	}
+	return nil
+}
+
+func (a *artifact) json() json.RawMessage {
+	var o scan.Object
+	o.Text("artifactId", a.id)
+	o.Add("parts", scan.ArrayOf(a.parts...))
+	return o.End()
+}
+
+// hold counts bytes that the task keeps.
+func (t *task) hold(n int) {
+	t.bytes += n
+	t.agent.bytes.Add(int64(n))
+}
+
+func (t *task) tellLocked(ev json.RawMessage) {
+	t.events = append(t.events, ev)
+	t.hold(len(ev))
+	close(t.change)
+	t.change = make(chan struct{})
+}
+
+// opening returns the first event of a stream, the task, and the number of the next one.
+func (t *task) opening(from int) (first json.RawMessage, at int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at = from + 1 // the first event of a message is that it was submitted
+	if from < 0 {
+		at = len(t.events)
+	}
+	if from >= 0 { // the task as it was then
+		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), at
+	}
+	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
+}
+
+// event waits for an event; last reports that none follows.
+func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at >= len(t.events) {
+		change := t.change
+		t.mu.Unlock()
+		select {
+		case <-change:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+	}
+	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
+}
+
+// rest waits until the task rests.
+func (t *task) rest(ctx context.Context, from int) error {
+	for at := from; ; at++ {
+		if _, last, err := t.event(ctx, at); last || err != nil {
+			return err
+		}
+	}
+}
+
+// stop cancels the task; false if it is over.
+func (t *task) stop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case isOver(t.state):
+		return false
+	case isResting(t.state): // no hook runs
+		t.setLocked(canceled, nil)
+	default:
+		t.cancelled = true
+		t.cancelRun()
+	}
+	return true
+}
+
+// cancel ends the hook, at the end of the server.
+func (t *task) cancel() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancelRun != nil {
+		t.cancelled = true
+		t.cancelRun()
+	}
+}
+
+// size returns how many bytes the task keeps.
+func (t *task) size() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
+}
+
+func (t *task) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return isOver(t.state)
+}
+
+// status returns the state, and when it changed.
+func (t *task) status() (state, at string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return statePrefix + t.state, t.at
+}
+
+// json returns the task (section 4.1.1) with at most so many messages; a negative number means all of them.
+func (t *task) json(messages int, artifacts bool) json.RawMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.jsonLocked(messages, artifacts, "")
+}
+
+// jsonLocked is json, with another state unless that is "".
+func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMessage {
+	var o scan.Object
+	o.Text("id", t.id)
+	o.Text("contextId", t.context)
+	if state != "" {
+		var status scan.Object
+		status.Text("state", statePrefix+state)
+		status.Text("timestamp", t.at)
+		o.Add("status", status.End())
+	} else {
+		o.Add("status", t.statusLocked())
+	}
+	if artifacts && len(t.artifacts) > 0 {
+		var list scan.Array
+		for _, a := range t.artifacts {
+			list.Add(a.json())
+		}
+		o.Add("artifacts", list.End())
+	}
+	history := t.history
+	if messages >= 0 && messages < len(history) {
+		history = history[len(history)-messages:]
+	}
+	if len(history) > 0 {
+		o.Add("history", scan.ArrayOf(history...))
+	}
+	return o.End()
+}
