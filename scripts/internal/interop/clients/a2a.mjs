@@ -1,3 +1,4 @@
+// A client of the protocol's own library: prints what an agent answers.
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 const text = (value) => ({ content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' });
@@ -22,6 +23,6 @@ console.log('started', TaskState[t.status.state]);
 const cancelled = await client.cancelTask({ tenant: '', id: t.id, metadata: undefined });
 console.log('cancel', TaskState[cancelled.status.state]);
 await client.getTask({ tenant: '', id: 'nope' }).then(() => console.log('bug'), (e) => console.log('error', e.constructor.name));
-await client.resubscribeTask({ tenant: '', id }).next().then(() => console.log('bug'), (e) => console.log('error', e.constructor.name, e.message));
+await client.resubscribeTask({ tenant: '', id }).next().then(() => console.log('bug'), (e) => console.log('error', /Code: (-\d+)/.exec(e.message)[1]));
 const list = await client.listTasks({ tenant: '', contextId: '', status: 0, pageSize: 2, pageToken: '', historyLength: 0, statusTimestampAfter: undefined, includeArtifacts: false });
 console.log('list', list.tasks.length, list.totalSize, list.nextPageToken !== '');

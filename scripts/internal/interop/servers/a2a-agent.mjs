@@ -1,8 +1,9 @@
+// An agent of the protocol's own library, which counts. With the argument cut its streams end before the task does.
 import express from 'express';
 import { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import { A2A_PROTOCOL_VERSION, AGENT_CARD_PATH, TaskState, Role } from '@a2a-js/sdk';
-const port = Number(process.argv[2] || 0);
+const cut = process.argv[2] === 'cut';
 const now = () => new Date().toISOString();
 const text = (value) => ({ content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' });
 const gone = new Set();
@@ -27,12 +28,13 @@ const executor = {
       await new Promise((r) => setTimeout(r, 50));
     }
     artifact('file', [{ content: { $case: 'raw', value: Buffer.from('PNG') }, metadata: undefined, filename: 'a.png', mediaType: 'image/png' }], false, true);
-    status(TaskState.TASK_STATE_COMPLETED);
+    if (!cut) status(TaskState.TASK_STATE_COMPLETED);
+    else bus.finished();
   },
 };
 const app = express();
 let handler;
-const server = app.listen(port, '127.0.0.1', () => {
+const server = app.listen(0, '127.0.0.1', () => {
   const at = `http://127.0.0.1:${server.address().port}`;
   const card = {
     name: 'Counter', description: 'Counts.', supportedInterfaces: [{ url: at + '/rpc', protocolBinding: 'JSONRPC', tenant: '', protocolVersion: A2A_PROTOCOL_VERSION }],
