@@ -55,6 +55,12 @@ func (p *scriptedPeer) expect(what, rest string) error {
 	} else {
 		b, err = p.message()
 	}
+	if err == nil && !strings.Contains(rest, "discover") && bytes.Contains(b, []byte(`"method":"server/discover"`)) {
+		if err := p.refuseDiscover(what); err != nil {
+			return err
+		}
+		return p.expect(what, rest)
+	}
 	if what == "size" {
 		if want, _ := strconv.Atoi(rest); err == nil && len(b) < want {
 			err = fmt.Errorf("%d bytes came", len(b))
@@ -65,6 +71,14 @@ func (p *scriptedPeer) expect(what, rest string) error {
 		p.keep(p.group[2], p.group[1])
 	}
 	return err
+}
+
+// refuseDiscover answers MCP's server/discover as a server of before 2026-07-28 does.
+func (p *scriptedPeer) refuseDiscover(what string) error {
+	if what == "http" {
+		return p.raw([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+	}
+	return p.write("", `{"jsonrpc":"2.0","id":"discover","error":{"code":-32601,"message":"Method not found"}}`)
 }
 
 // keep has @{name} stand for value.

@@ -31,6 +31,7 @@ type Error struct {
 	Kind      string          `json:"kind,omitempty"`      // the dialect's own name for the class of error, or ""
 	Retryable *bool           `json:"retryable,omitempty"` // nil if unspecified
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received; nil for local ones
+	Hint      string          `json:"hint,omitempty"`      // what the user can do, a phrase of the dialect; "": not known
 }
 
 // NewError returns an error for an answer.

@@ -101,6 +101,9 @@ func AsFault(err error) *Fault {
 // have.
 var ErrUnsupported = errors.New("not part of this dialect")
 
+// ErrUnanswered is the cause of a Fault if a request over HTTP has reached the peer, and its response was lost.
+var ErrUnanswered = errors.New("the response was lost")
+
 // Usagef returns a Fault of kind Usage.
 func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)

@@ -10,6 +10,9 @@ import (
 type HTTPSession interface {
 	// SetHeader adds a header to all further exchanges.
 	SetHeader(name, value string)
+	// Mirror adds to each further exchange the headers that headers returns for its message. A server that gets such headers
+	// is never taken for one of the older HTTP with SSE.
+	Mirror(headers func(msg []byte) map[string]string)
 	// ReadEvents starts reading the event stream with messages outside of exchanges, if the server has one; Recv
 	// returns the messages. over is called when that stream has ended for good, or at once if there is none.
 	ReadEvents(over func())

@@ -42,6 +42,7 @@ type Message struct {
 	Target  ID              // the target of a Cancel; for an Item with Beside set, the call to which it belongs, if it arrived in that call's exchange
 	Final   bool            // no more answers to this call, or items of this stream
 	Beside  bool            // an Item that shows part of another message, which is delivered as well
+	Interim bool            // a Response before the result: it requests input, or names work that goes on; Body is all of it
 	Bare    bool            // an Invalid message of a server that is handled as an event: Method is its own name for it, and Body is all of it
 	Awaited bool            // a Notification that the handshake waited for
 	Method  string          // the name that a user knows, of the method, the binding, the callback or the type

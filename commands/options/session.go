@@ -45,6 +45,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 		Offers: offers, Functions: h.Functions,
 		Transport: cfg,
 		Hooks:     entries,
+		Logs:      "info",
 		Hook: hook.Options{
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
 			Stderr: run.Console.Writer(format.FromHook), Warn: run.Console.Warn, OnOpen: onOpen,

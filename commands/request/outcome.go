@@ -136,7 +136,7 @@ func waitFor(job string) dialect.Op {
 // rpcFault returns the Fault for an error from the peer.
 func rpcFault(method string, e *wire.Error) *wire.Fault {
 	f := &wire.Fault{
-		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable,
+		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable, Hint: e.Hint,
 		Message: fmt.Sprintf("%s: %s", method, errorText(e)),
 	}
 	if method == "" {

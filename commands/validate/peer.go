@@ -185,7 +185,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, done func()) {
 	so = j.session
 	shown := so.Tap
-	so.Tap = nil
+	so.Tap, so.Oldest = nil, true // probes are requests of versions with a handshake, where the peer supports one
 	rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
 	done = func() { rec.Ended(wire.Send, nil) }
 	if so.Transport.Noise = rec.Noise(so.Transport.Noise); len(j.endpoint.Address.Command) == 0 {

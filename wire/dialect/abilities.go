@@ -3,6 +3,7 @@ package dialect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"rpcx/wire/catalog"
 )
@@ -26,6 +27,9 @@ type Abilities struct {
 	// dialect's own form, an object with "job" and "status". The error is a usage Fault for operations that the dialect
 	// does not support.
 	Job func(ctx context.Context, c Caller, op Op) (Stream, error)
+	// Continue returns the stream of a Call whose responses may be interim (wire.Message.Interim), so that further messages
+	// lead to its result. st is the stream of the first message, and ctx that of Caller.Open.
+	Continue func(ctx context.Context, c Caller, op Op, st Stream) Stream
 	// Shutdown sends the closing messages before the connection is closed. It returns as soon as ctx is cancelled, even
 	// before ctx's deadline, because the end of the program waits for it.
 	Shutdown func(ctx context.Context, c Caller) error
@@ -70,11 +74,21 @@ type HandshakeOptions struct {
 	Began     func(session string) // called with the peer's session id when the peer has accepted the handshake; may be nil
 	// Get sends an HTTP GET for a path to the peer's server. It is nil if the peer has no HTTP.
 	Get func(ctx context.Context, path string) ([]byte, error)
+	// Logs is the lowest level of the peer's log lines that someone reads; "" if nobody reads any.
+	Logs string
+	// Omitted reports whether an optional call of the handshake is left out, because the peer is known to end the connection
+	// at it or to ignore it. Omit leaves it out in further connections. They may be nil.
+	Omitted func(method string) bool
+	Omit    func(method string)
 	// Own returns the method of the user's first call. If a call of the handshake has that method, that call and the
 	// following steps are left to the user. Own may wait for the user, until ctx ends. If it is nil, the whole
 	// handshake is automatic.
 	Own func(ctx context.Context) string
 }
+
+// ErrAnew is the error of a Greet whose peer ended the connection at an optional call of the handshake. A further connection
+// leaves that call out.
+var ErrAnew = errors.New("the handshake needs a new connection")
 
 // A DiscoveryCache stores discoveries about one peer. All members may be nil.
 type DiscoveryCache struct {

@@ -55,7 +55,7 @@ type Op struct {
 	Funcs       map[string]string `json:"funcs,omitempty"`       // JSON pointer inside Params → name of the hook that answers it
 	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs, or nil
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsub ends
-	OfID        wire.ID           `json:"-"`                     // the id of that operation's request
+	OfID        wire.ID           `json:"-"`                     // the id of that operation's request; of an Internal op, the id that it is to have
 	Stream      wire.ID           `json:"-"`                     // the stream that an Unsub ends
 	Unsubscribe string            `json:"unsubscribe,omitempty"` // the method that ends the stream, if the user gave one; "" if derived from Method
 	// UnsubscribeParams are the params of Unsubscribe, if the user gave them.
@@ -206,6 +206,9 @@ type Connection struct {
 	SingleResponse bool              // the peer accepts only a single message, the answer to its request
 	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil if the transport has none
 
+	// Ask answers a request of the peer that is part of another message, as if it had arrived by itself. key is its id. The
+	// error is wire.ErrUnsupported if nothing answers the method. It may be nil.
+	Ask func(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error)
 	// Warn warns the user of a problem that makes no call fail. It may be nil.
 	Warn func(text string)
 	// Tell shows the user an event that belongs to no call. It may be nil.

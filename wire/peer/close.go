@@ -66,7 +66,7 @@ func (p *Peer) leave() {
 // flush waits until the handlers have returned and what they answered is sent, within bounds.
 func (p *Peer) flush() {
 	p.settle(p.o.CloseTimeout, p.quietLocked)
-	p.settle(p.o.CloseTimeout, p.outbox.idle)
+	p.settle(p.o.CloseTimeout, func() bool { return p.outbox.idle() && p.outbox.posting == 0 })
 }
 
 // quietLocked reports whether no handler runs and all their answers have been sent.

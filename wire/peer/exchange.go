@@ -133,7 +133,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case s.waiting && s.exchange.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
 	case s.waiting:
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request"}
+		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request", Err: wire.ErrUnanswered}
 	default:
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the stream ended with neither done nor error"}
 	}

@@ -15,6 +15,15 @@ import (
 // messages to send and, on a wire.Exchanger, the whole exchange. If op has no answer, Open returns
 // when the message was sent, and the stream is at its end.
 func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	st, err := p.open(ctx, op)
+	if err == nil && op.Kind == dialect.Call && p.can.Continue != nil {
+		return p.can.Continue(ctx, p, op, st), nil
+	}
+	return st, err
+}
+
+// open opens the stream of one message.
+func (p *Peer) open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

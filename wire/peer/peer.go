@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -175,7 +176,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 
 // connection returns what p.Connection does.
 func (p *Peer) connection() *dialect.Connection {
-	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Warn: p.warn, Tell: p.show, Settle: p.Settle}
+	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Ask: p.ask, Warn: p.warn, Tell: p.show, Settle: p.Settle}
 	if known, ok := p.conn.(wire.Identified); ok {
 		c.Identity = known.Identity()
 	}
@@ -210,6 +211,9 @@ func (p *Peer) Greet(ctx context.Context) error {
 		return nil
 	}
 	err := p.can.Greet(ctx, p)
+	if errors.Is(err, dialect.ErrAnew) {
+		return err
+	}
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		g := *f
 		g.Kind = wire.Unreachable

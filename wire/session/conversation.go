@@ -57,6 +57,8 @@ type Options struct {
 	Catalog   *catalog.Catalog    // the schemas of hooks' params and results; a server offers it to clients
 	Offers    *catalog.Catalog    // describes a client's hooks: sent if the dialect's handshake declares hooks, and checked
 	Info      catalog.Info        // the local name, for handshakes
+	Logs      string              // the lowest level of the peer's log lines that someone reads; "" means nobody reads any
+	Oldest    bool                // the handshake leaves optional calls out, unless the peer refuses it then
 	Settings  json.RawMessage     // an object of what the user sets in the handshake; nil means nothing
 	Resume    string              // the session to resume; "" means begin a new one
 	Hosting   dialect.HostOptions // as a server, where the dialect has a clock and files of its own

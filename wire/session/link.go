@@ -36,8 +36,34 @@ type link struct {
 	watch     *transport.Watch
 }
 
-// newLink dials and runs the handshake.
+// newLink dials and runs the handshake. If it fails because a call of it was left out, or ends the connection, it tries once
+// more.
 func (d *Direct) newLink(ctx context.Context) (*link, error) {
+	before := d.omissions()
+	l, err := d.tryLink(ctx)
+	switch {
+	case err == nil, wire.Ended(ctx) != nil:
+		return l, err
+	case errors.Is(err, dialect.ErrAnew):
+	case d.o.Oldest && isRefusal(err):
+		d.o.Oldest = false
+	case len(before) > 0 && isRefusal(err):
+		for _, o := range before {
+			omitted.Delete(o)
+		}
+	default:
+		return nil, err
+	}
+	return d.tryLink(ctx)
+}
+
+// isRefusal reports whether err is that of a handshake that the peer did not accept.
+func isRefusal(err error) bool {
+	f := wire.AsFault(err)
+	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.HTTP != nil)
+}
+
+func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
 	conn, ends, err := d.dial(ctx, rec)
 	if err != nil {
@@ -175,4 +201,30 @@ func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 		k.Note = func(text string) { o.Note(peer.Note{Kind: peer.NoteDetail, Text: text}) }
 	}
 	return k
+}
+
+// omitted are the optional calls of handshakes that servers are known not to support, by endpoint and method. They last as
+// long as this process.
+var omitted sync.Map
+
+type omission struct{ endpoint, method string }
+
+// omitted reports whether an optional call of the handshake is left out.
+func (d *Direct) omitted(method string) bool {
+	_, ok := omitted.Load(omission{d.endpoint.String(), method})
+	return ok || d.o.Oldest
+}
+
+// omit leaves an optional call out from now on.
+func (d *Direct) omit(method string) { omitted.Store(omission{d.endpoint.String(), method}, true) }
+
+// omissions returns the calls that are left out.
+func (d *Direct) omissions() (all []omission) {
+	omitted.Range(func(key, _ any) bool {
+		if o := key.(omission); o.endpoint == d.endpoint.String() {
+			all = append(all, o)
+		}
+		return true
+	})
+	return all
 }

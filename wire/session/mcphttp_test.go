@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -365,7 +366,13 @@ func TestMCPSubscribesOverHTTP(t *testing.T) {
 	w := newWorld(t, "")
 	c, stop := newMCP(t, w, "resources/subscribe=lines:touch $T/watched; until test -e $T/go; do sleep 0.01; done; echo '{}'; exec sleep 30")
 	defer stop()
-	conv := w.open("mcp+" + c.url)
+	o := w.options(nil)
+	o.Settings = json.RawMessage(`{"version":"2025-11-25"}`) // newer versions have no sessions
+	conv, err := Open(t.Context(), w.endpoint("mcp+"+c.url), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conv.Close() })
 	watch := w.start(conv, dialect.Subscribe, "resources/subscribe", `{"uri":"file:///a"}`)
 	if m, err := watch.Next(t.Context()); err != nil || m.Err != nil {
 		t.Fatal(m, err)

@@ -87,6 +87,7 @@ func (d *Direct) codecForLink() dialect.Codec {
 	if spec.Handshake.Introduces {
 		o.Handshake = d.introduction()
 		o.Handshake.Began = func(session string) { d.session = session }
+		o.Handshake.Omitted, o.Handshake.Omit = d.omitted, d.omit
 		if d.codec == nil {
 			o.Handshake.Own = d.o.Own
 		}
@@ -130,7 +131,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 		}
 	}
 	catalog.StripRun(c)
-	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Resume: o.Resume, Last: d.session}
+	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
 // connect dials e, or starts an embedded server. For that, ends holds further functions that close

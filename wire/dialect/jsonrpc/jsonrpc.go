@@ -92,8 +92,11 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *codec) request(op dialect.Op) wire.Message {
-	c.last++
-	id := strconv.AppendInt(nil, c.last, 10)
+	id := op.OfID
+	if op.Of != nil || id == nil {
+		c.last++
+		id = strconv.AppendInt(nil, c.last, 10)
+	}
 	return wire.Message{
 		Kind: wire.Request, ID: id, Method: op.Method,
 		Final: op.Kind != dialect.Subscribe,

@@ -23,6 +23,7 @@ type client struct {
 	mu      sync.Mutex
 	running map[string]bool  // tasks that were started on this connection and are not known to be over
 	serves  map[string]*task // local tasks, by the ids of the requests that began them
+	headers toolHeaders      // which of their params are mirrored in headers
 }
 
 // maxTasks bounds the tasks that are remembered.
@@ -64,7 +65,7 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 
 // cancel cancels a task, if the peer can do that and the task is not over.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
-	if f.can("capabilities.tasks.cancel", "") != nil {
+	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
@@ -137,6 +138,9 @@ func (f *client) mark(op *dialect.Op) *task {
 // Accompany marks a call, and requests a task if op asks for one.
 func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
+	if c.task && f.isModern() { // the server decides
+		c.task, op.Extra = false, nil
+	}
 	if c.task {
 		op.Params, op.Extra = codec.Merged(op.Params, asTask), nil
 	} else if c.within == nil {

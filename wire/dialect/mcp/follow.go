@@ -30,6 +30,8 @@ type following struct {
 	status string          // the latest
 	words  string          // the latest message about its status
 	shown  string          // the status and the message that were shown last
+
+	answered map[string]bool // the requests of the task that hooks have answered
 }
 
 // begun handles the answer to the call that should begin the task, and what comes before it.
@@ -111,15 +113,7 @@ func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 		f.Method = taskGet
 		return f
 	}
-	if now := t.status + "\x00" + t.words; now != t.shown {
-		t.shown = now
-		if t.words != "" && !over {
-			t.Put(wire.Message{
-				Kind: wire.Item, Raw: task, Body: task,
-				Event: &wire.Event{Kind: wire.Progress, Message: t.words, Job: t.task, Extra: scan.Pair("status", scan.AppendQuoted(nil, t.status))},
-			})
-		}
-	}
+	t.show(task)
 	if over {
 		t.client.setTask(t.task, false)
 		t.GiveUp = nil
@@ -133,6 +127,21 @@ func (t *following) stands(ctx context.Context, task json.RawMessage) error {
 	}
 	t.Ask, t.Reports = nil, st
 	return nil
+}
+
+// show shows a new message about the status as progress.
+func (t *following) show(task json.RawMessage) {
+	now := t.status + "\x00" + t.words
+	if now == t.shown {
+		return
+	}
+	t.shown = now
+	if t.words != "" && !isOver(t.status) {
+		t.Put(wire.Message{
+			Kind: wire.Item, Raw: task, Body: task,
+			Event: &wire.Event{Kind: wire.Progress, Message: t.words, Job: t.task, Extra: scan.Pair("status", scan.AppendQuoted(nil, t.status))},
+		})
+	}
 }
 
 // end ends the stream with the result of the task, or its error.

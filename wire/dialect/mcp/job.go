@@ -15,6 +15,9 @@ import (
 // Job carries out one of the Job operations by tasks.
 func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	t := &following{client: f, caller: caller, op: op, task: scan.AppendQuoted(nil, op.Job)}
+	if f.isModern() {
+		return f.modernJob(ctx, caller, t)
+	}
 	switch op.Kind {
 	case dialect.JobRun, dialect.JobStart:
 		if err := f.runsAsTask(ctx, caller, op.Method); err != nil {
@@ -129,7 +132,7 @@ func taskLine(task json.RawMessage) json.RawMessage {
 	o.Compact("job", scan.Get(task, "taskId"))
 	o.Compact("status", scan.Get(task, "status"))
 	for name, val := range scan.Named(task) {
-		if name != "taskId" && name != "status" && name != "_meta" {
+		if name != "taskId" && name != "status" && name != "_meta" && name != "resultType" {
 			o.Compact(name, val)
 		}
 	}

@@ -148,6 +148,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return err
 	}
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
+	mirrored := h.mirrored(req.Header, msg)
 	var reached atomic.Bool // there was a connection: the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -173,7 +174,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		return errAgain
 	}
 	err = h.resumed(ctx, msg, resp, recv)
-	if session == nil && h.speaksOlderSSE(ctx, err) {
+	if session == nil && !mirrored && h.speaksOlderSSE(ctx, err) {
 		return h.events.Load().exchange(ctx, msg, recv)
 	}
 	return err

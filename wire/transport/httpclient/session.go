@@ -17,9 +17,10 @@ import (
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	resumes bool               // resume an event stream that ends before its response
-	ends    bool               // send DELETE at the end of the session
-	stop    context.CancelFunc // ends the standing event stream, or nil yet
+	mirror  func(msg []byte) map[string]string // further headers of the exchange of a message, or nil
+	resumes bool                               // resume an event stream that ends before its response
+	ends    bool                               // send DELETE at the end of the session
+	stop    context.CancelFunc                 // ends the standing event stream, or nil yet
 }
 
 const (
@@ -39,6 +40,28 @@ func (h *httpConn) SetHeader(name, value string) {
 		h.flow.headers = http.Header{}
 	}
 	h.flow.headers.Set(name, value)
+}
+
+// Mirror adds the headers that headers returns for a message to its exchange.
+func (h *httpConn) Mirror(headers func(msg []byte) map[string]string) {
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
+	h.flow.mirror = headers
+}
+
+// mirrored adds the headers of a message to its request, and reports whether there are any.
+func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
+	h.flow.mu.Lock()
+	mirror := h.flow.mirror
+	h.flow.mu.Unlock()
+	if mirror == nil {
+		return false
+	}
+	headers := mirror(msg)
+	for name, value := range headers {
+		setDefault(head, name, value)
+	}
+	return len(headers) > 0
 }
 
 // EndByDelete makes Close end the session with a DELETE.

@@ -29,15 +29,15 @@ type Codec struct {
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
-	preparing sync.Mutex                      // held while steps of the greeting are taken before an operation
 	beats     chan []byte                     // heartbeats of the peer, and nil as soon as ours begin; nil means the dialect file has none for this side
 	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil means it was not asked
 
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn
-	heard    *awaitedMessages  // nil means the greeting is over
-	pendings map[*pending]bool // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
-	taken    map[any]bool      // the steps that the user has said himself, or that were taken before an operation; wholeHandshake if a client has completed that, so that it sends a goodbye at the end
+	shared   map[string]json.RawMessage // what is merged into the params of requests, by their method; nil means to be made anew
+	heard    *awaitedMessages           // nil means the greeting is over
+	pendings map[*pending]bool          // requests of the peer that are being answered, if the dialect file has an answer for when a call of ours is given up
+	steps    stepsTaken
 }
 
 // wholeHandshake stands for all steps of a handshake.
@@ -66,9 +66,9 @@ type call struct {
 
 // newCodec returns the codec for one connection.
 func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
-	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, taken: map[any]bool{}, entrance: &entrance{}}
+	c := &Codec{d: d, o: o, calls: map[string]*call{}, heard: &awaitedMessages{}, pendings: map[*pending]bool{}, steps: stepsTaken{taken: map[any]bool{}}, entrance: &entrance{}}
 	c.Codec = d.messages(o, c.now)
-	c.conn.Version = o.Handshake.Info.Version
+	c.conn.Version, c.conn.Logs = o.Handshake.Info.Version, o.Handshake.Logs
 	c.conn.Serving = o.Serving
 	c.conn.Meta = o.Handshake.Settings
 	c.conn.Hooks = o.Handshake.Offers.Names()
@@ -130,6 +130,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 		return c.eval(op)
 	case dialect.Internal: // unchanged
 		op.Kind = dialect.Call
+		return c.write(op)
 	case dialect.Cancel:
 		if c.d.Page.Cancel != nil {
 			return c.cancel(op)
@@ -151,12 +152,17 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if !c.d.tracks {
 		return c.Codec.Encode(op)
 	}
-	s := &call{method: op.Method, params: bytes.Clone(op.Params)}
+	s, more := &call{method: op.Method, params: bytes.Clone(op.Params)}, takeMore(&op)
 	if op.Kind == dialect.Subscribe {
-		_, s.rule = c.d.Subscription(op.Method)
+		if err := c.subscription(&op, s); err != nil {
+			return wire.Message{}, err
+		}
 	}
 	if err := c.wrap(&op, s); err != nil {
 		return wire.Message{}, err
+	}
+	if scan.Type(more) == 'o' {
+		op.Params = Merged(op.Params, more)
 	}
 	if c.flow != nil {
 		s.companion = c.flow.Accompany(&op)
@@ -173,7 +179,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err := c.addToken(&op, s); err != nil {
 		return wire.Message{}, err
 	}
-	m, err := c.Codec.Encode(op)
+	m, err := c.write(op)
 	if err != nil {
 		return m, err
 	}
@@ -251,34 +257,6 @@ func Merged(obj, more []byte) []byte {
 		}
 	}
 	return o.End()
-}
-
-// Opened returns the stream that an answer opens: by the dialect file's rule if there is one, else as in
-// the base dialect.
-func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
-	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
-		return s.stream, false
-	}
-	return c.Codec.Opened(op, resp)
-}
-
-// cancelled is the code with which the engine answers a request that was cancelled.
-const cancelled = "-32800"
-
-// Reply encodes one event of the answer to req. A request that the peer has cancelled gets the
-// dialect file's code for that, or no answer if the dialect has none.
-func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
-	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
-		code, ok := c.d.Page.Cancel.Answer.(int64)
-		if !ok {
-			return nil, nil
-		}
-		if ev.Err != nil && string(ev.Err.Code) == cancelled {
-			e := *ev.Err
-			e.Code, e.Raw, ev.Err = strconv.AppendInt(nil, code, 10), nil, &e
-		}
-	}
-	return c.Codec.Reply(req, ev)
 }
 
 // Event returns what a user sees of m.

@@ -98,23 +98,18 @@ func (c *Codec) response(m *wire.Message) error {
 		return nil
 	}
 	said, ends := c.d.plan.Ends(m.Raw, c.scope(s))
+	if err := c.interim(m, s); err != nil {
+		return err
+	}
 	switch {
+	case m.Interim:
+		c.forget(s)
 	case c.begins(m, s), c.onlyEnds(m, s):
 	case said && !ends && s.continues(m):
 		m.Kind, m.Final = wire.Item, false
 		return c.itemOf(m)
-	case s.rule != nil && (ends || s.begun && !said): // items came before it, or none will
-		c.forget(s)
 	case s.rule != nil && m.Err == nil:
-		s.result = bytes.Clone(m.Body)
-		first := *m
-		c.out = append(c.out, *m)
-		if s.rule.First {
-			opening := &c.out[len(c.out)-1]
-			opening.Body = null
-			first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
-			c.out = append(c.out, first)
-		}
+		c.streamResponse(m, s, ends || s.begun && !said)
 		return nil
 	default:
 		c.forget(s)
@@ -124,6 +119,28 @@ func (c *Codec) response(m *wire.Message) error {
 	}
 	c.out = append(c.out, *m)
 	return nil
+}
+
+// streamResponse handles the response to the request for the stream of s. over reports that it is the end of the stream.
+func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) {
+	confirmed := s.rule.Opened != "" // the stream was opened before, or ends at once
+	if over || confirmed {
+		c.forget(s)
+		if confirmed {
+			m.Final, m.Body = true, nil
+		}
+		c.out = append(c.out, *m)
+		return
+	}
+	s.result = bytes.Clone(m.Body)
+	first := *m
+	c.out = append(c.out, *m)
+	if s.rule.First {
+		opening := &c.out[len(c.out)-1]
+		opening.Body = null
+		first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
+		c.out = append(c.out, first)
+	}
 }
 
 // onlyEnds reports whether a response without a value follows items, and then makes it their end.
@@ -154,6 +171,10 @@ func (c *Codec) notification(m *wire.Message) error {
 	c.keepServing(m)
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
+	}
+	if opened, err := c.opens(m); err != nil || opened {
+		c.out = append(c.out, *m)
+		return err
 	}
 	items, err := c.items(m)
 	if err != nil || items {

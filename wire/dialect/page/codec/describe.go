@@ -110,6 +110,9 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 		if err != nil {
 			return nil, err
 		}
+		if f, ok := c.flow.(Lister); ok {
+			answer = f.Listed(caller, rule.Call, answer)
+		}
 		if err := c.methods(rule, answer, to); err != nil || rule.Next == nil {
 			return nil, err
 		}

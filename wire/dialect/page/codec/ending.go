@@ -41,7 +41,7 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, err
 	}
 	if rule.Call != "" {
-		return c.Codec.Encode(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params})
+		return c.write(dialect.Op{Kind: dialect.Call, Method: rule.Call, Params: params})
 	}
 	m, err := c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: rule.Notify, Params: params})
 	m.Kind, m.Target = wire.Cancel, op.OfID
@@ -64,7 +64,7 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 		return wire.Message{}, err
 	}
 	if end.Call != "" {
-		return c.Codec.Encode(dialect.Op{Kind: dialect.Call, Method: end.Call, Params: params})
+		return c.write(dialect.Op{Kind: dialect.Call, Method: end.Call, Params: params})
 	}
 	return c.Codec.Encode(dialect.Op{Kind: dialect.Notify, Method: end.Notify, Params: params})
 }

@@ -58,8 +58,8 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 
 // firstOf takes the steps of the greeting that come before the first operation of a kind.
 func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
-	c.preparing.Lock()
-	defer c.preparing.Unlock()
+	c.steps.preparing.Lock()
+	defer c.steps.preparing.Unlock()
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
 		if !slices.Contains(step.For, kind) || c.isTaken(step) {
@@ -83,7 +83,7 @@ func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.Ev
 	if ok, err := step.When.Holds(c.kept(), sc.Value); err != nil || !ok {
 		return err
 	}
-	st, err := c.say(ctx, caller, step.Call, step.Notify, step.Params)
+	st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
 	if c.o.Greeted { // nothing is sent
 		return nil
 	}

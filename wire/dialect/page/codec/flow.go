@@ -34,6 +34,24 @@ type Flow interface {
 	Shutdown(ctx context.Context, caller dialect.Caller) error
 }
 
+// A Mirrorer is a Flow with headers of its own for messages that are sent over HTTP.
+type Mirrorer interface {
+	// Mirror adds to the headers of a message, which are not empty.
+	Mirror(msg []byte, headers map[string]string)
+}
+
+// A Completer is a Flow that completes the results of hooks.
+type Completer interface {
+	// Complete returns the result of a hook for m, a request of the peer, as it is sent.
+	Complete(m *wire.Message, result json.RawMessage) json.RawMessage
+}
+
+// A Lister is a Flow that looks at lists of methods.
+type Lister interface {
+	// Listed returns the response to a method of [[describe]] without what is not to be used.
+	Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage
+}
+
 // A Companion is what a Flow keeps for one call.
 type Companion interface {
 	// Begins returns the name of the work that an answer has begun. The call then goes on, and gets
@@ -92,6 +110,12 @@ func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method str
 		}
 	}
 	return cat.Method(method), nil
+}
+
+// Relist asks the peer anew how it describes a method.
+func (c *Codec) Relist(ctx context.Context, caller dialect.Caller, method string) error {
+	_, err := c.describe(ctx, caller, method)
+	return err
 }
 
 // Unwrap replaces the result of a wrapped call of a method by what its caller gets.

@@ -33,11 +33,8 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 			c.Begin()
 		}
 	}()
-	type late struct {
-		step *load.Step
-		st   dialect.Stream
-	}
-	var unanswered []late
+	c.overHTTP(caller)
+	var g greeting
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
 		if ok, err := c.due(step); err != nil {
@@ -48,19 +45,11 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 		if c.isOwn(ctx, step) {
 			break
 		}
-		st, err := c.take(ctx, caller, step)
-		if err != nil {
-			return err
-		}
-		if st != nil && step.Wait != nil && !*step.Wait {
-			unanswered = append(unanswered, late{step, st})
-			continue
-		}
-		if err := c.answered(ctx, step, st); err != nil {
+		if err := c.greetStep(ctx, caller, step, &g); err != nil {
 			return err
 		}
 	}
-	for _, l := range unanswered {
+	for _, l := range g.unanswered {
 		if err := c.answered(ctx, l.step, l.st); err != nil {
 			return err
 		}
@@ -68,12 +57,45 @@ func (c *Codec) Greet(ctx context.Context, caller dialect.Caller) (err error) {
 	return c.beginSession(caller)
 }
 
+// A greeting is what a step of the handshake leaves to later ones.
+type greeting struct {
+	unanswered []unanswered
+	pending    *attempt // nil: none
+}
+
+// unanswered is a step whose response comes later.
+type unanswered struct {
+	step *load.Step
+	st   dialect.Stream
+}
+
+// greetStep takes one step of the handshake.
+func (c *Codec) greetStep(ctx context.Context, caller dialect.Caller, step *load.Step, g *greeting) (err error) {
+	if isAttempt(step) {
+		g.pending, err = c.attempt(ctx, caller, step)
+		return err
+	}
+	st, err := c.take(ctx, caller, step)
+	switch {
+	case err != nil:
+		return err
+	case st != nil && g.pending != nil:
+		a := g.pending
+		g.pending = nil
+		return c.overtaken(ctx, a, step, st)
+	case st != nil && step.Wait != nil && !*step.Wait:
+		g.unanswered = append(g.unanswered, unanswered{step, st})
+		return nil
+	}
+	return c.answered(ctx, step, st)
+}
+
 // takeIDs has the ids of the greeting taken, of which nothing is sent. What is awaited is taken
 // for said, and what is decided by an answer for not so.
 func (c *Codec) takeIDs(ctx context.Context, caller dialect.Caller) error {
 	for i := range c.d.Page.Greet {
 		step := &c.d.Page.Greet[i]
-		if ok, err := c.due(step); err != nil || !ok {
+		if ok, err := c.due(step); err != nil || !ok || step.ID != "" {
 			continue
 		}
 		switch {
@@ -94,6 +116,9 @@ func (c *Codec) beginSession(caller dialect.Caller) error {
 	session, rule := caller.Connection().HTTPSession, &c.d.Page.HTTP
 	if session == nil {
 		return nil
+	}
+	if ok, err := c.holds(rule.When); err != nil || !ok {
+		return err
 	}
 	for name, prog := range rule.Headers {
 		val, err := prog.First(c.kept(), c.Scope().Value)
@@ -150,21 +175,24 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 		}
 		return nil, c.accept(step.Accept, step.Keep, "the greeting", msg)
 	}
-	return c.say(ctx, caller, step.Call, step.Notify, step.Params)
+	return c.say(ctx, caller, step)
 }
 
 // say makes the call of a step, or sends its notification. It returns the stream of the answer, or nil if there is
 // none.
-func (c *Codec) say(ctx context.Context, caller dialect.Caller, call, notify string, prog load.Prog) (dialect.Stream, error) {
-	params, err := prog.First(c.kept(), c.Scope().Value)
+func (c *Codec) say(ctx context.Context, caller dialect.Caller, step *load.Step) (dialect.Stream, error) {
+	params, err := step.Params.First(c.kept(), c.Scope().Value)
 	if err != nil {
 		return nil, err
 	}
-	if notify != "" {
-		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: notify, Params: params})
+	if step.Notify != "" {
+		return nil, caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: step.Notify, Params: params})
 	}
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: call, Params: params})
-	return st, err
+	op := dialect.Op{Kind: dialect.Internal, Method: step.Call, Params: params}
+	if step.ID != "" {
+		op.OfID = scan.AppendQuoted(nil, step.ID)
+	}
+	return caller.Open(ctx, op)
 }
 
 // answered reads the answer to a step, if one is expected.
@@ -173,9 +201,15 @@ func (c *Codec) answered(ctx context.Context, step *load.Step, st dialect.Stream
 		return nil
 	}
 	m, err := st.Next(ctx)
+	return c.answer(step, answer{m, err})
+}
+
+// answer handles the response to a step.
+func (c *Codec) answer(step *load.Step, got answer) error {
+	m := got.m
 	switch {
-	case err != nil:
-		return err
+	case got.err != nil:
+		return got.err
 	case m.Err != nil && step.Optional:
 		return nil
 	case m.Err != nil:
@@ -250,7 +284,7 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 		} else if !ok {
 			continue
 		}
-		st, err := c.say(ctx, caller, step.Call, step.Notify, step.Params)
+		st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,12 @@
 package codec
 
 import (
+	"encoding/base64"
 	"net/url"
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -69,4 +71,42 @@ func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*u
 		}
 		return nil, wire.NewFault(wire.Unreachable, "the server returned no "+what, nil)
 	}, rule.Post != nil
+}
+
+// overHTTP notes whether messages are HTTP exchanges, and has the headers mirrored that the dialect file names.
+func (c *Codec) overHTTP(caller dialect.Caller) {
+	session := caller.Connection().HTTPSession
+	c.mu.Lock()
+	c.conn.HTTP = session != nil
+	c.mu.Unlock()
+	if session != nil && len(c.d.Page.HTTP.Mirror) > 0 {
+		session.Mirror(c.mirrored)
+	}
+}
+
+// mirrored returns the headers that the dialect file makes of a message that is sent over HTTP.
+func (c *Codec) mirrored(msg []byte) map[string]string {
+	headers := map[string]string{}
+	sc := c.Scope()
+	sc.Method, sc.Params = scan.String(scan.Get(msg, "method")), scan.Get(msg, "params")
+	for name, prog := range c.d.Page.HTTP.Mirror {
+		val, err := prog.First(msg, sc.Value)
+		if text, ok := scan.Text(val); ok && err == nil {
+			headers[name] = HeaderValue(text)
+		}
+	}
+	if f, ok := c.flow.(Mirrorer); ok && len(headers) > 0 {
+		f.Mirror(msg, headers)
+	}
+	return headers
+}
+
+// HeaderValue returns text in the form in which a mirrored header has it: unchanged if a header can hold it, else in Base64.
+func HeaderValue(text string) string {
+	const begin, end = "=?base64?", "?="
+	safe := !strings.ContainsFunc(text, func(r rune) bool { return (r < ' ' || r > '~') && r != '\t' })
+	if safe && strings.Trim(text, " \t") == text && !(strings.HasPrefix(text, begin) && strings.HasSuffix(text, end)) {
+		return text
+	}
+	return begin + base64.StdEncoding.EncodeToString([]byte(text)) + end
 }

@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -125,4 +126,63 @@ func (c *Codec) partOf(m *wire.Message, s *call) error {
 		c.out = append(c.out, *m)
 	}
 	return nil
+}
+
+// trace reports to the trace of messages what a program has made of one.
+func (c *Codec) trace(format string, args ...any) {
+	if c.o.Trace == nil {
+		return
+	}
+	for i := range args {
+		if b, ok := args[i].(json.RawMessage); ok {
+			args[i] = shown(b)
+		}
+	}
+	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
+}
+
+// shown returns the beginning of a value.
+func shown(val []byte) string {
+	const most = 500
+	if len(val) > most {
+		return string(val[:most]) + "…"
+	}
+	return string(val)
+}
+
+// subscription finds the rule for the stream of op, a Subscribe, and replaces its request if the rule says so.
+func (c *Codec) subscription(op *dialect.Op, s *call) error {
+	_, s.rule = c.d.Subscription(op.Method)
+	if s.rule == nil || s.rule.Instead == nil {
+		return nil
+	}
+	in := s.rule.Instead
+	if ok, err := in.When.Holds(c.kept(), c.Scope().Value); err != nil || !ok {
+		return err
+	}
+	params, err := in.Params.First(op.Params, c.scope(s).Value)
+	if err != nil {
+		return err
+	}
+	op.Method, op.Params = in.Method, params
+	_, s.rule = c.d.Subscription(in.Method)
+	s.rule.Item = in.Item // Subscription returns a copy
+	return nil
+}
+
+// opens turns the notification that confirms a stream into the response to its request.
+func (c *Codec) opens(m *wire.Message) (bool, error) {
+	for _, s := range c.streams {
+		if s.rule.Opened != m.Method || s.result != nil || !c.shares(s, m) {
+			continue
+		}
+		if ok, err := s.rule.Item.When.Holds(m.Params, c.about(s, m).Value); err != nil {
+			return false, err
+		} else if ok {
+			s.result = bytes.Clone(m.Params)
+			m.Kind, m.ID, m.Body = wire.Response, s.id, null
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -85,5 +85,5 @@ func (c *Codec) Offer(told func() (doc json.RawMessage, names []string)) {
 func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn.Kept = Merged(c.conn.Kept, values)
+	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
 }

@@ -1,10 +1,15 @@
 package codec
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
+	"strconv"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
 )
 
 // Of returns the dialect file's codec behind c, or nil if c does not speak a dialect file.
@@ -28,6 +33,9 @@ func (c *Codec) Abilities() dialect.Abilities {
 	if c.flow != nil {
 		a.Job, a.RunningJobs = c.flow.Job, c.flow.RunningJobs
 	}
+	if c.d.Page.Input != nil && !c.o.Serving {
+		a.Continue = c.Continue
+	}
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
 			if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
@@ -46,10 +54,82 @@ func (c *Codec) appends() bool {
 	if c.d.plan != nil && !c.d.plan.Appends() {
 		return false
 	}
-	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && !c.o.Serving
+	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && p.Requests.Params == nil && p.Input == nil && !c.o.Serving
 }
 
 // leavesBy reports whether a step of the goodbye says a method.
 func (c *Codec) leavesBy(method string) bool {
 	return slices.ContainsFunc(c.d.Page.Leave, func(s load.Goodbye) bool { return s.Call == method || s.Notify == method })
+}
+
+// Opened returns the stream that an answer opens: by the dialect file's rule if there is one, else as in
+// the base dialect.
+func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
+	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
+		return s.stream, false
+	}
+	return c.Codec.Opened(op, resp)
+}
+
+// cancelled is the code with which the engine answers a request that was cancelled.
+const cancelled = "-32800"
+
+// Reply encodes one event of the answer to req. A request that the peer has cancelled gets the
+// dialect file's code for that, or no answer if the dialect has none.
+func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
+	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
+		code, ok := c.d.Page.Cancel.Answer.(int64)
+		if !ok {
+			return nil, nil
+		}
+		if ev.Err != nil && string(ev.Err.Code) == cancelled {
+			e := *ev.Err
+			e.Code, e.Raw, ev.Err = strconv.AppendInt(nil, code, 10), nil, &e
+		}
+	}
+	return c.Codec.Reply(req, ev)
+}
+
+// write encodes op as it is, with what the dialect file adds to all requests of a client.
+func (c *Codec) write(op dialect.Op) (wire.Message, error) {
+	if rule := c.d.Page.Requests.Params; rule != nil && !c.o.Serving && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
+		more, err := c.common(rule, op.Method)
+		if err != nil {
+			return wire.Message{}, err
+		}
+		if more != nil {
+			op.Params = Merged(op.Params, more)
+		}
+	}
+	return c.Codec.Encode(op)
+}
+
+// common returns what is merged into the params of the requests of a method; nil: nothing. It is made once for each method
+// until something new is kept.
+func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
+	c.mu.Lock()
+	more, made := c.shared[method]
+	kept := c.conn.Kept
+	c.mu.Unlock()
+	if made {
+		return more, nil
+	}
+	sc := c.Scope()
+	sc.Method = method
+	more, err := rule.First(kept, sc.Value)
+	if err != nil {
+		return nil, err
+	}
+	if scan.Type(more) != 'o' {
+		more = nil
+	}
+	const most = 256
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shared == nil || len(c.shared) >= most {
+		c.shared = map[string]json.RawMessage{}
+	}
+	more = bytes.Clone(more)
+	c.shared[method] = more
+	return more, nil
 }

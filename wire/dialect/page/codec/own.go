@@ -2,6 +2,7 @@ package codec
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"rpcx/wire"
@@ -40,17 +41,23 @@ func (c *Codec) noteOwn(m *wire.Message) {
 	}
 }
 
+// stepsTaken are the steps that the user has said himself, or that were taken before an operation.
+type stepsTaken struct {
+	preparing sync.Mutex   // held while steps of the greeting are taken before an operation
+	taken     map[any]bool // guarded by the codec's lock
+}
+
 // noteTaken notes that a step is not to be taken again: a *load.Step or a *load.Goodbye.
 func (c *Codec) noteTaken(step any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.taken[step] = true
+	c.steps.taken[step] = true
 }
 
 func (c *Codec) isTaken(step any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.taken[step]
+	return c.steps.taken[step]
 }
 
 // ownAnswer keeps of the answer to the user's call what the step would keep.

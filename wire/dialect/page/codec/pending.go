@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // A pending is a request of the peer that a hook of a client is answering, of a method that the dialect file
@@ -19,6 +22,17 @@ type pending struct {
 // Answer answers m, a request of the peer, by answer. If a call of ours to which m belongs is given up
 // first, answer's context ends, and the answer is the dialect file's for that case. c may be nil.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	result, err := c.answerPending(ctx, m, answer)
+	if c == nil || c.o.Serving || err != nil {
+		return result, err
+	}
+	if f, ok := c.flow.(Completer); ok {
+		result = f.Complete(m, result)
+	}
+	return result, nil
+}
+
+func (c *Codec) answerPending(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	if c == nil || c.o.Serving || c.d.Page.Cancel == nil || c.d.Page.Cancel.Pending[m.Method] == nil {
 		return answer(ctx)
 	}
@@ -54,4 +68,58 @@ func (c *Codec) settlePending(s *call) error {
 		}
 	}
 	return nil
+}
+
+// Answers has hooks answer requests, an object of {method, params} by name, side by side. It returns an object of the
+// results; nil if there are no requests but those in answered.
+func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
+	ask := caller.Connection().Ask
+	var names []string
+	var asked []json.RawMessage
+	for name, req := range scan.Named(requests) {
+		if !answered[name] {
+			names, asked = append(names, name), append(asked, req)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results, errs := make([]json.RawMessage, len(names)), make(chan error, len(names))
+	for i, name := range names {
+		go func() {
+			defer wire.Guard()
+			method, params := scan.String(scan.Get(asked[i], "method")), scan.Get(asked[i], "params")
+			err := wire.ErrUnsupported
+			if ask != nil {
+				results[i], err = ask(ctx, name, method, params)
+			}
+			if f, ok := c.flow.(Continuer); ok && isUnanswered(err) {
+				err = f.Unanswered(method, params)
+			}
+			errs <- err
+		}()
+	}
+	var failed error
+	for range names {
+		if err := <-errs; err != nil && failed == nil {
+			failed = err
+			cancel()
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	var all scan.Object
+	for i, name := range names {
+		all.Add(name, scan.OrNull(results[i]))
+	}
+	return all.End(), nil
+}
+
+// isUnanswered reports whether err says that nothing answers a request.
+func isUnanswered(err error) bool {
+	e, ok := errors.AsType[*wire.Error](err)
+	return errors.Is(err, wire.ErrUnsupported) || ok && string(e.Code) == "-32601" && e.Raw == nil
 }

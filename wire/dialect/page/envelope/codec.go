@@ -70,7 +70,10 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *codec) request(op dialect.Op) (wire.Message, error) {
-	id := c.newID()
+	id := op.OfID
+	if op.Of != nil || id == nil || c.plan.names.IDs == "none" {
+		id = c.newID()
+	}
 	raw, err := c.call(id, &op)
 	if err != nil {
 		return wire.Message{}, err

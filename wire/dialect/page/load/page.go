@@ -33,6 +33,8 @@ type Page struct {
 	After     []After                    `toml:"after" says:"what a client calls after the hooks of a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`
+	Requests  Requests                   `toml:"requests" says:"what all requests have in common"`
+	Input     *Input                     `toml:"input" says:"how a response requests input before there is a result"`
 	Cancel    *Cancel                    `toml:"cancel" says:"how a call is cancelled"`
 	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD]: the stream of a method, which may be a pattern"`
 	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, from the end of the handshake on"`
@@ -118,8 +120,11 @@ type Step struct {
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
 	Wait     *bool            `toml:"wait" says:"false: the response may come after the next step, but before the end of the handshake"`
-	Optional bool             `toml:"optional" says:"true: an error response, or an await that times out, is not a failure; nothing is kept of it"`
-	Within   string           `toml:"within" says:"the timeout of an await, such as 500ms"`
+	ID       string           `toml:"id" says:"the id of the call, which is then none of the numbers"`
+	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status from 400 on (but 401, 403, 407, 429, 502 to 504), or a timeout is not a failure; nothing is kept of it"`
+	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is no HTTP request, such as 500ms. A later response to the call still counts until the next one has come"`
+	Again    bool             `toml:"again" says:"true: if the peer ends the connection at this optional call, rpcx connects again and leaves the call out"`
+	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error that an optional call gets (code, message, data); its value is $kept.NAME from then on"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
@@ -201,10 +206,20 @@ type Cancel struct {
 
 // Subscribe says which stream a method opens, and how it ends.
 type Subscribe struct {
-	First bool `toml:"first" says:"true: the response to the request is the first item"`
-	Item  Item `toml:"item" says:"its items"`
-	Until Prog `toml:"until" says:"true for the params of the last item"`
-	End   *End `toml:"end" says:"how the stream is ended"`
+	First   bool     `toml:"first" says:"true: the response to the request is the first item"`
+	Opened  string   `toml:"opened" says:"the notification that confirms the stream, recognised as an item is; the response to the request then ends the stream"`
+	Instead *Instead `toml:"instead" says:"another request that opens the stream"`
+	Item    Item     `toml:"item" says:"its items"`
+	Until   Prog     `toml:"until" says:"true for the params of the last item"`
+	End     *End     `toml:"end" says:"how the stream is ended"`
+}
+
+// Instead is the request that opens a stream in place of the one that the user named.
+type Instead struct {
+	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
+	Method string `toml:"method" says:"its method, which has a [subscribe.METHOD] that says how the stream opens and ends"`
+	Params Prog   `toml:"params" says:"its params, made from $params (the input)"`
+	Item   Item   `toml:"item" says:"the items"`
 }
 
 // End is what ends a stream.
@@ -237,25 +252,6 @@ type Probe struct {
 	Session bool  `toml:"session" says:"true: the message begins a session, so only rpcx describe --probe sends it"`
 	Lists   bool  `toml:"lists" says:"true: the result is a list of methods"`
 	Hooks   Texts `toml:"hooks" says:"hooks for which a server may offer more methods: rpcx describe --probe compares"`
-}
-
-// HTTP says what makes HTTP exchanges one session.
-type HTTP struct {
-	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server begins a session with the first call (serve.first)"`
-	Again   int              `toml:"again" says:"the status of a response that only brings that header, such as 409: the message is sent again with it. A server rejects requests without the header with this status"`
-	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts; others are rejected with 400"`
-	Prime   Prog             `toml:"prime" says:"true for the params of the first call if the client accepts event streams that begin with an empty event"`
-	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
-	Events  string           `toml:"events" of:"GET" says:"GET: messages outside of requests arrive on a standing event stream; a response whose stream ends early is resumed"`
-	End     string           `toml:"end" of:"DELETE" says:"how the session is ended"`
-	Resolve *Resolve         `toml:"resolve" says:"how an http address leads to the WebSocket of the conversation, or to the URL for POST"`
-}
-
-// Resolve finds a WebSocket, or a URL for POST.
-type Resolve struct {
-	Get  Texts `toml:"get" says:"the paths to GET, in order, until one has the URL"`
-	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the address"`
-	Post Prog  `toml:"post" says:"in place of url: the URL for POST, if the address has no path. The URL of another host is an error"`
 }
 
 // Describe is one question about what a peer offers.

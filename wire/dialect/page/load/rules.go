@@ -81,7 +81,18 @@ func (a Beat) rules(*Page) []rule {
 	}
 }
 
+// attempts reports whether a step is an optional call.
+func (s Step) attempts() bool { return s.Call != "" && s.Optional }
+
 func (s Step) rules(*Page) []rule {
+	return append(s.ownRules(), []rule{
+		{"id", s.ID != "" && s.Call == "", "only a call has an id"},
+		{"again", s.Again && !s.attempts(), "only an optional call can be left out"},
+		{"refused", len(s.Refused) > 0 && !s.attempts(), "only an optional call can be refused"},
+	}...)
+}
+
+func (s Step) ownRules() []rule {
 	given := 0
 	for _, has := range []bool{s.Call != "", s.Notify != "", s.Await != nil} {
 		if has {
@@ -90,7 +101,7 @@ func (s Step) rules(*Page) []rule {
 	}
 	return []rule{
 		{"", given != 1, "expected exactly one of call, notify and await"},
-		{"within", s.Within != "" && (s.Await == nil || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
+		{"within", s.Within != "" && (s.Await == nil && !s.attempts() || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
 		{"wait", s.Call == "" && s.Wait != nil, "only a call has an answer to wait for"},
 		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step for an operation is a call, which is answered before it, or a notification: leave await and wait out"},
 		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no answer: keep and accept go with call and await"},
@@ -155,6 +166,15 @@ func (s Subscribe) rules(p *Page) []rule {
 	return []rule{{"", s.Item.Method == "" && !p.ReadsItems(), "expected item.method: which notifications are items, or [[read]] of kind item"}}
 }
 
+func (i Instead) rules(p *Page) []rule {
+	_, known := p.Subscribe[i.Method]
+	return []rule{{"method", !known, "expected a method that has a [subscribe.METHOD]"}}
+}
+
+func (i Input) rules(*Page) []rule {
+	return []rule{{"", i.When == nil || i.Requests == "" || i.Responses == "" || i.Most < 1, "expected when, requests, responses and most"}}
+}
+
 func (w Wrapped) rules(*Page) []rule {
 	return []rule{{"", w.Method == nil, "expected method: a program that finds the hook's name in the params"}}
 }
@@ -198,6 +218,9 @@ func (h HTTP) rules(*Page) []rule {
 	}
 	for name := range h.Headers {
 		list = append(list, header("headers."+name, name))
+	}
+	for name := range h.Mirror {
+		list = append(list, header("mirror."+name, name))
 	}
 	return list
 }

@@ -25,7 +25,9 @@ type Conn struct {
 	Kept    json.RawMessage
 	Meta    json.RawMessage // what the user has given for the greeting
 	Version string
-	Serving bool // we are the server
+	HTTP    bool   // each message is an HTTP request
+	Logs    string // the lowest level of log lines that someone reads; "" means nobody does
+	Serving bool   // we are the server
 	// Offers gives, where we are the server, the catalog that is offered, as JSON, and the names of its methods; nil
 	// means it is not known yet.
 	Offers func() (doc json.RawMessage, names []string)

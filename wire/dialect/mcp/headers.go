@@ -1,0 +1,198 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
+)
+
+// toolHeaders are the headers that repeat params of tools (x-mcp-header), by the names of tools.
+type toolHeaders map[string][]toolHeader
+
+// A toolHeader is a header and the path of the param that it repeats.
+type toolHeader struct {
+	name string
+	path []string
+}
+
+const headerKey = "x-mcp-header"
+
+// Listed notes which params of the listed tools are mirrored over HTTP, and drops the tools that ask for an impossible header.
+func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage {
+	about := caller.Connection()
+	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
+		return answer
+	}
+	tools := scan.AppendArray(nil)
+	dropped := false
+	for tool := range scan.Elements(scan.Get(answer, "tools")) {
+		name := scan.String(scan.Get(tool, "name"))
+		headers, err := headersOf(scan.Get(tool, "inputSchema"))
+		if err != nil {
+			dropped = true
+			if about.Warn != nil {
+				about.Warn(fmt.Sprintf("the tool %s is left out: %v", strconv.Quote(name), err))
+			}
+			continue
+		}
+		tools.Add(tool)
+		f.mu.Lock()
+		if f.headers == nil {
+			f.headers = toolHeaders{}
+		}
+		f.headers[name] = headers
+		f.mu.Unlock()
+	}
+	if !dropped {
+		return answer
+	}
+	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
+}
+
+// Mirror adds the headers of a call of a tool.
+func (f *client) Mirror(msg []byte, headers map[string]string) {
+	params := scan.Get(msg, "params")
+	if scan.String(scan.Get(msg, "method")) != "tools/call" {
+		return
+	}
+	f.mu.Lock()
+	wanted := f.headers[scan.String(scan.Get(params, "name"))]
+	f.mu.Unlock()
+	for _, h := range wanted {
+		val := scan.Get(params, "arguments")
+		for _, name := range h.path {
+			val = scan.Get(val, name)
+		}
+		if text, ok := headerText(val); ok {
+			headers["Mcp-Param-"+h.name] = codec.HeaderValue(text)
+		}
+	}
+}
+
+// headerText returns a string, an integer or a boolean as text.
+func headerText(val json.RawMessage) (string, bool) {
+	switch scan.Type(val) {
+	case 's':
+		return scan.Text(val)
+	case 't', 'f':
+		return string(val), true
+	case 'n':
+		if n, err := strconv.ParseFloat(string(val), 64); err == nil && strings.ContainsAny(string(val), ".eE") && n == float64(int64(n)) {
+			return strconv.FormatInt(int64(n), 10), true
+		}
+		return string(val), true
+	}
+	return "", false
+}
+
+// headersOf returns the headers of a tool with that inputSchema. The error is why they cannot be.
+func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
+	if !strings.Contains(string(schema), headerKey) {
+		return nil, nil
+	}
+	err = eachHeader(schema, []string{}, func(path []string, val, schema json.RawMessage) error {
+		name, ok := scan.Text(val)
+		shown := strconv.Quote(cmp.Or(name, string(val)))
+		switch {
+		case !ok || !isToken(name):
+			return fmt.Errorf("%s is not the name of a header", shown)
+		case path == nil:
+			return fmt.Errorf("the header %s is not of a property that is always at the same place", shown)
+		case !isHeaderType(scan.Get(schema, "type")):
+			return fmt.Errorf("the header %s is of a property that is neither a string, an integer nor a boolean", shown)
+		case slices.ContainsFunc(headers, func(h toolHeader) bool { return strings.EqualFold(h.name, name) }):
+			return fmt.Errorf("the header %s is of two properties", shown)
+		}
+		headers = append(headers, toolHeader{name, slices.Clone(path)})
+		return nil
+	})
+	return headers, err
+}
+
+// The members of a schema that hold schemas: one (or an array of them), or one for each name.
+var (
+	subschemas = []string{
+		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames",
+		"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "contentSchema",
+	}
+	namedSchemas = []string{"$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"}
+)
+
+// within returns the schemas in a member of a schema that no properties lead to.
+func within(key string, val json.RawMessage) (inside []json.RawMessage) {
+	switch {
+	case slices.Contains(namedSchemas, key):
+		for _, sub := range scan.Named(val) {
+			inside = append(inside, sub)
+		}
+	case !slices.Contains(subschemas, key):
+	case scan.Type(val) == 'a':
+		for sub := range scan.Elements(val) {
+			inside = append(inside, sub)
+		}
+	default:
+		inside = append(inside, val)
+	}
+	return inside
+}
+
+// eachHeader calls found for each header in a schema, with the path of properties that leads there; nil: another way leads there.
+func eachHeader(schema json.RawMessage, path []string, found func(path []string, val, schema json.RawMessage) error) error {
+	for key, val := range scan.Named(schema) {
+		var err error
+		switch {
+		case key == headerKey:
+			if len(path) == 0 {
+				path = nil
+			}
+			err = found(path, val, schema)
+		case key == "properties":
+			for name, sub := range scan.Named(val) {
+				at := path
+				if path != nil {
+					at = append(slices.Clip(path), name)
+				}
+				if err = eachHeader(sub, at, found); err != nil {
+					return err
+				}
+			}
+		}
+		for _, sub := range within(key, val) {
+			if err == nil {
+				err = eachHeader(sub, nil, found)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isHeaderType reports whether a header can hold values of a schema's type.
+func isHeaderType(val json.RawMessage) bool {
+	types := []string{scan.String(val)}
+	if scan.Type(val) == 'a' {
+		types = types[:0]
+		for one := range scan.Elements(val) {
+			types = append(types, scan.String(one))
+		}
+	}
+	return len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
+		return !slices.Contains([]string{"string", "integer", "boolean", "null"}, t)
+	})
+}
+
+// isToken reports whether text can be the name of a header (RFC 9110, section 5.1).
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}

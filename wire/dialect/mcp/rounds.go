@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/scan"
+)
+
+// isModern reports whether the connection has a version without a handshake.
+func (f *client) isModern() bool {
+	return scan.Type(scan.Get(f.c.Scope().Conn.Kept, "modern")) == 's'
+}
+
+// Interim reports whether a response is of a kind that is not known.
+func (f *client) Interim(m *wire.Message) bool {
+	kind, ok := scan.Text(scan.Get(m.Body, "resultType"))
+	return ok && kind != "complete" && f.isModern()
+}
+
+// Resume follows the task that has taken the place of a call. Another response is of an unknown kind.
+func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
+	if isTask(m.Body) {
+		return f.follow(ctx, caller, op, m)
+	}
+	fault := wire.NewFault(wire.Protocol, "the result has the unknown resultType "+string(scan.Get(m.Body, "resultType")), nil)
+	fault.Method = op.Method
+	return nil, fault
+}
+
+// Failed repeats a call whose headers do not fit the server's tool any more, or whose response was lost if the tool may run
+// twice. An error about capabilities gets the flags that declare them.
+func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
+	if !f.isModern() {
+		return false, nil
+	}
+	rpc, fault := (*wire.Error)(nil), wire.AsFault(err)
+	http := caller.Connection().HTTPSession != nil
+	switch {
+	case errors.As(err, &rpc) && string(rpc.Code) == "-32020":
+		return http && f.c.Relist(ctx, caller, tool(op)) == nil, nil
+	case rpc != nil && string(rpc.Code) == "-32021":
+		return false, withFlags(rpc)
+	case fault != nil && http && (fault.Kind == wire.Closed || errors.Is(fault, wire.ErrUnanswered)) && f.mayRepeat(ctx, caller, op):
+		if warn := caller.Connection().Warn; warn != nil {
+			warn("the response was lost: the call is made again, which the server allows")
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// tool returns the name of the tool that op calls; "": none.
+func tool(op dialect.Op) string {
+	if op.Method == "tools/call" {
+		return scan.String(scan.Get(op.Params, "name"))
+	}
+	return op.Method
+}
+
+// mayRepeat reports whether a call may be made twice: it only reads, or the tool says so.
+func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialect.Op) bool {
+	if f.c.IsPlain(op.Method) && op.Method != "tools/call" {
+		return true
+	}
+	m, err := f.c.Described(ctx, caller, tool(op))
+	if err != nil || m == nil {
+		return false
+	}
+	notes := scan.Get(m.Extra, "annotations")
+	return string(scan.Get(notes, "readOnlyHint")) == "true" || string(scan.Get(notes, "idempotentHint")) == "true"
+}
+
+// answers are an example of what answers each kind of request, as the flag of a command has it.
+var answers = map[string]struct{ capability, flag string }{
+	"elicitation/create":     {"elicitation", `--on 'elicitation/create=json:{"action":"accept","content":{…}}'`},
+	"sampling/createMessage": {"sampling", `--on 'sampling/createMessage=json:{"role":"assistant","model":"…","content":{"type":"text","text":"…"}}'`},
+	"roots/list":             {"roots", `--on 'roots/list=json:{"roots":[{"uri":"file:///…"}]}'`},
+}
+
+// withFlags returns the error of a server that needs a capability, with the flags that declare it.
+func withFlags(e *wire.Error) *wire.Error {
+	var flags []string
+	for name := range scan.Named(scan.Get(e.Data, "requiredCapabilities")) {
+		for _, a := range answers {
+			if a.capability == name {
+				flags = append(flags, a.flag)
+			}
+		}
+	}
+	if len(flags) == 0 {
+		return nil
+	}
+	c := e.Clone()
+	c.Hint = "a hook has to answer the server, such as " + strings.Join(flags, " ")
+	return c
+}
+
+// Unanswered returns the error of a call that cannot go on because no hook answers a question of the server.
+func (f *client) Unanswered(method string, params json.RawMessage) *wire.Error {
+	e := &wire.Error{Message: "the server requests " + method + ", which no hook answers"}
+	if words := question(params); words != "" {
+		e.Message = "the server asks: " + words
+	}
+	if a, ok := answers[method]; ok {
+		e.Hint = "a hook has to answer, such as " + a.flag
+	}
+	return e
+}
+
+// question returns the words of a request for people, with the fields of its form, or of the last message of a sampling.
+func question(params json.RawMessage) string {
+	words := scan.String(scan.Get(params, "message"))
+	var fields []string
+	for name := range scan.Named(scan.Get(scan.Get(params, "requestedSchema"), "properties")) {
+		fields = append(fields, name)
+	}
+	if len(fields) > 0 {
+		words += " (" + strings.Join(fields, ", ") + ")"
+	}
+	if url := scan.String(scan.Get(params, "url")); url != "" {
+		words += " " + url
+	}
+	for msg := range scan.Elements(scan.Get(params, "messages")) {
+		words = scan.String(scan.Get(scan.Get(msg, "content"), "text"))
+	}
+	return strings.TrimSpace(words)
+}
+
+// Complete fills in the defaults of a form that a hook has accepted without these fields.
+func (f *client) Complete(m *wire.Message, result json.RawMessage) json.RawMessage {
+	content := scan.Get(result, "content")
+	if m.Method != "elicitation/create" || scan.String(scan.Get(result, "action")) != "accept" || content != nil && scan.Type(content) != 'o' {
+		return result
+	}
+	var missing scan.Object
+	for name, field := range scan.Named(scan.Get(scan.Get(m.Params, "requestedSchema"), "properties")) {
+		if val := scan.Get(field, "default"); val != nil && scan.Get(content, name) == nil {
+			missing.Add(name, val)
+		}
+	}
+	if missing.Empty() {
+		return result
+	}
+	return codec.Merged(result, scan.Pair("content", missing.End()))
+}

@@ -1,0 +1,184 @@
+package codec
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
+)
+
+// attempt is an optional call of the handshake whose response has not come in time. It still counts if it comes before that
+// of the next step.
+type attempt struct {
+	step   *load.Step
+	answer chan answer
+	cancel context.CancelFunc
+}
+
+type answer struct {
+	m   wire.Message
+	err error
+}
+
+// isAttempt reports whether a step is an optional call with rules for when it fails.
+func isAttempt(step *load.Step) bool {
+	return step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0)
+}
+
+// attempt makes an optional call. It returns it if there was no response in time; nil: it is over.
+func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.Step) (*attempt, error) {
+	if c.omits(ctx, step) {
+		return nil, nil
+	}
+	st, err := c.say(ctx, caller, step)
+	if err != nil {
+		return nil, c.failed(step, err)
+	}
+	a := awaitAnswer(ctx, st)
+	a.step = step
+	var late <-chan time.Time
+	if limit := step.Limit(); limit > 0 && !c.now().HTTP {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case got := <-a.answer:
+		return nil, c.attempted(step, got)
+	case <-late:
+		return a, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// omits reports whether a step is left out: the peer is known not to support it, or the user makes a later call of the
+// handshake first.
+func (c *Codec) omits(ctx context.Context, step *load.Step) bool {
+	if omitted := c.o.Handshake.Omitted; omitted != nil && omitted(step.Call) {
+		return true
+	}
+	if c.o.Handshake.Own == nil {
+		return false
+	}
+	own := c.o.Handshake.Own(ctx)
+	return slices.ContainsFunc(c.d.Page.Greet, func(s load.Step) bool { return s.Call != "" && s.Call != step.Call && s.Call == own })
+}
+
+// omit has further handshakes leave a step out.
+func (c *Codec) omit(step *load.Step) {
+	if omit := c.o.Handshake.Omit; omit != nil {
+		omit(step.Call)
+	}
+}
+
+// awaitAnswer waits for the response to a call in a goroutine.
+func awaitAnswer(ctx context.Context, st dialect.Stream) *attempt {
+	ctx, cancel := context.WithCancel(ctx)
+	a := &attempt{answer: make(chan answer, 1), cancel: cancel}
+	go func() {
+		defer wire.Guard()
+		m, err := st.Next(ctx)
+		if err != nil {
+			dialect.CancelAnyway(ctx, st)
+		}
+		a.answer <- answer{m.Clone(), err}
+	}()
+	return a
+}
+
+// attempted handles the response to an optional call.
+func (c *Codec) attempted(step *load.Step, got answer) error {
+	switch {
+	case got.err != nil:
+		return c.failed(step, got.err)
+	case got.m.Err != nil:
+		values, err := valuesOf(step.Refused, got.m.Err.JSON(), c.Scope(), null)
+		if err != nil {
+			return err
+		}
+		for _, val := range scan.Named(values) {
+			if string(val) != "null" {
+				c.Keep(values)
+				return nil
+			}
+		}
+		c.omit(step)
+		return nil
+	case scan.Type(got.m.Body) != 'o':
+		c.omit(step)
+		return nil
+	}
+	return c.accept(step.Accept, step.Keep, step.Call, got.m.Body)
+}
+
+// failed returns why the handshake fails with an optional call that has got no response; nil: it does not.
+func (c *Codec) failed(step *load.Step, err error) error {
+	f := wire.AsFault(err)
+	switch {
+	case f == nil:
+		return err
+	case f.HTTP != nil:
+		switch status := f.HTTP.Status; status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return err
+		default:
+			if status < 400 && f.Kind != wire.Protocol {
+				return err
+			}
+		}
+		c.omit(step)
+		return nil
+	case f.Kind == wire.Protocol && c.now().HTTP: // the response is empty, or answers something else
+		c.omit(step)
+		return nil
+	case f.Kind == wire.Closed && step.Again && !c.now().HTTP:
+		c.omit(step)
+		return errors.Join(dialect.ErrAnew, err)
+	}
+	return err
+}
+
+// overtaken waits for the response to a step, st, or for that to an earlier optional call, whichever comes first. The earlier
+// one may have made the step superfluous.
+func (c *Codec) overtaken(ctx context.Context, a *attempt, step *load.Step, st dialect.Stream) error {
+	own := awaitAnswer(ctx, st)
+	defer own.cancel()
+	defer a.cancel()
+	select {
+	case got := <-a.answer:
+		if due, err := c.stillDue(a, got, step); err != nil || !due {
+			return err
+		}
+		return c.answer(step, <-own.answer)
+	case got := <-own.answer:
+		if got.m.Err == nil && got.err == nil {
+			c.omit(a.step)
+			return c.answer(step, got)
+		}
+		select { // the earlier response may have come with it
+		case before := <-a.answer:
+			if due, err := c.stillDue(a, before, step); err != nil || !due {
+				return err
+			}
+		case <-time.After(a.step.Limit()):
+		case <-ctx.Done():
+		}
+		return c.answer(step, got)
+	}
+}
+
+// stillDue handles the late response to an optional call, and reports whether a step is still due after it.
+func (c *Codec) stillDue(a *attempt, got answer, step *load.Step) (bool, error) {
+	if err := c.attempted(a.step, got); err != nil {
+		return false, err
+	}
+	return c.due(step)
+}

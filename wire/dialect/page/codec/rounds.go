@@ -1,0 +1,258 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// A Continuer is a Flow that knows further messages between a call and its result. Its methods may make calls.
+type Continuer interface {
+	// Interim reports whether a response is not the result, for another reason than [input]. The peer holds its lock.
+	Interim(m *wire.Message) bool
+	// Resume returns the stream that has the result of op after an interim response.
+	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
+	// Failed reports whether op is to be sent once more after it has failed with err, an error of the peer or of the
+	// connection, or returns an error that says more; nil: err is enough.
+	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
+	// Unanswered returns the error with which a call ends whose request for input nothing answers.
+	Unanswered(method string, params json.RawMessage) *wire.Error
+}
+
+// interim notes whether a response is not yet the result of its call.
+func (c *Codec) interim(m *wire.Message, s *call) error {
+	if c.o.Serving || s.rule != nil || m.Err != nil {
+		return nil
+	}
+	if rule := c.d.Page.Input; rule != nil {
+		var err error
+		if m.Interim, err = rule.When.Holds(m.Body, c.Scope().Value); m.Interim || err != nil {
+			return err
+		}
+	}
+	if f, ok := c.flow.(Continuer); ok {
+		m.Interim = f.Interim(m)
+	}
+	return nil
+}
+
+// moreKey is the member of the Extra of a call that goes on, with what is merged into its params. No user can type it.
+const moreKey = "\x00more"
+
+// goesOn returns op as a call that goes on.
+func goesOn(op dialect.Op, more []byte) dialect.Op {
+	extra := scan.AppendObject(nil)
+	extra.Inside(op.Extra)
+	extra.Add(moreKey, scan.OrNull(more))
+	op.Extra = extra.End()
+	return op
+}
+
+// takeMore removes from op what goesOn has added, and returns it; nil: op is a new call.
+func takeMore(op *dialect.Op) json.RawMessage {
+	if len(op.Extra) == 0 {
+		return nil
+	}
+	more := scan.Get(op.Extra, moreKey)
+	if more == nil {
+		return nil
+	}
+	if op.Extra = scan.Without(op.Extra, moreKey); string(op.Extra) == "{}" {
+		op.Extra = nil
+	}
+	return more
+}
+
+// Continue returns the stream of a call that may request input: see dialect.Abilities.
+func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.Op, st dialect.Stream) dialect.Stream {
+	if takeMore(&op) != nil {
+		return st
+	}
+	r := &rounds{c: c, caller: caller, op: op, st: st}
+	r.flow, _ = c.flow.(Continuer)
+	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if c.now().HTTP { // ctx bounds the whole exchange
+		context.AfterFunc(ctx, r.stop)
+	}
+	return r
+}
+
+// rounds is the stream of a call that is made again with what the peer has requested. While requests are answered there is
+// no stream of a message; a goroutine then makes the next one.
+type rounds struct {
+	c      *Codec
+	caller dialect.Caller
+	op     dialect.Op
+	flow   Continuer       // nil: the dialect file has none
+	ctx    context.Context // of the calls and hooks; ends with Cancel
+	stop   context.CancelFunc
+
+	more     []byte      // merged into the params of the last message; nil: it was the first
+	count    int         // rounds so far
+	repeated bool        // a message was sent again because it has failed
+	next     <-chan step // brings the stream that follows; nil: there is a stream
+
+	mu sync.Mutex     // guards st
+	st dialect.Stream // of the current message
+}
+
+// A step is the stream of the next message of a call, or why there is none.
+type step struct {
+	st  dialect.Stream
+	err error
+}
+
+func (r *rounds) current() dialect.Stream {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.st
+}
+
+// Next returns the next message that is not interim.
+func (r *rounds) Next(ctx context.Context) (wire.Message, error) {
+	for {
+		if r.next != nil {
+			if m, err := r.proceed(ctx); m.Err != nil || err != nil {
+				return m, err
+			}
+		}
+		m, err := r.current().Next(ctx)
+		failed := err
+		if err == nil && m.Err != nil && m.Kind == wire.Response {
+			failed = m.Err
+		}
+		switch {
+		case failed != nil && ctx.Err() == nil && r.flow != nil && !r.repeated && failed != io.EOF:
+			r.repeated = true
+			m := m.Clone()
+			r.begin(func() step { return r.failed(m, err, failed) })
+		case err != nil || !m.Interim:
+			return m, err
+		default:
+			m := m.Clone()
+			r.begin(func() step { return r.goOn(m) })
+		}
+	}
+}
+
+// proceed waits for the next stream. An error that the dialect makes of what the peer requests is returned as a response.
+func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
+	select {
+	case s := <-r.next:
+		r.next = nil
+		if e, ok := s.err.(*wire.Error); ok {
+			return wire.Message{Kind: wire.Response, Final: true, Err: e, Raw: e.JSON()}, nil
+		} else if s.err != nil {
+			return wire.Message{}, s.err
+		}
+		r.mu.Lock()
+		r.st = s.st
+		r.mu.Unlock()
+		return wire.Message{}, nil
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	}
+}
+
+// begin has a goroutine make the next stream.
+func (r *rounds) begin(what func() step) {
+	to := make(chan step, 1)
+	r.next = to
+	go func() {
+		defer wire.Guard()
+		s := what()
+		if s.st != nil && r.ctx.Err() != nil {
+			dialect.CancelAnyway(r.ctx, s.st)
+		}
+		to <- s
+	}()
+}
+
+func (r *rounds) open(op dialect.Op) step {
+	st, err := r.caller.Open(r.ctx, op)
+	return step{st, err}
+}
+
+// failed sends the call once more if that helps after m, an error of the peer, or err; why is one of them.
+func (r *rounds) failed(m wire.Message, err, why error) step {
+	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
+	switch {
+	case instead != nil && m.Err != nil:
+		m.Err = instead
+	case again:
+		return r.open(goesOn(r.op, r.more))
+	}
+	return step{st: &said{Stream: r.current(), m: m, err: err}}
+}
+
+// goOn answers what an interim response requests, and makes the call again.
+func (r *rounds) goOn(m wire.Message) step {
+	rule := r.c.d.Page.Input
+	asks, err := false, error(nil)
+	if rule != nil {
+		asks, err = rule.When.Holds(m.Body, r.c.Scope().Value)
+	}
+	if err != nil {
+		return step{err: err}
+	}
+	if !asks {
+		st, err := r.flow.Resume(r.ctx, r.caller, r.op, m)
+		return step{st, err}
+	}
+	if r.count++; r.count > rule.Most {
+		return step{err: protocolFault(r.op.Method, fmt.Sprintf("the peer has requested input more than %d times", rule.Most))}
+	}
+	answers, err := r.c.Answers(r.ctx, r.caller, scan.Get(m.Body, rule.Requests), nil)
+	if err != nil {
+		return step{err: err}
+	}
+	var more scan.Object
+	if answers != nil {
+		more.Add(rule.Responses, answers)
+	}
+	for _, name := range rule.Carry {
+		if val := scan.Get(m.Body, name); val != nil {
+			more.Add(name, val)
+		}
+	}
+	r.more = more.End()
+	return r.open(goesOn(r.op, r.more))
+}
+
+// Cancel ends the call, and the hooks that answer its requests.
+func (r *rounds) Cancel(ctx context.Context) error {
+	err := r.current().Cancel(ctx)
+	r.stop()
+	return err
+}
+
+// Severed and Waiting are those of the current stream.
+func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
+
+func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
+
+// said is a stream with what was taken from it before: a message, or an error.
+type said struct {
+	dialect.Stream
+	m     wire.Message
+	err   error
+	taken bool
+}
+
+// Next returns what was taken, then the rest.
+func (s *said) Next(ctx context.Context) (wire.Message, error) {
+	if !s.taken {
+		s.taken = true
+		return s.m, s.err
+	}
+	return s.Stream.Next(ctx)
+}
+
+// Severed is that of the stream.
+func (s *said) Severed() bool { return dialect.Severed(s.Stream) }

@@ -1,0 +1,36 @@
+package load
+
+// HTTP says what makes HTTP exchanges one session.
+type HTTP struct {
+	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server begins a session with the first call (serve.first)"`
+	Again   int              `toml:"again" says:"the status of a response that only brings that header, such as 409: the message is sent again with it. A server rejects requests without the header with this status"`
+	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts; others are rejected with 400"`
+	Prime   Prog             `toml:"prime" says:"true for the params of the first call if the client accepts event streams that begin with an empty event"`
+	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; its input is $kept"`
+	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
+	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes its value, a string, from each message (the input, $method, $params); no output: no header. What a header cannot hold is sent as =?base64?…?="`
+	Events  string           `toml:"events" of:"GET" says:"GET: messages outside of requests arrive on a standing event stream; a response whose stream ends early is resumed"`
+	End     string           `toml:"end" of:"DELETE" says:"how the session is ended"`
+	Resolve *Resolve         `toml:"resolve" says:"how an http address leads to the WebSocket of the conversation, or to the URL for POST"`
+}
+
+// Resolve finds a WebSocket, or a URL for POST.
+type Resolve struct {
+	Get  Texts `toml:"get" says:"the paths to GET, in order, until one has the URL"`
+	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the address"`
+	Post Prog  `toml:"post" says:"in place of url: the URL for POST, if the address has no path. The URL of another host is an error"`
+}
+
+// Requests says what all requests of a client have in common.
+type Requests struct {
+	Params Prog `toml:"params" says:"an object that is merged into the params of each request of a client, made from $kept (the input) and $method; no output: nothing"`
+}
+
+// Input says how a response requests input, with which the call is then made again.
+type Input struct {
+	When      Prog   `toml:"when" says:"true for a result that is not final, but requests input"`
+	Requests  string `toml:"requests" says:"its member with the requests: an object of {method, params} by name, which hooks answer"`
+	Responses string `toml:"responses" says:"the member of the params of the next call that gets the results by these names"`
+	Carry     Texts  `toml:"carry" says:"members of the result that the next call repeats in its params"`
+	Most      int    `toml:"most" says:"how often a call may request input"`
+}
