@@ -6,10 +6,18 @@ needs_packages
 agent="acp+exec:node $INTEROP/servers/acp-agent.mjs"
 hooks=(--on 'fs/read_text_file=json:{"content":"a text"}' --on 'session/request_permission=jq:{outcome: {outcome: "selected", optionId: .options[0].optionId}}')
 want 0 '"you said: fix the test"
-{"sessionUpdate":"tool_call","toolCallId":"t","title":"edit","kind":"edit","status":"pending"}
 "a text: selected yes"
-"end_turn"' rpcx eval "$agent" 'fix the test' "${hooks[@]}"
-ok "a turn: updates as they come, a file and a permission by hooks"
+{"stopReason":"end_turn"}' rpcx eval "$agent" 'fix the test' "${hooks[@]}"
+want 0 'edit: pending
+plan: 1 of 2 done
+context: 53000 of 200000 tokens' sh -c "rpcx eval '$agent' 'fix the test' --events \"\$@\" | jq -r 'select(.event == \"progress\").message'" - "${hooks[@]}"
+want 0 '{"stopReason":"refusal"}' sh -c "rpcx eval '$agent' refuse | tail -1"
+ok "a turn: the agent's words, tool calls and plans as events, a file and a permission by hooks, the stop reason"
+
+want 0 '["code","web"]' rpcx describe "$agent" -q '.info.extra | [.modes.availableModes[1].id, .commands[0].name]'
+want 0 '"one"' rpcx call "$agent" session/list -q '.sessions[0].sessionId'
+want 0 '"in one you said: refuse"' sh -c "rpcx eval '$agent' refuse --set session=one | head -1"
+ok "modes and commands, a list of sessions, a session resumed"
 
 rpcx eval "$agent" 'be slow' >turn 2>stderr.turn &
 turn=$!

@@ -176,16 +176,23 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 // another type than a catalog has for it is left out, since it is no reason to refuse the rest.
 func withInfo(info, more json.RawMessage) json.RawMessage {
 	var o scan.Object
-	for _, member := range []struct {
-		name string
-		kind byte
-	}{{"name", 's'}, {"version", 's'}, {"description", 's'}, {"extra", 'o'}} {
+	for _, name := range []string{"name", "version", "description"} {
 		for _, from := range []json.RawMessage{info, more} {
-			if val := scan.Get(from, member.name); scan.Type(val) == member.kind {
-				o.Add(member.name, val)
+			if val := scan.Get(from, name); scan.Type(val) == 's' {
+				o.Add(name, val)
 				break
 			}
 		}
+	}
+	first, second := scan.Get(info, "extra"), scan.Get(more, "extra")
+	if scan.Type(first) != 'o' {
+		first = nil
+	}
+	if scan.Type(second) == 'o' {
+		first = Merged(second, first)
+	}
+	if first != nil {
+		o.Add("extra", first)
 	}
 	return o.End()
 }
