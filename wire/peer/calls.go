@@ -9,36 +9,36 @@ import (
 	"rpcx/wire/peer/early"
 )
 
-// calls is the part of a Peer that knows what we have asked: it finds the call that a response, an
-// item or an error belongs to.
+// calls is the part of a Peer that tracks local requests. It finds the call to which a response, an item or an error
+// belongs.
 //
 // Its rules:
 //   - A call is in byID from before its request is sent until its final message, its failure or its
 //     Cancel.
-//   - A stream is in byToken from when a response or an item has named it. When it has ended its
+//   - A stream is in byToken after a response or an item has named it. When it has ended, its
 //     token is in endedStreams, and further items of it are dropped.
-//   - A call that nobody waits for any more is in abandoned under its id, so that its response is
-//     dropped quietly; if the response opens a stream, that is ended.
+//   - A call for which no one waits any more is in abandoned under its id, so that its response is
+//     dropped silently. If the response opens a stream, that stream is ended.
 //   - Items of a stream that nothing has named yet are kept in early, but only while awaiting is
-//     not 0: only then may a response still name the stream.
-//   - A message of the user's own that is no request, and has no id with which it could be
-//     answered, is in unshaped, in order: the next message that belongs to no other call is its
+//     not 0, because only then a response may still name the stream.
+//   - A message of the user that is not a request, and has no id with which it could be
+//     answered, is in unshaped, in order. The next message that belongs to no other call is its
 //     answer.
 //   - Calls of the pipeline are in pipeline instead, until they are promoted.
 //   - Ids that the peer chose for its own requests are never looked up here.
 type calls struct {
 	byID         map[string]*stream
-	pipeline     *callPipeline      // for many calls at little cost, or nil
+	pipeline     *callPipeline      // for many calls at low cost, or nil
 	byToken      map[string]*stream // the streams among them, and those whose call is over
-	latest       *stream            // the stream that had an item last, or nil
+	latest       *stream            // the stream that had the latest item, or nil
 	watches      []*stream          // streams that show messages of the peer; they have no id
-	dirty        []*stream          // streams with messages for which their consumer has not been woken yet
-	waiting      int                // calls without their first response
-	awaiting     int                // those among them whose response may open a stream
+	dirty        []*stream          // streams with messages whose consumer has not been woken yet
+	waiting      int                // calls that wait for their first response
+	awaiting     int                // those of them whose response may open a stream
 	overfull     int                // streams that queue more than they should
-	behind       *stream            // the stream with so many queued messages that the reader may wait a moment for its consumer, or nil
-	unshaped     []*stream          // messages of the user's own, in order, whose answers may come without an id
-	loose        int                // how many of them without an id there have been
+	behind       *stream            // the stream with so many queued messages that the reader may wait briefly for its consumer, or nil
+	unshaped     []*stream          // messages of the user, in order, whose answers may have no id
+	loose        int                // the number of messages without an id so far
 	early        early.Items
 	endedStreams early.Recent
 	abandoned    map[string]*stream
@@ -66,8 +66,8 @@ func (c *calls) add(s *stream, id wire.ID) {
 	c.setWaiting(s, true)
 }
 
-// addUnshaped adds s to the table under a key that is not a JSON token, because the dialect does not know the form of its
-// message: the next message is its response.
+// addUnshaped adds s to the table under a key that is not a JSON token, because the dialect does not know the form of
+// its message. The next message is its response.
 func (c *calls) addUnshaped(s *stream) {
 	c.loose++
 	s.oneAnswer = true
@@ -75,7 +75,7 @@ func (c *calls) addUnshaped(s *stream) {
 	c.unshaped = append(c.unshaped, s)
 }
 
-// setWaiting notes whether s waits for its first response.
+// setWaiting records whether s waits for its first response.
 func (c *calls) setWaiting(s *stream, on bool) {
 	if s.waiting == on {
 		return
@@ -91,7 +91,7 @@ func (c *calls) setWaiting(s *stream, on bool) {
 	}
 }
 
-// remove takes s, which has ended, out of every table.
+// remove removes s, which has ended, from every table.
 func (c *calls) remove(s *stream) {
 	c.setWaiting(s, false)
 	c.setOverfull(s, false)
@@ -115,7 +115,7 @@ func (c *calls) remove(s *stream) {
 	}
 }
 
-// setOverfull notes whether s queues more than it should, and reports whether that has changed.
+// setOverfull records whether s queues more than it should, and reports whether that has changed.
 func (c *calls) setOverfull(s *stream, on bool) bool {
 	if s.overfull == on {
 		return false
@@ -129,14 +129,13 @@ func (c *calls) setOverfull(s *stream, on bool) bool {
 	return true
 }
 
-// abandon remembers s by id so that a late response is dropped quietly and a
-// stream it opens is unsubscribed.
+// abandon stores s by id, so that a late response is dropped silently and a stream that it opens is unsubscribed.
 func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
 	}
 	if len(c.abandoned) >= maxAbandoned {
-		for id := range c.abandoned { // any one will do: most will never be answered
+		for id := range c.abandoned { // any one will do, because most are never answered
 			delete(c.abandoned, id)
 			break
 		}
@@ -190,7 +189,7 @@ func (c *calls) count() int {
 	return n
 }
 
-// discard drops the items of the stream token, those that come later included.
+// discard drops the items of the stream token, including later ones.
 func (c *calls) discard(token wire.ID) {
 	c.endedStreams.Add(string(token))
 	c.early.Take(token)

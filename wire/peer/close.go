@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// CloseWith sends what is queued and then ends the connection, with a code and a reason if its
-// transport has them. It does not wait for handlers; Done is closed when everything has ended.
+// CloseWith sends the queued messages and then ends the connection, with a code and a reason if its transport has them.
+// It does not wait for handlers. Done is closed when everything has ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
 	p.enterLocked(ending.Closing)
@@ -19,13 +19,13 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	return p.hangUp(code, reason)
 }
 
-// Close runs the dialect's goodbye if it has one, waits for handlers to return and answers to be
-// sent, and closes the connection. Each step is bounded by Options.CloseTimeout. Contexts of
-// handlers end at once. Nothing of p runs after Close returns, so a handler must not call it.
+// Close sends the dialect's closing messages if it has any, waits for handlers to return and answers to be sent, and
+// closes the connection. Options.CloseTimeout bounds each step. Contexts of handlers end at once. Nothing of p runs
+// after Close returns, so that a handler must not call Close.
 func (p *Peer) Close() error { return p.CloseAs(0, "") }
 
-// CloseAs is Close with a code and a reason for the peer, if the transport has them: 1001, for example, means that a server
-// stops and may return.
+// CloseAs is Close with a code and a reason for the peer, if the transport has them. For example, 1001 means that a
+// server stops and may return.
 func (p *Peer) CloseAs(code int, reason string) error {
 	var err error
 	p.once.Do(func() { err = p.shutDown(code, reason) })
@@ -47,7 +47,7 @@ func (p *Peer) shutDown(code int, reason string) error {
 	return p.hangUp(code, reason)
 }
 
-// leave runs the dialect's goodbye.
+// leave sends the dialect's closing messages.
 func (p *Peer) leave() {
 	p.mu.Lock()
 	alive := p.end.State == ending.Open
@@ -60,10 +60,10 @@ func (p *Peer) leave() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
-	_ = p.can.Shutdown(ctx, p) // an error is ignored: the peer may have gone
+	_ = p.can.Shutdown(ctx, p) // an error is ignored, because the peer may have disconnected
 }
 
-// flush waits until the handlers have returned and what they answered is sent, within bounds.
+// flush waits, within limits, until the handlers have returned and their answers are sent.
 func (p *Peer) flush() {
 	p.settle(p.o.CloseTimeout, p.quietLocked)
 	p.settle(p.o.CloseTimeout, func() bool { return p.outbox.idle() && p.outbox.posting == 0 })
@@ -79,17 +79,16 @@ func (p *Peer) enterLocked(s ending.State) {
 	p.outbox.room.pass()
 }
 
-// hurriedStep bounds each step of Close once Options.Hurry has ended: it is enough to write what is
-// queued.
+// hurriedStep bounds each step of Close after Options.Hurry has ended. That is enough to write the queued messages.
 const hurriedStep = 50 * time.Millisecond
 
-// settle waits until ok returns true: for d at most, and no longer than until the connection or
-// Options.Hurry has ended. ok is called with the mutex held.
+// settle waits until ok returns true, but at most for d, and no longer than until the connection or Options.Hurry has
+// ended. ok is called with the mutex held.
 func (p *Peer) settle(d time.Duration, ok func() bool) {
 	p.mu.Lock()
 	settled := ok() || p.end.State == ending.Ended
 	p.mu.Unlock()
-	if settled { // the usual case, in which no timer is started: a timer wakes a thread
+	if settled { // the usual case, which starts no timer, because a timer wakes a thread
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -106,16 +105,15 @@ func (p *Peer) Settle(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.quietLocked() && p.outbox.idle() })
 }
 
-// WaitReceived waits until everything that the peer has sent so far was read and each notification in it was handled, or
-// until ctx or the connection ends. If the connection can, it reads nothing more after that.
+// WaitReceived waits until everything that the peer has sent so far has been read and each notification in it has been
+// handled, or until ctx or the connection ends. If the connection supports that, it reads nothing more afterwards.
 func (p *Peer) WaitReceived(ctx context.Context) error {
 	c, ok := p.conn.(wire.ReadCloser)
 	ok = ok && c.CloseRead() == nil
 	return p.until(ctx, func() bool { return !p.notifications.Running && (p.end.State != ending.Open || !ok) })
 }
 
-// WaitNotified waits until every notification that has come was handled, or until ctx or the
-// connection ends.
+// WaitNotified waits until every received notification has been handled, or until ctx or the connection ends.
 func (p *Peer) WaitNotified(ctx context.Context) error {
 	return p.until(ctx, func() bool { return !p.notifications.Running })
 }
@@ -136,7 +134,7 @@ func (l *link) hangUp(code int, reason string) error {
 	return l.conn.Close()
 }
 
-// A gate lets goroutines wait, without holding the lock, for a change that is made under it.
+// A gate lets goroutines wait, without holding the lock, for a change that is made under the lock.
 type gate struct{ c chan struct{} }
 
 // wait returns a channel that the next call of pass closes.
@@ -147,7 +145,7 @@ func (g *gate) wait() <-chan struct{} {
 	return g.c
 }
 
-// pass wakes everyone who waits.
+// pass wakes all waiters.
 func (g *gate) pass() {
 	if g.c != nil {
 		close(g.c)
@@ -155,9 +153,9 @@ func (g *gate) pass() {
 	}
 }
 
-// waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex
-// is released while it waits and held again when it returns. Every change that can make condition
-// true must be followed by g.pass. The error is that of ctx, if ctx ends first.
+// waitForLocked waits until condition, which is called with the mutex held, returns true. The mutex is released while
+// it waits and held again when it returns. Every change that can make condition true must be followed by g.pass. If ctx
+// ends first, the error is that of ctx.
 func (p *Peer) waitForLocked(ctx context.Context, g *gate, condition func() bool) error {
 	for !condition() {
 		c := g.wait()

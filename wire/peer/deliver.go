@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// registerLocked puts s into the tables before its request msg is sent.
+// registerLocked adds s to the tables before its request msg is sent.
 func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	if s.oneAnswer = s.oneAnswer || msg.Final; len(msg.ID) > 0 {
 		p.calls.add(s, msg.ID)
@@ -19,8 +19,7 @@ func (p *Peer) registerLocked(s *stream, msg wire.Message) {
 	p.change.pass() // the reader must not stop now
 }
 
-// forgetLocked takes s out of every table and ends it: its consumer gets the messages that are
-// queued and then err.
+// forgetLocked removes s from every table and ends it: its consumer gets the queued messages and then err.
 func (p *Peer) forgetLocked(s *stream, err error) {
 	if s.ended() {
 		return
@@ -73,7 +72,8 @@ func (s *stream) restored(m *wire.Message) *wire.Message {
 	return s.restore(*m)
 }
 
-// passLocked shows an answer to a Raw operation, in order with all other messages, to its function Answer, else to Incoming.
+// passLocked passes an answer to a Raw operation, in order with all other messages, to its function Answer, or else to
+// Incoming.
 func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	if s.op.Kind != dialect.Raw {
 		return
@@ -90,8 +90,8 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	s.op.Answer(c)
 }
 
-// overflowLocked handles a stream that queues too much. It ends the stream if it is over the limit
-// by a whole message, which happens only while the reader must not stop.
+// overflowLocked handles a stream that queues too much. It ends the stream if it exceeds the limit by a whole message,
+// which happens only while the reader must not stop.
 //
 // If the reader never stops (Options.Lossy), the stream loses its oldest messages or ends.
 func (p *Peer) overflowLocked(s *stream) {
@@ -106,12 +106,12 @@ func (p *Peer) overflowLocked(s *stream) {
 		s.box.Shed(p.o.StreamBuffer)
 		return
 	default:
-		why = "the output is too slow: too much waits to be read, and a session does not wait"
+		why = "the output is too slow: too many messages are unread, and a session does not wait"
 	}
 	p.leaveStreamLocked(s, &wire.Fault{Kind: wire.IO, Method: s.op.Method, Message: why}, false)
 }
 
-// resumeReadingLocked lets the reader go on if s has room again.
+// resumeReadingLocked lets the reader continue if s has room again.
 func (p *Peer) resumeReadingLocked(s *stream) {
 	s.stuck = false
 	if p.calls.behind == s && s.box.Size() <= easeBytes/2 {
@@ -123,9 +123,8 @@ func (p *Peer) resumeReadingLocked(s *stream) {
 	}
 }
 
-// throttleLocked makes the reader wait while reading on would only fill memory. It never waits
-// while a call or a handler needs an answer that is still to be read. The mutex is released while
-// it waits.
+// throttleLocked makes the reader wait while further reading would only fill memory. It never waits while a call or a
+// handler needs an answer that is still to be read. The mutex is released while it waits.
 func (p *Peer) throttleLocked(in *stream) {
 	if in == nil && p.calls.behind != nil {
 		p.easeLocked()
@@ -148,16 +147,15 @@ func (p *Peer) throttleLocked(in *stream) {
 	})
 }
 
-// The reader waits for a consumer that queues more than easeBytes, but no longer than easeFor: then
-// little is queued, and it stays in the processor's caches. It waits for the same consumer again
-// only when that has taken something.
+// The reader waits for a consumer that queues more than easeBytes, but no longer than easeFor. The queue then stays
+// short enough for the processor's caches. It waits again for the same consumer only after that has taken something.
 const (
 	easeBytes = 512 << 10
 	easeFor   = 5 * time.Millisecond
 )
 
-// easeLocked makes the reader wait for the consumer of calls.behind, unless somebody needs an
-// answer that is still to be read. The mutex is released while it waits.
+// easeLocked makes the reader wait for the consumer of calls.behind, unless someone needs an answer that is still to be
+// read. The mutex is released while it waits.
 func (p *Peer) easeLocked() {
 	s := p.calls.behind
 	p.calls.wake()

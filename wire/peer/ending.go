@@ -10,13 +10,13 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// read is the reader's goroutine. It alone decides that the connection has ended, and it is the
-// last of p's goroutines to end.
+// read is the reader's goroutine. Only this goroutine decides that the connection has ended, and it is the last of p's
+// goroutines to end.
 func (p *Peer) read() {
 	defer wire.Guard()
 	defer close(p.done)
 	err := p.receiveAll()
-	p.wakeAll() // for messages that came with the end
+	p.wakeAll() // for messages that arrived with the end
 	gone := p.gone(err)
 	if err == io.EOF && p.asksInExchange() {
 		p.mu.Lock()
@@ -29,7 +29,7 @@ func (p *Peer) read() {
 	switch {
 	case err == io.EOF:
 		p.drain(gone)
-	case ending.Broken(err): // requests that came before are still answered
+	case ending.Broken(err): // earlier requests are still answered
 		p.flush()
 	case ending.Goodbye(err):
 		p.finishNotifications()
@@ -53,9 +53,9 @@ func (p *Peer) read() {
 	}
 }
 
-// gone returns a channel that is closed when the peer, which sends no more, stops reading too, or nil if that cannot be
-// detected. If it is known at once, the contexts of the peer's requests are cancelled first: otherwise their handlers
-// would see a local call fail and try to report that to the peer.
+// gone returns a channel that is closed when the peer, which sends no more, also stops reading. It returns nil if that
+// cannot be detected. If that is known at once, it first cancels the contexts of the peer's requests. Otherwise their
+// handlers would see a local call fail and try to report that to the peer.
 func (p *Peer) gone(err error) <-chan struct{} {
 	g, ok := p.conn.(wire.PeerWatcher)
 	if !ok || err != io.EOF {
@@ -72,7 +72,7 @@ func (p *Peer) gone(err error) <-chan struct{} {
 	return gone
 }
 
-// failAll ends every call, stream and watch: nothing comes any more.
+// failAll ends every call, stream and watch, because no more messages will arrive.
 func (p *Peer) failAll(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +97,8 @@ func (p *Peer) disconnectLocked(s *stream, err error) {
 	p.forgetLocked(s, s.fault(err))
 }
 
-// drain lets the handlers of requests finish, within bounds, after the peer has closed its sending direction. gone is closed
-// when the peer stops reading too.
+// drain lets the handlers of requests finish, within limits, after the peer has closed its sending direction. gone is
+// closed when the peer also stops reading.
 func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
@@ -128,15 +128,15 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	p.flush() // if Close was called meanwhile
 }
 
-// The times after which, while an answer is owed to a peer that sends no more, it is checked
-// whether the peer is still there: before the first check, and between further ones.
+// These are the times after which rpcx checks whether a peer that sends no more, but still gets an answer, is still
+// connected: before the first check, and between later ones.
 const (
 	probeFirst = time.Second
 	probeNext  = 5 * time.Second
 )
 
-// probe checks repeatedly, until ctx ends, whether the peer can still read a response: if not, its system refuses a probe,
-// and the connection's Gone is closed.
+// probe checks repeatedly, until ctx ends, whether the peer can still read a response. If not, the peer's system
+// refuses a probe, and the connection's Gone is closed.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	for wait := probeFirst; ; wait = probeNext {
 		select {
@@ -150,8 +150,8 @@ func (p *Peer) probe(ctx context.Context, c wire.Prober) {
 	}
 }
 
-// drainContext bounds drain by Options.Drain. A one-shot connection is not bounded: it exists only
-// for its answers.
+// drainContext bounds drain by Options.Drain. A one-shot connection has no limit, because it exists only for its
+// answers.
 func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	if p.singleExchange {
 		return context.WithCancel(context.Background())
@@ -159,8 +159,8 @@ func (p *Peer) drainContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), p.o.Drain)
 }
 
-// watchFarEnd ends the connection if the peer goes before ctx ends. It is used while the reader
-// does not read, and so would not notice.
+// watchFarEnd ends the connection if the peer disconnects before ctx ends. It is used while the reader does not read
+// and so would not detect that.
 func (p *Peer) watchFarEnd(ctx context.Context) {
 	c, ok := p.conn.(wire.PeerState)
 	if !ok {
@@ -180,14 +180,14 @@ func (p *Peer) watchFarEnd(ctx context.Context) {
 			_ = p.writeFailed(ending.ErrLeft)
 			return
 		case silent && prober != nil:
-			_ = prober.Probe() // the result is seen by the next FarEnd
+			_ = prober.Probe() // the next FarEnd sees the result
 		}
 	}
 }
 
-// finishNotifications lets the handler process, within bounds, the notifications that arrived before the peer disconnected:
-// a peer that only notifies need not wait for the effect. Requests cannot be answered any more, so the contexts of their
-// handlers are cancelled.
+// finishNotifications lets the handler process, within limits, the notifications that arrived before the peer
+// disconnected, because a peer that only notifies need not wait for the effect. Requests can no longer be answered, so
+// that the contexts of their handlers are cancelled.
 func (p *Peer) finishNotifications() {
 	p.mu.Lock()
 	p.requests.EndAll()

@@ -16,18 +16,18 @@ import (
 //   - Messages arrive concurrently, and are routed one exchange at a time (recv).
 //   - At most maxPosts responses are posted at once (posts).
 //   - A peer that has ended the HTTP session has not processed the message. The handshake is repeated once for all calls
-//     that detect that (renewal, renewed).
+//     that detect this (renewal, renewed).
 //   - While an event stream is read (reads), streams may outlive their own exchange.
 type exchangeState struct {
-	ctx     context.Context // ends later than that of handlers, so that answers get out
+	ctx     context.Context // ends later than that of handlers, so that answers can be sent
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex
 	renewal sync.Mutex // held during a renewal
 
-	// Guarded by the Peer's lock:
+	// These are guarded by the Peer's lock:
 	renewed  int // how often the session was renewed
-	standing int // how often an event stream was begun
+	standing int // how often an event stream was started
 	reads    bool
 }
 
@@ -48,13 +48,13 @@ func (p *Peer) exchange(o outgoing) {
 	}
 	if in == nil {
 		in = &stream{p: p, batch: o.from, exchange: &exchange{answers: answers}}
-		in.box.End(io.EOF) // what comes back belongs to no one call
+		in.box.End(io.EOF) // the messages received belong to no single call
 	}
 	sent := sync.OnceFunc(func() { p.tap(wire.Send, o.msg) })
 	err := p.exchangeRenewing(wire.WithSent(ctx, sent), &o, func(msg []byte) {
 		sent()
 		if answers && p.crowded() {
-			return // it is not wanted, and answers to it would only add to the load
+			return // it is not needed, and answers to it would only add to the load
 		}
 		p.tap(wire.Recv, msg)
 		if err := p.receive(msg, in); err != nil {
@@ -89,7 +89,7 @@ func (p *Peer) posted() {
 // answers reports whether o is a response, so that no call waits for the result of sending it.
 func (o *outgoing) answers() bool { return o.call == nil && o.done == nil }
 
-// crowded reports whether as many responses are being posted or made as are allowed.
+// crowded reports whether the number of responses that are being posted or made has reached the limit.
 func (p *Peer) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +110,7 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged is called when the exchange of a call has ended, and fails the call unless it was
-// answered.
+// exchanged is called when the exchange of a call has ended. It fails the call unless the call was answered.
 func (p *Peer) exchanged(s *stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +127,7 @@ func (p *Peer) exchanged(s *stream, err error) {
 	case s.exchange.optional:
 		err = io.EOF
 	case !s.waiting && s.named && p.exchanges.reads:
-		s.exchange.over = true // its items come on the standing event stream
+		s.exchange.over = true // its items arrive on the standing event stream
 		return
 	case s.waiting && s.exchange.malformed != "":
 		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
@@ -159,8 +158,8 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	return p.exchanger.Exchange(ctx, o.msg, recv)
 }
 
-// renewSession repeats the handshake for the call s, unless another call has done so since the count-th renewal. It reports
-// whether there is a session again.
+// renewSession repeats the handshake for the call s, unless another call has done that since the count-th renewal. It
+// reports whether there is a session again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	p.exchanges.renewal.Lock()
 	defer p.exchanges.renewal.Unlock()
@@ -181,16 +180,16 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 	return true
 }
 
-// A renewableSession is the HTTP session of a Peer. It notes whether the event stream for messages
-// outside of exchanges is open.
+// A renewableSession is the HTTP session of a Peer. It records whether the event stream for messages outside of
+// exchanges is open.
 type renewableSession struct {
 	wire.HTTPSession
 	p *Peer
 	x *exchangeState
 }
 
-// ReadEvents opens the event stream for messages outside of exchanges. As long as it is open,
-// streams may go on after their own exchange has ended.
+// ReadEvents opens the event stream for messages outside of exchanges. While it is open, streams may continue after
+// their own exchange has ended.
 func (s renewableSession) ReadEvents(over func()) {
 	s.p.mu.Lock()
 	s.x.standing++
@@ -208,7 +207,7 @@ func (s renewableSession) ReadEvents(over func()) {
 	})
 }
 
-// endStreamsLocked ends all streams, except s, that go on outside of their exchange.
+// endStreamsLocked ends all streams, except s, that continue outside of their exchange.
 func (p *Peer) endStreamsLocked(s *stream, why string) {
 	for _, other := range p.calls.byToken {
 		if other != s && other.exchange != nil && other.exchange.over {

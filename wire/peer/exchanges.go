@@ -11,11 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Exchanges finds the responses to local requests when each exchange with the peer is a connection of its own, like POSTs to
-// a listener: a request is sent in the event stream of one exchange, and its response arrives in another POST. All
+// Exchanges finds the responses to local requests if each exchange with the peer is its own connection, like POSTs to a
+// listener: a request is sent in the event stream of one exchange, and its response arrives in another POST. All
 // connections of a listener share one Exchanges.
 //
-// The requests have ids that cannot be guessed, so that only the peer that got a request can answer it.
+// The requests have ids that cannot be guessed, so that only the peer that received a request can answer it.
 type Exchanges struct {
 	mu     sync.Mutex
 	owners map[string]*Peer // by the ids of their requests
@@ -51,8 +51,8 @@ func (x *Exchanges) forget(p *Peer) {
 	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
 }
 
-// asksInExchange reports whether the connection is one exchange, in which local requests are sent, but answered by another
-// exchange.
+// asksInExchange reports whether the connection is one exchange, in which local requests are sent but answered by
+// another exchange.
 func (p *Peer) asksInExchange() bool {
 	return p.singleExchange && p.o.Exchanges != nil && !p.about.SingleResponse
 }

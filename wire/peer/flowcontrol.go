@@ -8,25 +8,25 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// A Budget bounds the bytes that wait to be sent on all the connections that share it,
-// such as those of one listener. While it is exceeded, a peer that has more than a little
-// (roomBytes) waiting starts no further handler. The zero value has no bound.
+// A Budget bounds the bytes that wait to be sent on all the connections that share it, such as those of one listener.
+// While it is exceeded, a peer with more than a few waiting bytes (roomBytes) starts no further handler. The zero value
+// has no limit.
 type Budget struct {
 	most int
-	much int        // held bytes above which told is called with true
-	told func(bool) // nil means none
+	much int        // told is called with true above that many held bytes
+	told func(bool) // nil for none
 
 	mu   sync.Mutex
 	held int
-	high bool          // the last call of told was with true
-	free chan struct{} // closed when handlers may begin again; nil means no waiter
+	high bool          // the latest call of told was with true
+	free chan struct{} // closed when handlers may begin again; nil if there is no waiter
 }
 
 // NewBudget returns a Budget of that many bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
-// WhenMuch makes b call told with true when more than much bytes are held, and with false when it is less than half of that
-// again. told is called while the Budget is locked. WhenMuch returns b.
+// WhenMuch makes b call told with true when more than much bytes are held, and with false when it is less than half of
+// that. told is called while the Budget is locked. WhenMuch returns b.
 func (b *Budget) WhenMuch(much int, told func(bool)) *Budget {
 	b.much, b.told = much, told
 	return b
@@ -47,10 +47,11 @@ func (b *Budget) Hold(n int) {
 	}
 }
 
-// begun returns the bytes up to which handlers begin. The rest is for the answers of handlers that run already.
+// begun returns the number of bytes up to which handlers begin. The rest is for the answers of handlers that already
+// run.
 func (b *Budget) begun() int { return b.most / 4 }
 
-// spent returns nil while handlers may begin; else a channel that is closed when they may again.
+// spent returns nil while handlers may begin. Otherwise it returns a channel that is closed when they may begin again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,17 +64,17 @@ func (b *Budget) spent() <-chan struct{} {
 	return b.free
 }
 
-// share returns the bytes that the answers to one array may have: a fourth of what is left.
+// share returns the limit in bytes for the answers to one array: a fourth of the rest.
 func (b *Budget) share() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return (b.begun() - b.held) / 4
 }
 
-// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers begin
-// one after the other, turnEvery apart, a time in which most will have answered: if many began at once, each would add an
-// answer beyond the bound. (A handler does not wait for the answer of the one before, which could be a deadlock: handlers
-// may depend on each other.)
+// While the Budget is exceeded and the answers of a peer are larger than smallAnswer, or of unknown size, its handlers
+// begin one after another. They are turnEvery apart, in which time most will have answered. If many began at once, each
+// would add an answer beyond the limit. (A handler does not wait for the previous answer, which could be a deadlock,
+// because handlers may depend on each other.)
 const (
 	smallAnswer = 64 << 10
 	turnEvery   = 100 * time.Millisecond
@@ -103,9 +104,9 @@ func (p *Peer) nextTurn() {
 	p.outbox.room.pass()
 }
 
-// holdsTooMuchLocked reports whether the answer to in must wait until the peer has
-// read more. If so, outbox.room is passed when that may have changed. The other answers to
-// the array that in came in are not counted: they are sent only with the answer to in.
+// holdsTooMuchLocked reports whether the answer to in must wait until the peer has read more. If so, outbox.room is
+// passed when that may have changed. It does not count the other answers to the array of in, because they are sent only
+// with the answer to in.
 func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	held := p.outbox.held - in.Array.Bytes()
 	if held > floodBytes {
@@ -128,14 +129,14 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	return true
 }
 
-// MostHeld returns the largest number of bytes that have waited to be sent at once.
+// MostHeld returns the largest number of bytes that were waiting at the same time.
 func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outbox.mostHeld
 }
 
-// awaitBudget passes outbox.room once free is closed, so that handlers that wait look again.
+// awaitBudget passes outbox.room when free is closed, so that waiting handlers check again.
 func (p *Peer) awaitBudget(free <-chan struct{}) {
 	select {
 	case <-free:
@@ -153,8 +154,8 @@ type flowControl struct {
 	in *inbound.Request
 }
 
-// Await waits while too many bytes of answers wait for the peer to read them. The error
-// is for an array of requests whose answers together are too large.
+// Await waits while too many bytes of answers wait for the peer to read them. The error is for an array of requests
+// whose answers are too large in total.
 func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
@@ -176,8 +177,8 @@ func (r flowControl) Free() bool {
 // Request returns the id of the request that is being answered.
 func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 
-// overlong reports whether the answers to the array that in came in, which are sent
-// together, are already longer than a message may be, or than their share of the Budget.
+// overlong reports whether the answers to the array of in, which are sent together, already exceed the limit of a
+// message or their share of the Budget.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
 	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()

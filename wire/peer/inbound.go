@@ -14,8 +14,8 @@ import (
 
 const (
 	floodBytes = 16 << 20 // bytes of unsent answers at which the reader stops
-	maxPosts   = 64       // answers that may be posted at once; the reader stops when more wait
-	codeCancel = -32800   // the code with which a cancelled request is answered
+	maxPosts   = 64       // answers that may be posted at once; the reader stops if more wait
+	codeCancel = -32800   // the code of the answer to a cancelled request
 )
 
 // requestLocked dispatches a request.
@@ -47,8 +47,8 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	}
 }
 
-// waitsLocked reports whether a request over the limit may wait: it came in an array with others, or is the last before the
-// reader stops. Exchanges are read concurrently, so none of their requests may wait.
+// waitsLocked reports whether a request over the limit may wait. It may if it arrived in an array with others, or is
+// the last before the reader stops. Exchanges are read concurrently, so that none of their requests may wait.
 func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
@@ -64,7 +64,7 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the place of in, and starts the next request that waits for one.
+// finishLocked frees the place of in, and starts the next request that waits for a place.
 func (p *Peer) finishLocked(in *inbound.Request) {
 	p.requests.Finish(in)
 	for p.end.Live() {
@@ -87,13 +87,13 @@ func (p *Peer) refuseLocked(in *inbound.Request, e *wire.Error) {
 	p.owesNothingLocked(in)
 }
 
-// untakeLocked removes a request that Incoming was offered.
+// untakeLocked removes a request that was offered to Incoming.
 func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.requests.Untake(in)
 	p.change.pass()
 }
 
-// serve runs the handler of one request and answers with what it returns.
+// serve runs the handler of one request and sends its result as the answer.
 func (p *Peer) serve(in *inbound.Request) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
@@ -111,8 +111,8 @@ func (p *Peer) serve(in *inbound.Request) {
 	returned = true
 }
 
-// served sends the last response to in and frees its place. It first releases the data that the response was made from: if
-// the peer does not read, the place may stay taken as long as the response waits.
+// served sends the last response to in and frees its place. It first releases the data from which the response was
+// made, because the place may stay taken while the response waits for a peer that does not read.
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
@@ -148,7 +148,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
-	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which some peer has answered
+	if string(e.Code) == "-32601" && e.Raw == nil { // not for the error of a nested call, which another peer has returned
 		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 	}
 	return failure(e)
@@ -192,7 +192,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	return p.replyLocked(in, ev)
 }
 
-// replyLocked sends the messages into which the dialect turns ev.
+// replyLocked sends the messages that the dialect makes from ev.
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
@@ -221,7 +221,7 @@ func (p *Peer) replyRawLocked(in *inbound.Request, msg []byte) {
 	p.outbox.learn(len(msg))
 }
 
-// owesNothingLocked notes that in will get no more answers.
+// owesNothingLocked records that in will get no more answers.
 func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	if !p.requests.Answered(in) {
 		return
@@ -234,7 +234,7 @@ func (p *Peer) owesNothingLocked(in *inbound.Request) {
 	}
 }
 
-// putLocked stores the response to in among those to its array, or nil if there is none.
+// putLocked stores the response to in among those to its array. The response is nil if there is none.
 func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 	in.Array.Put(in, msg)
 	p.outbox.hold(len(msg))

@@ -11,16 +11,16 @@ import (
 // A NoteKind is the subject of a Note.
 type NoteKind uint8
 
-// The kinds of note.
+// These are the kinds of notes.
 const (
 	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
 	NoteUnhandledNotification                 // a notification that nothing handled
 	NoteFailedNotification                    // the handler of a notification failed
 	NoteUnknownResponse                       // a response without a call, or a second one
-	NoteStrayError                            // an error without id, and not exactly one call that it can belong to
+	NoteStrayError                            // an error without an id that does not belong to exactly one call
 	NoteMalformed                             // an invalid message
-	NoteBusy                                  // a request was answered with "busy", the first on this connection
-	NoteDropped                               // notifications were lost: they came faster than they were handled
+	NoteBusy                                  // a request was answered with "busy", for the first time on this connection
+	NoteDropped                               // notifications were lost because they arrived faster than they were handled
 	NotePanic                                 // a handler panicked
 	NoteUnsent                                // a response could not be sent
 	NoteEvent                                 // Event, which belongs to no call
@@ -31,17 +31,17 @@ const (
 // A Note reports something that failed no call but may interest a user.
 type Note struct {
 	Kind   NoteKind
-	Method string      // "" means none, or unknown
+	Method string      // "" for none or unknown
 	Text   string      // a line for people, lower case
-	Shown  bool        // of an unhandled notification: a watch of all messages got it, and may have shown it
-	Err    *wire.Error // of a stray error; else nil
-	Event  *wire.Event // of a NoteEvent; else nil
+	Shown  bool        // for an unhandled notification: a watch of all messages received it, and may have shown it
+	Err    *wire.Error // for a stray error; else nil
+	Event  *wire.Event // for a NoteEvent; else nil
 }
 
 // show shows the user an event that belongs to no call.
 func (p *Peer) show(ev wire.Event) { p.note(noteOf(ev)) }
 
-// warn tells the user of a problem that could not be reported to the peer.
+// warn reports a problem to the user that could not be reported to the peer.
 func (p *Peer) warn(text string) { p.note(Note{Kind: NoteProgram, Text: text}) }
 
 func noteOf(ev wire.Event) Note { return Note{Kind: NoteEvent, Text: ev.Message, Event: &ev} }
@@ -53,14 +53,14 @@ func (p *Peer) note(n Note) {
 	}
 }
 
-// noteLocked keeps n until the lock is released by unlockAndTell.
+// noteLocked keeps n until unlockAndTell releases the lock.
 func (p *Peer) noteLocked(n Note) {
 	if p.o.Note != nil {
 		p.pendingNotes = append(p.pendingNotes, n)
 	}
 }
 
-// unlockAndTell releases the lock and passes the notes that were kept to Options.Note.
+// unlockAndTell releases the lock and passes the kept notes to Options.Note.
 func (p *Peer) unlockAndTell() {
 	notes := p.pendingNotes
 	p.pendingNotes = nil
@@ -79,10 +79,10 @@ func excerpt(raw []byte) string {
 	return string(raw)
 }
 
-// panicText describes a panic in a few lines: its value and where it was.
+// panicText describes a panic in a few lines: its value and its place.
 func panicText(v any) string {
 	lines := strings.Split(string(debug.Stack()), "\n")
-	for i, line := range lines { // the frames above are those of the recovery
+	for i, line := range lines { // the frames above belong to the recovery
 		if strings.HasPrefix(line, "panic(") {
 			lines = lines[min(i+2, len(lines)):]
 			break

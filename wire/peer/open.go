@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Open sends op and returns the stream of its answers. ctx bounds the wait for room in the queue of
-// messages to send and, on a wire.Exchanger, the whole exchange. If op has no answer, Open returns
-// when the message was sent, and the stream is at its end.
+// Open sends op and returns the stream of its answers. ctx bounds the wait for room in the queue of messages to send
+// and, on a wire.Exchanger, the whole exchange. If op has no answer, Open returns when the message has been sent, and
+// the stream is at its end.
 func (p *Peer) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := p.open(ctx, op)
 	if err == nil && op.Kind == dialect.Call && p.can.Continue != nil {
@@ -53,8 +53,8 @@ func (p *Peer) open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 	return s, nil
 }
 
-// beginLocked puts s into the tables and returns its message, which may be empty. Without a call in the message, s is over once that
-// is sent.
+// beginLocked adds s to the tables and returns its message, which may be empty. If the message contains no call, s is
+// over when it has been sent.
 func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	msg, err := p.encodeLocked(ctx, s)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 		return outgoing{}, p.followLocked(s, msg.Stream)
 	}
 	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
-		p.forgetLocked(ends, io.EOF) // no more of its messages will come
+		p.forgetLocked(ends, io.EOF) // no more of its messages will arrive
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &s.op)}
 	expects, optional := p.expectsLocked(&s.op, &msg)
@@ -95,8 +95,7 @@ func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 	return p.codec.Encode(op)
 }
 
-// Notify sends op and returns when the message has been written. If an answer comes nevertheless,
-// it is dropped.
+// Notify sends op and returns when the message has been written. An answer is dropped.
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	p.mu.Lock()
@@ -153,8 +152,8 @@ func isUnshaped(m *wire.Message) bool {
 	return m.Kind == wire.Invalid && m.Err != nil && len(m.ID) == 0
 }
 
-// expectsLocked reports whether msg, the message of op, may get an answer. A Raw message over HTTP gets a reply though it asks for
-// none; that is optional.
+// expectsLocked reports whether msg, the message of op, may get an answer. A Raw message over HTTP gets a reply even if
+// it requests none. That is optional.
 func (p *Peer) expectsLocked(op *dialect.Op, msg *wire.Message) (expects, optional bool) {
 	if len(msg.ID) > 0 || isUnshaped(msg) {
 		return true, false

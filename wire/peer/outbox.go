@@ -11,39 +11,39 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// roomBytes bounds the bytes that wait to be sent; senders of requests wait while there are more.
+// roomBytes bounds the bytes that wait to be sent. Senders of requests wait while there are more.
 const roomBytes = 1 << 20
 
 // outbox is the part of a Peer that holds the messages that wait to be sent.
 //
 // Its rules:
-//   - Messages are sent in the order in which they were put in. One goroutine writes, and it runs
+//   - Messages are sent in the order in which they are queued. One goroutine writes, and it runs
 //     only while there is something to write (running).
-//   - It takes all that waits at once, so that many messages leave in one write. While it writes,
-//     bytes still counts what it took.
-//   - Requests and notifications of ours wait for room first; answers never do, as the peer may
+//   - It takes all waiting messages at once, so that one write sends many. While it writes,
+//     bytes still includes what it took.
+//   - Local requests and notifications first wait for room. Answers never wait, because the peer may
 //     wait for them.
-//   - What is held counts in the Budget, too. It includes the answers to an array that is not complete.
-//   - If each message is an exchange of its own, nothing is queued: posting counts the answers that
-//     are being posted or wait to be.
+//   - Held bytes also count in the Budget. They include the answers to an incomplete array.
+//   - If each message is its own exchange, nothing is queued. posting counts the answers that
+//     are being posted or wait for that.
 type outbox struct {
 	queue   []outgoing
 	spare   []outgoing // the memory of the batch that was written last
-	bytes   int        // of what waits and of what is being written
+	bytes   int        // the waiting bytes and those being written
 	running bool       // the writer's goroutine runs
-	room    gate       // passed when bytes has become smaller
-	posting int        // answers of ours that are being posted, or wait to be
+	room    gate       // passed when bytes has decreased
+	posting int        // local answers that are being posted, or wait for that
 
 	budget       *Budget
-	held         int       // bytes that wait to be sent, those of arrays that are not complete included
-	mostHeld     int       // the most that held has been
-	awaitsBudget bool      // a goroutine will pass room when the Budget is within its bound
+	held         int       // bytes that wait to be sent, including those of incomplete arrays
+	mostHeld     int       // the maximum of held so far
+	awaitsBudget bool      // a goroutine will pass room when the Budget is within its limit
 	awaitsTurn   bool      // a timer will pass room when the next handler may begin (turnLocked)
 	begunAt      time.Time // when turnLocked last let a handler begin
-	lastAnswer   int       // the size of the last answer; 0 means there was none
+	lastAnswer   int       // the size of the last answer; 0 if there was none
 }
 
-// hold notes that n more bytes wait to be sent; a negative n, that bytes were sent.
+// hold records that n more bytes wait to be sent. A negative n means that bytes were sent.
 func (b *outbox) hold(n int) {
 	b.held += n
 	b.mostHeld = max(b.mostHeld, b.held)
@@ -52,7 +52,7 @@ func (b *outbox) hold(n int) {
 	}
 }
 
-// learn notes the size of an answer, from which the size of the next ones is guessed.
+// learn records the size of an answer, as an estimate for the next ones.
 func (b *outbox) learn(n int) {
 	if b.lastAnswer = n; b.awaitsTurn && n <= smallAnswer {
 		b.room.pass()
@@ -68,14 +68,14 @@ func (b *outbox) put(o outgoing) (start bool) {
 	return start
 }
 
-// take removes and returns all that waits.
+// take removes and returns all waiting messages.
 func (b *outbox) take() []outgoing {
 	batch := b.queue
 	b.queue = b.spare[:0]
 	return batch
 }
 
-// written notes that batch, which take returned, was written: n bytes.
+// written records that batch, which take returned, was written: n bytes.
 func (b *outbox) written(batch []outgoing, n int) {
 	clear(batch)
 	b.spare = batch
@@ -97,12 +97,12 @@ const grace = 500 * time.Millisecond
 // outgoing is a message that waits to be sent.
 type outgoing struct {
 	msg  []byte
-	call *stream         // the call that the message belongs to, or nil, or several
-	from *rawBatch       // the batch that the message is, or nil
-	done chan error      // receives the result of sending it; nil means nobody waits
-	ctx  context.Context // the context of its exchange; nil means the peer's
-	// about is the peer's request that the message belongs to without being its answer, or nil if there is none is
-	// known. If msg is empty, it says that the request gets no answer.
+	call *stream         // the call to which the message belongs, or nil if there is none or several
+	from *rawBatch       // the batch that the message represents, or nil
+	done chan error      // receives the result of sending it; nil if no one waits
+	ctx  context.Context // the context of its exchange; nil for the peer's
+	// about is the peer's request to which the message belongs without being its answer. It is nil if there is none or
+	// it is unknown. If msg is empty, it means that the request gets no answer.
 	about wire.ID
 }
 
@@ -125,7 +125,7 @@ func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 	}
 }
 
-// sendLocked queues o and starts the writer's goroutine if it does not run.
+// sendLocked queues o and starts the writer's goroutine if it is not running.
 func (p *Peer) sendLocked(o outgoing) {
 	if p.end.State == ending.Ended {
 		if o.done != nil {
@@ -150,9 +150,8 @@ func (p *Peer) sendLocked(o outgoing) {
 	}
 }
 
-// write is the writer's goroutine: it sends until nothing is queued. Before each write it lets
-// other goroutines queue what they are about to send, so that many messages leave in one write; a
-// single message is sent at once.
+// write is the writer's goroutine. It sends until nothing is queued. Before each write it lets other goroutines queue
+// their messages, so that one write sends many. A single message is sent at once.
 func (p *Peer) write() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -236,8 +235,8 @@ func (l *link) aboutOf(ctx context.Context, op *dialect.Op) wire.ID {
 	return dialect.FlowControlOf(ctx).Request()
 }
 
-// onlyThis reports whether err concerns a single message (it is too large, or a second answer to a
-// POST that takes one), and not the connection.
+// onlyThis reports whether err concerns a single message and not the connection: the message is too large, or is a
+// second answer to a POST that accepts one.
 func (l *link) onlyThis(err error) bool {
 	if _, ok := errors.AsType[*wire.CloseError](err); ok {
 		return false
@@ -248,8 +247,8 @@ func (l *link) onlyThis(err error) bool {
 	return l.singleExchange
 }
 
-// unsent handles an answer that the connection did not accept. If the peer cannot be told anything
-// more, the contexts of its streams end.
+// unsent handles an answer that the connection did not accept. If nothing more can be sent to the peer, the contexts of
+// its streams end.
 func (p *Peer) unsent(err error) {
 	p.mu.Lock()
 	again := p.end.Sealed != nil
@@ -269,8 +268,8 @@ func (p *Peer) failCall(s *stream, err error) {
 	p.mu.Unlock()
 }
 
-// writeFailed ends a connection that cannot be written to. It waits for a moment first, as the
-// reader may find the better reason, such as a child's exit status.
+// writeFailed ends a connection to which rpcx cannot write. It first waits briefly, because the reader may find a
+// better reason, such as a child's exit status.
 func (p *Peer) writeFailed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

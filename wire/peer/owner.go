@@ -7,15 +7,15 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// An owner says which call of ours a message belongs to, and in which way.
+// An owner is the local call to which a message belongs, and the way in which it belongs.
 type owner struct {
 	as    role
 	call  *stream
-	whole bool          // all calls of the call's batch, as the message answers the batch
+	whole bool          // all calls of the call's batch, because the message answers the batch
 	slot  *pipelineSlot // of a pipelined call
 }
 
-// others returns the calls of the batch that the message answers as a whole, but the first.
+// others returns all but the first call of the batch that the message answers as a whole.
 func (o *owner) others() []*stream {
 	if !o.whole {
 		return nil
@@ -30,17 +30,17 @@ const (
 	nobodys   role = iota // it belongs to no call
 	pipelined             // it answers the call in slot
 	answer                // it is the first response
-	unshaped              // it answers a message of the user's own, and need not be a response
+	unshaped              // it answers a message of the user, and may not be a response
 	item                  // it has the id of its call
 	streamed              // it is an item of the call's stream
-	unnamed               // it is an item of a stream that no response has named yet; call: whose exchange brought it
-	broken                // it is malformed: the call fails
-	tardy                 // it is a response to a call that was given up
+	unnamed               // it is an item of a stream that no response has named yet; call is the one whose exchange carried it
+	broken                // it is malformed, so that the call fails
+	tardy                 // it is a response to an abandoned call
 	dropped               // it belongs to something that is over
 )
 
-// owner returns the owner of m. in is the call whose exchange brought m, or nil for a connection in both directions.
-// alone says that m was not an element of an array. Requests and notifications belong to nobody.
+// owner returns the owner of m. in is the call whose exchange carried m, or nil for a connection in both directions.
+// alone reports that m was not an element of an array. Requests and notifications have no owner.
 func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
 	switch m.Kind {
 	case wire.Response:
@@ -67,7 +67,7 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 		return owner{as: streamed, call: s}
 	case noID(m.ID):
 		return c.ofAnonymous(m, in, alone)
-	case c.abandoned[string(m.ID)] != nil: // no further response can come
+	case c.abandoned[string(m.ID)] != nil: // no further response can arrive
 		late := c.abandoned[string(m.ID)]
 		delete(c.abandoned, late.id)
 		return owner{as: tardy, call: late}
@@ -77,8 +77,8 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	return c.ofShapeless(m, in)
 }
 
-// ofAnonymous returns the owner of an answer without an id: the call that was sent without one, or of an error the only call
-// or batch that it can belong to.
+// ofAnonymous returns the owner of an answer without an id: the call that was sent without one or, for an error, the
+// only call or batch to which it can belong.
 func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	var o owner
 	if m.Err != nil {
@@ -90,8 +90,8 @@ func (c *calls) ofAnonymous(m *wire.Message, in *stream, alone bool) owner {
 	return o
 }
 
-// ofItem returns the owner of an item: the call that it names, the call of its exchange, or its stream. An item of an unknown
-// stream belongs to the call in whose exchange it came, if that goes on.
+// ofItem returns the owner of an item: the call that it names, the call of its exchange, or its stream. An item of an
+// unknown stream belongs to the call in whose exchange it arrived, if that exchange continues.
 func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 	id := m.ID
 	if len(id) == 0 && m.Beside {
@@ -137,7 +137,7 @@ func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 
 // ofInvalid returns the owner of a malformed message: the call that it answers.
 func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
-	if m.Method != "" && !m.Bare { // it is no answer
+	if m.Method != "" && !m.Bare { // it is not an answer
 		return owner{}
 	}
 	s, bad := c.find(m.ID), isParseError(m)
@@ -160,16 +160,15 @@ func (c *calls) ofInvalid(m *wire.Message, in *stream) owner {
 
 func isParseError(m *wire.Message) bool { return m.Err != nil && string(m.Err.Code) == "-32700" }
 
-// looksBroken reports whether m, which is no JSON, was probably meant as a message: it begins like an
-// object or an array. If exactly one call waits, m is taken for its answer.
+// looksBroken reports whether m, which is not JSON, was probably meant as a message, because it begins like an object
+// or an array. If exactly one call waits, m is taken for its answer.
 func looksBroken(m *wire.Message) bool {
 	t := bytes.TrimLeft(m.Raw, " \t\r\n")
 	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
 }
 
-// ofShapeless returns the user's own message that m answers although no id says so: over HTTP the
-// one of the same exchange, else the oldest that waits for any message. An m that names a call
-// answers no other.
+// ofShapeless returns the user's message that m answers although no id shows that. Over HTTP it is the one of the same
+// exchange, otherwise the oldest one that waits for any message. If m names a call, it answers no other.
 func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	candidates := c.unshaped
 	switch {
@@ -188,8 +187,8 @@ func (c *calls) ofShapeless(m *wire.Message, in *stream) owner {
 	return owner{}
 }
 
-// refers reports whether m cannot answer a message that has an id: it has an id itself, is an event, or anything but an
-// object.
+// refers reports whether m cannot answer a message that has an id, because it has an id itself, is an event, or is not
+// an object.
 func refers(m *wire.Message) bool {
 	if !noID(m.ID) || m.Kind != wire.Invalid {
 		return !noID(m.ID)
@@ -197,11 +196,10 @@ func refers(m *wire.Message) bool {
 	return m.Final || m.Bare && m.Method != "" || !bytes.HasPrefix(m.Raw, []byte("{"))
 }
 
-// refused returns the calls that fail with an error that has no id: the one in the exchange that
-// brought it, else the only message that waits for a response. That message is one call, or a batch
-// of which nothing has been answered: a server that does not accept batches answers the whole of it
-// with one error. alone says that the error was not an element of an array; the elements of an
-// array answer those of the batch one by one.
+// refused returns the calls that fail with an error without an id: the one in the exchange that carried the error, or
+// else the only message that waits for a response. That message is one call, or a batch without any answers so far,
+// because a server that does not accept batches answers the whole batch with one error. alone reports that the error
+// was not an element of an array. The elements of an array answer those of the batch one by one.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
 	case in != nil && in.batch != nil:
@@ -242,7 +240,7 @@ func (c *calls) find(id wire.ID) *stream {
 	return c.pipeline.promote(at)
 }
 
-// name puts s into byToken under the stream's token.
+// name adds s to byToken under the stream's token.
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
 	c.byToken[s.token], c.latest = s, s
@@ -256,9 +254,9 @@ func (c *calls) named(token wire.ID) *stream {
 	return c.latest
 }
 
-// onlyOpen returns the only pending call that a stream may answer; any one of them if there are
-// several, nil if there is none.
-func (c *calls) onlyOpen() *stream { // pipelined calls are left out: none may be answered by a stream
+// onlyOpen returns the only pending call that a stream may answer. If there are several, it returns any one of them,
+// and if there is none, nil.
+func (c *calls) onlyOpen() *stream { // pipelined calls are omitted, because a stream cannot answer them
 	for _, s := range c.byID {
 		if s.waiting && !s.oneAnswer {
 			return s

@@ -1,13 +1,13 @@
 // Package peer is the engine: calls in both directions over one connection, in any dialect. Clients and servers are the same
 // here; they differ only in their handler.
 //
-// One goroutine reads, decodes and routes messages. Another one writes, many messages at once; it runs only while something
-// waits to be sent. Each request of the peer has its own goroutine; its notifications share one, so that they stay in order.
-// All of them have ended when Close returns.
+// One goroutine reads, decodes and routes messages. Another one writes, many messages at once. It runs only while
+// messages wait to be sent. Each request of the peer has its own goroutine. Its notifications share one, so that they
+// stay in order. All of them have ended when Close returns.
 //
-// Routing determines the owner of a message once (calls.owner): a response belongs to the local call with its id; an item to
-// the stream that it names, else to the local call with its id; any other message is treated as a notification. Ids of the
-// peer's requests are never compared with local ones.
+// Routing determines the owner of a message once (calls.owner). A response belongs to the local call with its id. An
+// item belongs to the stream that it names, or else to the local call with its id. Any other message is treated as a
+// notification. Ids of the peer's requests are never compared with local ones.
 package peer
 
 import (
@@ -26,7 +26,7 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// The defaults of Options.
+// These are the defaults of Options.
 const (
 	defaultInbound = 1024 + 64
 	defaultBuffer  = 8 << 20
@@ -36,57 +36,54 @@ const (
 
 // Options configure a Peer. The zero value is usable.
 type Options struct {
-	// Handler is called once, with the peer, before anything is read; messages that it sends are
-	// the first ones. It may return nil. Without a handler every request is answered with -32601.
+	// Handler is called once, with the peer, before anything is read. The messages that it sends are the first ones. It
+	// may return nil. Without a handler every request is answered with -32601.
 	Handler func(c dialect.Caller) dialect.Handler
-	// MaxInbound is the number of the peer's requests that may be in flight, including those that Incoming took. At that
-	// number, or at 128 MiB in sum, the reader stops. If it must not stop, because a local call is unanswered, a stream is
-	// open or Incoming has taken requests, further requests are answered with -32000 "busy", retryable. 0 means 1,088.
+	// MaxInbound is the number of the peer's requests that may be in flight, including those that Incoming took. At
+	// that number, or at a total of 128 MiB, the reader stops. If it must not stop, because a local call is unanswered,
+	// a stream is open or Incoming has taken requests, further requests are answered with -32000 "busy", which is
+	// retryable. 0 stands for 1,088.
 	MaxInbound int
-	// Exchanges finds the responses to local requests on a listener whose every exchange is a connection. nil: requests are
-	// not sent inside exchanges.
+	// Exchanges finds the responses to local requests on a listener whose exchanges are connections. If it is nil,
+	// requests are not sent inside exchanges.
 	Exchanges *Exchanges
-	// Budget bounds the unsent bytes of this peer and of all others that share it. nil: 16 MiB for
-	// this peer alone.
+	// Budget bounds the unsent bytes of this peer and of all others that share it. nil stands for 16 MiB for this peer
+	// alone.
 	Budget *Budget
-	// StreamBuffer bounds, in bytes, the messages that a stream queues before the
-	// reader stops. 0 means 8 MiB.
+	// StreamBuffer bounds the messages that a stream queues before the reader stops, in bytes. 0 stands for 8 MiB.
 	StreamBuffer int
-	// Lossy makes the reader never stop for a slow consumer. A Subscribe or Watch that queues more
-	// than StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event
-	// with their number; any other stream ends with a Fault of kind IO.
+	// Lossy keeps the reader from ever stopping for a slow consumer. A Subscribe or Watch that queues more than
+	// StreamBuffer then loses its oldest messages, and its next message is a wire.Gap event with their number. Any
+	// other stream ends with a Fault of kind IO.
 	Lossy bool
-	// MaxMessage is the size of the largest message that the connection can bring, in bytes: a
-	// stream may exceed StreamBuffer by so much while the reader must not stop. 0 means
-	// wire.DefaultMaxMessage.
+	// MaxMessage is the size of the largest message that the connection can deliver, in bytes. A stream may exceed
+	// StreamBuffer by that size while the reader must not stop. 0 stands for wire.DefaultMaxMessage.
 	MaxMessage int
-	// Drain bounds how long requests are still answered after the peer has closed its sending direction. 0 means 60 s. A
-	// wire.SingleExchange is not bounded.
+	// Drain bounds how long requests are still answered after the peer has closed its sending direction. 0 stands for
+	// 60 s. A wire.SingleExchange has no limit.
 	Drain time.Duration
-	// CloseTimeout bounds each step of Close. 0 means 2 s.
+	// CloseTimeout bounds each step of Close. 0 stands for 2 s.
 	CloseTimeout time.Duration
-	// Hurry is closed when the caller of Close cannot wait any longer: each step of Close then
-	// takes a fifth of a second at most. nil: never.
+	// Hurry is closed when the caller of Close cannot wait any longer. Each step of Close then takes at most a fifth of
+	// a second. nil is never closed.
 	Hurry context.Context
-	// Client says that the peer is a server. A malformed message of a server is not answered
-	// with an error: it is an event that watches, Incoming and, under its own name, the handler
-	// see.
+	// Client reports that the peer is a server. A malformed message of a server is not answered with an error. It is an
+	// event for watches, for Incoming and, under its own name, for the handler.
 	Client bool
-	// Name is what messages to the user call the peer if there are several; "" means it is the only one.
+	// Name is the peer's name in messages to the user, or "" for the only peer.
 	Name string
-	// Tap sees every message. May be nil.
+	// Tap sees every message. It may be nil.
 	Tap wire.Tap
-	// Record sees every message, before Tap does. It costs less than Tap, as it is called once for
-	// all messages that were read together. May be nil.
+	// Record sees every message, before Tap does. It costs less than Tap, because it is called once for all messages
+	// that were read together. It may be nil.
 	Record wire.Record
-	// Note receives reports that failed no call but may interest a user. It is called without any lock, from several
-	// goroutines. May be nil.
+	// Note receives reports of problems that failed no call but may interest a user. It is called without any lock,
+	// from several goroutines. It may be nil.
 	Note func(Note)
-	// Incoming, if set, sees every request, notification, answer to a Raw operation, and response,
-	// item or stray JSON that belongs to no call, before it is dispatched. It runs on the reader's
-	// goroutine, in the order in which the messages came, and may keep the message. If it returns
-	// true it has taken the message: a request then stays open until Answer or RejectOpen. While it
-	// runs nothing is read, so it must not wait for an answer, and Close waits for it.
+	// Incoming, if set, receives every request, notification, answer to a Raw operation, and response, item or stray
+	// JSON that belongs to no call, before it is dispatched. It runs on the reader's goroutine, in the order of
+	// arrival, and may keep the message. If it returns true, it has taken the message. A request then stays open until
+	// Answer or RejectOpen. While it runs, nothing is read, so that it must not wait for an answer. Close waits for it.
 	Incoming func(m wire.Message) bool
 }
 
@@ -101,26 +98,26 @@ func (o Options) withDefaults() Options {
 
 // A Peer is one end of a connection. All its methods may be called from any goroutine.
 //
-// One mutex guards all that changes. The parts (end, calls, outbox, requests, notifications) are data
-// under that mutex: they have neither locks nor goroutines of their own, and each states its rules at the
-// top of its type. A method whose name ends in Locked must be called with the mutex held.
+// One mutex guards everything that changes. The parts (end, calls, outbox, requests, notifications) are data under that
+// mutex. They have no locks or goroutines of their own, and each states its rules in its type's comment. A method whose
+// name ends in Locked must be called with the mutex held.
 type Peer struct {
 	link
 	codec   dialect.Codec
 	can     dialect.Abilities // codec's
-	handler dialect.Handler   // handles the peer's requests and notifications; without Handle: none
+	handler dialect.Handler   // handles the peer's requests and notifications; none if Handle is not set
 	o       Options
 
-	ctx    context.Context // of handlers: ends when the peer begins to close
+	ctx    context.Context // of handlers; it ends when the peer begins to close
 	cancel context.CancelFunc
 	once   sync.Once      // guards shutDown
-	wg     sync.WaitGroup // counts every goroutine but the reader
+	wg     sync.WaitGroup // counts every goroutine except the reader
 	done   chan struct{}  // closed when nothing of the peer runs any more
 
-	mu            sync.Mutex // guards all below; the codec is called under it
-	change        gate       // passed when something has changed that the reader or Close waits for
+	mu            sync.Mutex // guards all fields below; the codec is called under it
+	change        gate       // passed when something has changed for which the reader or Close waits
 	end           ending.Ending
-	pendingNotes  []Note // to be passed to Options.Note once the mutex is released
+	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
 	outbox        outbox
 	requests      inbound.Requests
@@ -132,16 +129,16 @@ type Peer struct {
 type link struct {
 	conn           wire.Conn
 	about          *dialect.Connection
-	exchanger      wire.Exchanger // conn, if one message is one exchange; else nil
-	batcher        wire.Batcher   // conn, if it can hold messages back until Flush; else nil
+	exchanger      wire.Exchanger // conn, if each message is an exchange; else nil
+	batcher        wire.Batcher   // conn, if it can queue messages until Flush; else nil
 	router         wire.Router    // conn, if it has several streams; else nil
 	buffered       wire.Buffered  // conn, if it can return messages that it has read ahead; else nil
 	together       [][]byte       // used by the reader: the messages that were read together
-	idler          bool           // conn says when it is about to wait for more
-	singleExchange bool           // conn takes the answers to the first message, and no more
+	idler          bool           // conn reports when it is about to wait for more
+	singleExchange bool           // conn accepts only the answers to the first message
 }
 
-// newLink returns the link of conn, which calls onIdle, if it can, before it waits for more.
+// newLink returns the link of conn. If conn supports that, it calls onIdle before it waits for more.
 func newLink(conn wire.Conn, onIdle func()) link {
 	l := link{conn: conn}
 	l.exchanger, _ = conn.(wire.Exchanger)
@@ -156,7 +153,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 	return l
 }
 
-// New returns a peer that reads conn at once. It owns conn from then on.
+// New returns a peer that starts to read conn at once. From then on it owns conn.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
 	p.link = newLink(conn, p.wakeAll)
@@ -174,7 +171,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	return p
 }
 
-// connection returns what p.Connection does.
+// connection returns the result of p.Connection.
 func (p *Peer) connection() *dialect.Connection {
 	c := &dialect.Connection{Codec: p.codec, Name: p.o.Name, SingleExchange: p.singleExchange, Ask: p.ask, Warn: p.warn, Tell: p.show, Settle: p.Settle}
 	if known, ok := p.conn.(wire.Identified); ok {
@@ -195,7 +192,8 @@ func (p *Peer) Connection() *dialect.Connection { return p.about }
 // Done is closed when the connection has ended and nothing of p runs.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
-// Err returns why the connection ended: nil before Done, after local Close and after a clean end, else a *wire.Fault.
+// Err returns why the connection ended. It is nil before Done, after a local Close and after a clean end, else a
+// *wire.Fault.
 func (p *Peer) Err() error {
 	select {
 	case <-p.done:
@@ -222,8 +220,8 @@ func (p *Peer) Greet(ctx context.Context) error {
 	return err
 }
 
-// Call calls method and returns its result; of several data events, the last. The peer's error is a *wire.Error. If ctx ends
-// first, the call is cancelled at the peer, if the dialect can.
+// Call calls method and returns its result. Of several data events, it returns the last. The peer's error is a
+// *wire.Error. If ctx ends first, it cancels the call on the peer, if the dialect supports that.
 func (p *Peer) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }

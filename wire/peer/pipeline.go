@@ -10,14 +10,14 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
-// callPipeline is the part of a Peer that keeps many calls in flight at little cost each: a call has no stream, no goroutine
+// callPipeline is the part of a Peer that keeps many calls in flight at low cost: a call has no stream, no goroutine
 // and no entry in the table of calls.
 //
 // Its rules:
 //   - A call is in ring, in the slot of its id, from before its request is sent until its response, and counts in
 //     calls.waiting meanwhile. If an earlier unanswered call has the slot, the call gets a stream at once.
 //   - A call that needs more than one plain response is promoted: it gets a stream in calls.byID, which the caller receives.
-//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what the connection takes without
+//   - Requests collect in out until Flush. If no other goroutine writes, Flush writes what the connection accepts without
 //     blocking, and leaves the rest to the writer's goroutine.
 //   - ready is called without the lock, by the reader's goroutine before it waits for input.
 //   - Send and Flush belong to one goroutine at a time.
@@ -30,34 +30,34 @@ type callPipeline struct {
 	ring  []pipelineSlot
 	open  int // calls in ring
 	out   []byte
-	ends  []int   // of the messages in out
+	ends  []int   // the size of the messages in out
 	ids   []int64 // theirs
 	now   nowFlusher
-	runs  runSender // nil means messages are sent one by one
+	runs  runSender // nil if messages are sent one by one
 }
 
-// A pipelineSlot is a place in the ring; call is nil if it is free.
+// A pipelineSlot is a place in the ring. call is nil if it is free.
 type pipelineSlot struct {
 	id   int64
 	op   *dialect.Op
 	call dialect.PipelinedCall
 }
 
-// A nowFlusher is a wire.Batcher that can flush what the system takes without blocking; done: nothing is left.
+// A nowFlusher is a wire.Batcher that can flush as much as the system accepts without blocking. done reports that
+// nothing is left.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
-// A runSender is a wire.Batcher that takes many messages with one call. They lie one after the other in all, from start
-// on, and end at ends; taken is how many it has taken.
+// A runSender is a wire.Batcher that accepts many messages with one call. They follow one another in all, from start
+// on, and end at ends. taken is the number of messages that it has accepted.
 type runSender interface {
 	SendRun(all []byte, start int, ends []int) (taken int, err error)
 }
 
-// pipelineBytes bounds the requests that wait for Flush: so much fits into the buffer of a connection.
+// pipelineBytes bounds the requests that wait for Flush. That many fit into the buffer of a connection.
 const pipelineBytes = 32 << 10
 
-// Pipeline returns a CallPipeline for about most calls in flight. ready is called when answers
-// have come. It returns nil if the dialect or the connection cannot pipeline calls, or if the
-// Peer has a pipeline already.
+// Pipeline returns a CallPipeline for about most calls in flight. ready is called when answers have arrived. It returns
+// nil if the dialect or the connection cannot pipeline calls, or if the Peer already has a pipeline.
 func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if p.can.AppendCall == nil || p.exchanger != nil || p.router != nil || p.singleExchange || p.batcher == nil || !p.idler {
 		return nil
@@ -68,7 +68,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	}
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil && p.o.Record == nil { // each of which sees every message
+	if p.o.Tap == nil && p.o.Record == nil { // each of them sees every message
 		l.runs, _ = p.conn.(runSender)
 	}
 	p.mu.Lock()
@@ -140,7 +140,8 @@ func (l *callPipeline) Flush() {
 	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
-// write writes the requests in out as far as the connection takes them without blocking; done: nothing is left.
+// write writes the requests in out as far as the connection accepts them without blocking. done reports that nothing is
+// left.
 func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
 	for i, start := 0, 0; i < len(l.ends); i++ {
@@ -169,7 +170,7 @@ func (l *callPipeline) write() (done bool, err error) {
 	return l.now.FlushNow()
 }
 
-// fail ends one call whose request the connection did not take.
+// fail ends one call whose request the connection did not accept.
 func (l *callPipeline) fail(id int64, err error) {
 	p := l.p
 	p.mu.Lock()
@@ -179,7 +180,7 @@ func (l *callPipeline) fail(id int64, err error) {
 	}
 }
 
-// clear empties out. It keeps its memory unless that has grown large.
+// clear empties out. It keeps the memory unless that has grown large.
 func (l *callPipeline) clear() {
 	l.ends, l.ids = l.ends[:0], l.ids[:0]
 	if l.out = l.out[:0]; cap(l.out) > 2*pipelineBytes {
@@ -201,8 +202,8 @@ func (l *callPipeline) queueLocked() {
 	l.clear()
 }
 
-// writeRest goes on where Flush would have had to wait, or ended with err. n is the number of
-// bytes that Flush has counted as being written.
+// writeRest continues where Flush would have had to wait, or ended with err. n is the number of bytes that Flush has
+// counted as being written.
 func (l *callPipeline) writeRest(n int, err error) {
 	p := l.p
 	defer wire.Guard()
@@ -232,7 +233,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	}
 }
 
-// promote gives the call in a slot a stream, which it returns, or nil for no slot.
+// promote gives the call in a slot a stream and returns it. It returns nil for no slot.
 func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
@@ -257,7 +258,7 @@ func (l *callPipeline) answer(at *pipelineSlot, m *wire.Message) *stream {
 	return l.promote(at)
 }
 
-// free empties a slot and returns what was in it.
+// free empties a slot and returns its call.
 func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	was := *at
 	*at = pipelineSlot{}

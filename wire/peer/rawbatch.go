@@ -14,7 +14,7 @@ import (
 )
 
 // A rawBatch is a message of the user that is an array of several messages, each with its own response. As a stream it
-// yields the responses in the order of the requests, whatever their order of arrival.
+// returns the responses in the order of the requests, in whatever order they arrive.
 type rawBatch struct {
 	calls []*stream // those whose answers Next has not returned yet
 	sent  []*stream // all
@@ -78,7 +78,7 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	switch {
 	case err != nil:
 		b.end(p, err)
-	case p.exchanger != nil: // the exchange is over: nothing more will come
+	case p.exchanger != nil: // the exchange is over, and nothing more will arrive
 		b.end(p, &wire.Fault{Kind: wire.Protocol, Message: "the HTTP response does not answer the request"})
 	}
 	return b, err

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/peer/inbound"
 )
 
-// routeLocked routes one message: to the watches that show it, and to its owner. g collects the answers to the array that m is an
-// element of; in is the call whose exchange brought m. Both may be nil.
+// routeLocked routes one message to the watches that show it, and to its owner. g collects the answers to the array
+// that contains m. in is the call whose exchange carried m. Both may be nil.
 func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	seen := p.showLocked(m, (*stream).sees)
 	o := p.calls.owner(m, in, g == nil)
@@ -28,7 +28,7 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 			p.answeredLocked(s, m)
 		}
 	case answer:
-		for _, other := range o.others() { // the batch was refused as a whole: one answer for all its calls
+		for _, other := range o.others() { // the batch was refused as a whole, with one answer for all its calls
 			p.forgetLocked(other, io.EOF)
 			s.restore = nil
 		}
@@ -50,7 +50,8 @@ func (p *Peer) routeLocked(m *wire.Message, g *inbound.Array, in *stream) {
 	}
 }
 
-// answeredLocked handles the first response to s. It may open a stream, some of whose items may have arrived before.
+// answeredLocked handles the first response to s. It may open a stream, and some of the stream's items may have arrived
+// before.
 func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	var token wire.ID
 	m.Final = true
@@ -72,7 +73,7 @@ func (p *Peer) answeredLocked(s *stream, m *wire.Message) {
 	}
 }
 
-// holdsItem reports whether the answer m has content, and does not only confirm the request with null, true or {}.
+// holdsItem reports whether the answer m has content, rather than only confirming the request with null, true or {}.
 func holdsItem(m *wire.Message) bool {
 	body := bytes.TrimSpace(m.Body)
 	switch {
@@ -84,8 +85,8 @@ func holdsItem(m *wire.Message) bool {
 	return true
 }
 
-// firstItemLocked treats the answer m of s as the first item of what the user waits for: of s
-// itself, or of the watches that belong to s.
+// firstItemLocked treats the answer m of s as the first item of the stream that the user waits for: that of s itself,
+// or of the watches that belong to s.
 func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	item := *m
 	item.Kind, item.ID, item.Final = wire.Item, nil, false
@@ -95,8 +96,8 @@ func (p *Peer) firstItemLocked(s *stream, m *wire.Message, shown bool) {
 	p.showLocked(&item, func(w *stream, _ *wire.Message) bool { return s.op.Beside != "" && w.op.Beside == s.op.Beside })
 }
 
-// openedLocked records that s has the stream token. Items of it that have arrived are delivered; the other items of the
-// exchange of s belong to no call.
+// openedLocked records that s has the stream token. Items of the stream that have arrived are delivered. The other
+// items of the exchange of s belong to no call.
 func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	p.calls.name(s, token)
 	var rest []wire.Message
@@ -110,7 +111,7 @@ func (p *Peer) openedLocked(s *stream, token wire.ID) {
 	}
 }
 
-// catchUpLocked delivers to s the items of its stream that came before the stream was named.
+// catchUpLocked delivers to s the items of its stream that arrived before the stream was named.
 func (p *Peer) catchUpLocked(s *stream, e *early.Items) {
 	items := e.Take(wire.ID(s.token))
 	for i := range items {
@@ -146,7 +147,7 @@ func (p *Peer) earlyLocked(in *stream, m *wire.Message) {
 		p.calls.setWaiting(in, false)
 		p.calls.name(in, m.Stream)
 		p.catchUpLocked(in, e)
-		p.calls.abandon(in) // its response may still come
+		p.calls.abandon(in) // its response may still arrive
 	}
 }
 
@@ -159,8 +160,8 @@ func (p *Peer) releaseEarlyLocked() {
 	}
 }
 
-// answerUnshapedLocked delivers m to s as its response. m counts as an error only if it has a code: the response to a
-// message that is not a request may have any form.
+// answerUnshapedLocked delivers m to s as its response. m counts as an error only if it has a code, because the
+// response to a message that is not a request may have any form.
 func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	c := *m
 	c.Final = true
@@ -173,8 +174,7 @@ func (p *Peer) answerUnshapedLocked(s *stream, m *wire.Message) {
 	p.deliverLocked(s, &c)
 }
 
-// tooLateLocked drops the response to a call that was given up. If it opens a stream, it ends the
-// stream.
+// tooLateLocked drops the response to an abandoned call. If it opens a stream, it ends the stream.
 func (p *Peer) tooLateLocked(s *stream, m *wire.Message) {
 	if s.late != nil {
 		defer close(s.late)

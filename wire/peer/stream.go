@@ -11,39 +11,39 @@ import (
 	"rpcx/wire/peer/mailbox"
 )
 
-// A stream is one local operation and the messages that answer it. It is in the tables of calls from before its message is
-// sent until its final message, its failure or Cancel.
+// A stream is one local operation with the messages that answer it. It is in the tables of calls from before its
+// message is sent until its final message, its failure or Cancel.
 type stream struct {
 	p   *Peer
 	box mailbox.Box // messages for the consumer
 
 	op        dialect.Op
-	id        string        // of the request, or ""
-	token     string        // of the stream that the answer opened, or ""
+	id        string        // the id of the request, or ""
+	token     string        // the token of the stream that the answer opened, or ""
 	named     bool          // token counts
 	follows   bool          // it is a watch of the stream token, and sent nothing
-	oneAnswer bool          // its first response is its only answer (Encode said Final)
-	waiting   bool          // for its first response
-	streamed  bool          // an item has come
-	batch     *rawBatch     // the batch that it was sent in; nil means it was sent by itself
-	late      chan struct{} // closed when the response comes that Cancel waits for; nil means it does not
-	exchange  *exchange     // in which it was sent; nil means the connection carries messages in both directions
+	oneAnswer bool          // its first response is its only answer (Encode returned Final)
+	waiting   bool          // it waits for its first response
+	streamed  bool          // an item has arrived
+	batch     *rawBatch     // the batch with which it was sent, or nil
+	late      chan struct{} // closed when the response arrives for which Cancel waits, or nil
+	exchange  *exchange     // the exchange in which it was sent; nil if the connection carries messages in both directions
 
-	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil means it has that
+	restore func(m wire.Message) *wire.Message // gives an answer the id that the user chose; nil if it already has that id
 
 	overfull bool // it queues more than it should
 	stuck    bool // the reader has waited in vain for its consumer, which has taken nothing since
 	cut      bool // it ended because the connection did
 }
 
-// An exchange is what belongs to the exchange of a call, on a wire.Exchanger.
+// An exchange has the data of a call's exchange, on a wire.Exchanger.
 type exchange struct {
-	stop      context.CancelFunc // ends it; nil means it carries no call
+	stop      context.CancelFunc // ends it; nil if it carries no call
 	answers   bool               // it sends a response, and is not a call
-	early     early.Items        // as calls.early, of this exchange
+	early     early.Items        // like calls.early, for this exchange
 	optional  bool               // it may end without an answer
-	malformed string             // text that came in it and was no message
-	over      bool               // it has ended, and further items come outside of it
+	malformed string             // text in it that was not a message
+	over      bool               // it has ended, and further items arrive outside of it
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {
@@ -58,7 +58,7 @@ func newStream(p *Peer, op dialect.Op) *stream {
 // ended reports whether nothing more is queued.
 func (s *stream) ended() bool { return s.box.Err() != nil }
 
-// fault returns why s failed when the connection ended with err.
+// fault returns the reason why s failed when the connection ended with err.
 func (s *stream) fault(err error) *wire.Fault {
 	when := "in the middle of the stream of " + ending.Quoted(s.op.Method)
 	switch {
@@ -70,9 +70,8 @@ func (s *stream) fault(err error) *wire.Fault {
 	return ending.Fault(err, s.op.Method, when)
 }
 
-// Next returns the next message. It allocates nothing when one is queued. Only
-// one goroutine may be in Next. The first message of a Subscribe is its
-// response, of Kind Response, and not an item.
+// Next returns the next message. It allocates nothing if a message is queued. Only one goroutine at a time may call
+// Next. The first message of a Subscribe is its response, of Kind Response, and not an item.
 func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	if m := s.box.Next(); m != nil {
 		return *m, nil
@@ -80,8 +79,8 @@ func (s *stream) Next(ctx context.Context) (wire.Message, error) {
 	return s.refill(ctx)
 }
 
-// Queued returns further messages that can be had without the lock, and removes them. They are
-// valid until the next call of Next.
+// Queued removes and returns further messages that are available without the lock. They are valid until the next call
+// of Next.
 func (s *stream) Queued() []wire.Message { return s.box.Queued() }
 
 // Waiting reports whether Next would return at once, with a message or because the stream itself
@@ -95,15 +94,15 @@ func (s *stream) Waiting() bool {
 	return s.box.Ready() || s.ended() && !s.cut
 }
 
-// Severed reports that the stream ended because the connection did, before its own end came.
+// Severed reports that the stream ended because the connection did, before its own end arrived.
 func (s *stream) Severed() bool {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	return s.cut
 }
 
-// refill waits for messages and takes them. Those that were queued before the stream ended
-// can be read even after ctx has ended; those of a live stream cannot.
+// refill waits for messages and takes them. Those that were queued before the stream ended can be read even after ctx
+// has ended. Those of a live stream cannot.
 func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	for {
 		s.p.mu.Lock()
@@ -127,8 +126,9 @@ func (s *stream) refill(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel asks the peer to end the stream and forgets it. Queued messages are dropped; from then on Next returns io.EOF. ctx
-// bounds the wait for the response, and before that for the response to a pending Subscribe, which names the stream to end.
+// Cancel requests that the peer end the stream, and forgets it. Queued messages are dropped, and from then on Next
+// returns io.EOF. ctx bounds the wait for the response, and before that for the response to a pending Subscribe, which
+// names the stream to end.
 func (s *stream) Cancel(ctx context.Context) error {
 	p := s.p
 	p.mu.Lock()
@@ -163,7 +163,7 @@ func (s *stream) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Finish makes a watch accept nothing more: see dialect.Finisher.
+// Finish makes a watch accept no more messages (see dialect.Finisher).
 func (s *stream) Finish(context.Context) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -171,8 +171,8 @@ func (s *stream) Finish(context.Context) error {
 	return nil
 }
 
-// leaveStreamLocked ends s with err locally and asks the peer to end it. If that request has an awaited response, it returns
-// its call.
+// leaveStreamLocked ends s with err locally and requests that the peer end it. If it must wait for the response to that
+// request, it returns its call.
 func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	unanswered := s.waiting
 	p.forgetLocked(s, err)
@@ -205,9 +205,9 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	return bye
 }
 
-// sayLocked sends op if the dialect has a message for it and the connection can carry it. It
-// returns the call that gets the answer, if there is one and somebody waits for it. It does not
-// wait for room in the outbox: there is at most one such message for each call.
+// sayLocked sends op if the dialect has a message for it and the connection can carry it. If someone waits for the
+// answer, it returns the call that gets it. It does not wait for room in the outbox, because there is at most one such
+// message for each call.
 func (p *Peer) sayLocked(op dialect.Op, await bool) (*stream, bool) {
 	if p.end.State != ending.Open {
 		return nil, true

@@ -22,7 +22,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 		if m.Kind == wire.Cancel && p.requests.End(m.Target) {
 			return
 		}
-		m.Kind = wire.Notification // as is a Cancel of no request
+		m.Kind = wire.Notification // like a Cancel of no request
 		p.notificationLocked(m)
 	case wire.Item:
 		p.unclaimedLocked(m)
@@ -33,9 +33,8 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// notificationLocked queues a notification for the handler. If the queue is full the reader stops;
-// if it must not stop, the queue grows up to further limits, beyond which the oldest are dropped,
-// with a note.
+// notificationLocked queues a notification for the handler. If the queue is full, the reader stops. If it must not
+// stop, the queue grows up to higher limits, beyond which the oldest are dropped, with a note.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -60,7 +59,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 	}
 }
 
-// tellHandler passes the queued notifications to the handler, one after another, until none is left.
+// tellHandler passes the queued notifications to the handler, one after another, until none are left.
 func (p *Peer) tellHandler() {
 	defer wire.Guard()
 	p.mu.Lock()
@@ -102,8 +101,8 @@ func (p *Peer) tell(in *dialect.Inbound) {
 	}
 }
 
-// unhandledLocked tells the user that nothing handled a notification, unless the handshake awaited it or a watch shows its
-// method.
+// unhandledLocked reports to the user that no one handled a notification, unless the handshake awaited it or a watch
+// shows its method.
 func (p *Peer) unhandledLocked(m *wire.Message) {
 	if m.Awaited || p.calls.watched(m.Method, false) {
 		return
@@ -112,7 +111,7 @@ func (p *Peer) unhandledLocked(m *wire.Message) {
 	p.noteLocked(Note{Kind: NoteUnhandledNotification, Method: m.Method, Text: text, Shown: p.calls.watched(m.Method, true)})
 }
 
-// incomingLocked shows m to Incoming, without the lock, and reports whether that has taken it.
+// incomingLocked passes m to Incoming, without the lock, and reports whether Incoming has taken it.
 func (p *Peer) incomingLocked(m *wire.Message) bool {
 	if p.o.Incoming == nil {
 		return false
@@ -124,9 +123,9 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	return p.o.Incoming(c)
 }
 
-// unclaimedLocked handles an item that belongs to no local call: it is a notification.
+// unclaimedLocked handles an item that belongs to no local call, which is a notification.
 func (p *Peer) unclaimedLocked(m *wire.Message) {
-	if m.Beside { // Incoming sees the message that it is about
+	if m.Beside { // Incoming sees the message to which it belongs
 		if ev, err := dialect.EventOf(p.codec, *m); err == nil && p.o.Incoming == nil {
 			p.noteLocked(noteOf(ev))
 		}
@@ -145,8 +144,8 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	default:
 		text := "dropped a response with an unknown id: "
 		if id := p.calls.spelled(m.ID); id != "" {
-			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // the command would wait for nothing more
-				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s: only the spelling differs from that of the call, %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
+			if s := p.calls.onlyWaiting(); p.o.Client && s != nil { // otherwise the command would wait for nothing
+				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), id)})
 				return
 			}
 			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), id)
@@ -155,7 +154,7 @@ func (p *Peer) strayLocked(m *wire.Message) {
 	}
 }
 
-// onlyWaiting returns the only call that waits for a response, or nil if there is none, or several.
+// onlyWaiting returns the only call that waits for a response, or nil if there are none or several.
 func (c *calls) onlyWaiting() *stream {
 	c.promoteAllLocked()
 	if c.waiting != 1 {
@@ -184,8 +183,9 @@ func (c *calls) spelled(id wire.ID) string {
 	return ""
 }
 
-// invalidLocked handles a malformed message. One of a client is answered with an error; one of a server only if it has a method
-// and an id, so that it waits for an answer: anything else may be an error, and errors must not be answered with errors.
+// invalidLocked handles a malformed message. One from a client is answered with an error. One from a server is answered
+// only if it has a method and an id, and so waits for an answer: anything else may be an error, and errors must not be
+// answered with errors.
 func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen bool) {
 	what := malformation(m)
 	if in != nil && !m.Final {
@@ -201,8 +201,8 @@ func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 	}
 }
 
-// foreignLocked handles a malformed message as an event of a peer that does not speak the dialect, and reports whether somebody has
-// seen it: a watch, Incoming, or the handler of notifications of that name.
+// foreignLocked handles a malformed message as an event of a peer that does not use the dialect. It reports whether
+// someone has seen it: a watch, Incoming, or the handler of notifications of that name.
 func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
 	switch {
 	case !m.Bare:
@@ -224,7 +224,7 @@ func (p *Peer) brokenLocked(o *owner, m *wire.Message) {
 	}
 }
 
-// malformation returns what is wrong with an Invalid message.
+// malformation returns the problem of an Invalid message.
 func malformation(m *wire.Message) string {
 	what := "the peer sent a malformed message"
 	if m.Err != nil {
@@ -236,8 +236,8 @@ func malformation(m *wire.Message) string {
 	return what
 }
 
-// Answer sends raw, a whole response message, for a request that Incoming took;
-// of several with that id, the oldest.
+// Answer sends raw, a whole response message, for a request that Incoming took. Of several with that id, it answers the
+// oldest.
 func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,8 +253,8 @@ func (p *Peer) Answer(id wire.ID, raw []byte) error {
 	return nil
 }
 
-// Answered notes that a Raw message has answered the requests with these ids that Incoming took; of
-// several with one id, the oldest.
+// Answered records that a Raw message has answered the requests with these ids that Incoming took. Of several with the
+// same id, it takes the oldest.
 func (p *Peer) Answered(ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,8 +266,7 @@ func (p *Peer) Answered(ids ...wire.ID) {
 	}
 }
 
-// RejectOpen answers with e all requests that Incoming took and that are still open, or those among
-// them with the given ids.
+// RejectOpen answers with e all open requests that Incoming took, or those of them with the given ids.
 func (p *Peer) RejectOpen(e *wire.Error, ids ...wire.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // maxHandshakes bounds the handshake messages that are kept for later watches.
 const maxHandshakes = 8
 
-// watch opens a stream of the peer's messages: all of them, or those that op takes. It begins with the handshake messages of
-// that method that have arrived.
+// watch opens a stream of the peer's messages: all of them, or those that match op. It begins with the handshake
+// messages of that method that have arrived.
 func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,12 +31,11 @@ func (p *Peer) watch(op dialect.Op) (dialect.Stream, error) {
 	return s, nil
 }
 
-// followLocked makes s a watch of a single stream: nothing was sent for it, and it ends with that
-// stream.
+// followLocked makes s a watch of a single stream. Nothing was sent for it, and it ends with that stream.
 func (p *Peer) followLocked(s *stream, token wire.ID) error {
 	switch {
 	case p.exchanger != nil:
-		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP POST the peer sends responses only"}
+		return &wire.Fault{Kind: wire.Usage, Method: s.op.Method, Message: "over HTTP POST the peer sends only responses"}
 	case p.end.State == ending.EOF:
 		return p.end.Unwatched(s.op.Method)
 	}
@@ -51,8 +50,8 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 // isWatch reports whether s only shows messages and has no request of its own.
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
-// sees reports whether a watch shows m. An item with Beside set is not shown again: the message
-// that it belongs to is.
+// sees reports whether a watch shows m. An item with Beside set is not shown again, because the message to which it
+// belongs is shown.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
@@ -63,16 +62,16 @@ func (s *stream) sees(m *wire.Message) bool {
 	return s.op.Takes(m.Method)
 }
 
-// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. Invalid JSON is not
-// shown, because no reader could parse it. A handshake message is kept for later watches.
+// showLocked delivers m to the watches for which sees returns true, and reports whether there is one. It does not show
+// invalid JSON, because no reader could parse it. A handshake message is kept for later watches.
 func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message) bool) (seen bool) {
-	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, as a watch that queues too much is removed
+	for i := len(p.calls.watches) - 1; i >= 0; i-- { // backwards, because a watch that queues too much is removed
 		w := p.calls.watches[i]
 		if m.Kind == wire.Invalid && isParseError(m) || !sees(w, m) {
 			continue
 		}
 		seen = true
-		final := m.Final // of its stream, which is not the watch's unless it follows that
+		final := m.Final // the end of its stream, which is not the watch's unless the watch follows that stream
 		m.Final = final && w.follows
 		p.deliverLocked(w, m)
 		m.Final = final
@@ -83,16 +82,15 @@ func (p *Peer) showLocked(m *wire.Message, sees func(w *stream, m *wire.Message)
 	return seen
 }
 
-// watched reports whether a watch waits for messages of that method alone; with all, whether one waits for all messages.
+// watched reports whether a watch waits for messages of that method alone or, with all, for all messages.
 func (c *calls) watched(method string, all bool) bool {
 	return slices.ContainsFunc(c.watches, func(w *stream) bool {
 		return w.op.Kind == dialect.Watch && (w.op.Method == "") == all && w.op.Takes(method)
 	})
 }
 
-// takenWholeLocked delivers an array that holds no message of the dialect to the watches and to
-// Incoming as a whole, and reports whether any of them took it: a dialect other than JSON-RPC has
-// no batches.
+// takenWholeLocked delivers an array without any message of the dialect to the watches and to Incoming as a whole, and
+// reports whether any of them took it. A dialect other than JSON-RPC has no batches.
 func (p *Peer) takenWholeLocked(msgs []wire.Message, raw []byte, in *stream) bool {
 	for i := range msgs {
 		if msgs[i].Kind != wire.Invalid || len(msgs[i].ID) > 0 || isParseError(&msgs[i]) {

@@ -11,19 +11,18 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// Direct is a Conversation on a connection that this process has dialled. One responder answers the
-// peer as long as the conversation lasts. With Options.Reconnect a new link takes the place of one
-// that is lost.
+// Direct is a Conversation on a connection that this process has dialled. A single responder answers the peer during
+// the whole conversation. With Options.Reconnect, a new link replaces a lost one.
 type Direct struct {
 	endpoint  endpoint.Endpoint
 	o         Options
 	responder *responder
-	hub       *rawHub  // of raw traffic; nil means unused
-	raw       *rawPipe // what Raw returns; it exists before the first message is read
+	hub       *rawHub  // of raw traffic; nil if unused
+	raw       *rawPipe // the result of Raw; it exists before the first message is read
 	newCodec  func() dialect.Codec
 	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
 	session   string    // the session id from the peer, for the next handshake
-	redialer  *redialer // nil means a connection that is lost is not made again
+	redialer  *redialer // nil if a lost connection is not made again
 	awaiting  awaiting  // for a peer that connects
 	once      sync.Once // closes
 
@@ -45,7 +44,7 @@ func (d *Direct) start(ctx context.Context) error {
 	return nil
 }
 
-// live returns the current link. It waits while there is none, and while the current one is old, a link that the caller
+// live returns the current link. It waits while there is none, and while the current link is old, which the caller
 // knows to be lost.
 func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 	d.mu.Lock()
@@ -67,7 +66,7 @@ func (d *Direct) live(ctx context.Context, old *link) (*link, error) {
 func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	switch {
 	case op.Since != nil:
-		return nil, wire.Usagef("only a session keeps what came before: rpcx connect ENDPOINT --session NAME opens one")
+		return nil, wire.Usagef("only a session keeps earlier events: rpcx connect ENDPOINT --session NAME opens one")
 	case op.Kind >= dialect.JobRun:
 		l, err := d.live(ctx, nil)
 		if err != nil {
@@ -89,12 +88,12 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 
 // A Pipeliner is a Conversation that may be able to pipeline calls (see dialect.CallPipeline).
 type Pipeliner interface {
-	// Pipeline is that of peer.Peer; nil if calls cannot be pipelined.
+	// Pipeline is that of peer.Peer. It returns nil if calls cannot be pipelined.
 	Pipeline(most int, ready func()) dialect.CallPipeline
 }
 
-// Pipeline implements Pipeliner. It returns nil if the connection may be replaced by another one
-// (Options.Reconnect), or if messages other than answers to calls are wanted.
+// Pipeline implements Pipeliner. It returns nil if another connection may replace this one (Options.Reconnect), or if
+// messages other than answers to calls are needed.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.redialer != nil || d.o.First != nil || d.hub != nil {
 		return nil
@@ -102,7 +101,7 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	return d.link.p.Pipeline(most, ready)
 }
 
-// A Previewer is a Conversation that can show what it would send.
+// A Previewer is a Conversation that can show its messages without sending them.
 type Previewer interface {
 	// Preview is that of peer.Peer.
 	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
@@ -169,8 +168,7 @@ func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, e
 	return l.backend().Typing(ctx, method)
 }
 
-// RunningJobs returns the names of the jobs that end with the connection, where
-// the dialect has such.
+// RunningJobs returns the names of the jobs that end with the connection, if the dialect has such jobs.
 func (d *Direct) RunningJobs(ctx context.Context) []string {
 	l, err := d.live(ctx, nil)
 	if err != nil {
@@ -182,8 +180,8 @@ func (d *Direct) RunningJobs(ctx context.Context) []string {
 	return nil
 }
 
-// Event decodes m with the codec of the current link. A message of an earlier link carries its
-// event already (withEvent).
+// Event decodes m with the codec of the current link. A message of an earlier link already carries its event
+// (withEvent).
 func (d *Direct) Event(m *wire.Message, ev *wire.Event) error {
 	if d.redialer == nil && m.Event == nil {
 		return d.codec.Event(m, ev)
@@ -212,8 +210,8 @@ func (d *Direct) Settle(ctx context.Context) {
 	}
 }
 
-// Done is closed when the conversation has ended for good: the connection is
-// lost, or was and could not be made again, or Close was called.
+// Done is closed when the conversation has ended for good: the connection is lost and was not or could not be made
+// again, or Close was called.
 func (d *Direct) Done() <-chan struct{} {
 	if d.redialer == nil {
 		return d.link.p.Done()
@@ -221,7 +219,7 @@ func (d *Direct) Done() <-chan struct{} {
 	return d.redialer.done
 }
 
-// Pending returns the numbers of pending local calls and of the peer's pending requests; ok is false while there is no
+// Pending returns the numbers of pending local calls and of the peer's pending requests. ok is false while there is no
 // connection.
 func (d *Direct) Pending() (calls, requests int, ok bool) {
 	l := d.current()
@@ -232,10 +230,10 @@ func (d *Direct) Pending() (calls, requests int, ok bool) {
 	return calls, requests, true
 }
 
-// JoinRaw begins raw traffic for one more process, of a shared conversation.
+// JoinRaw starts raw traffic for one more process, in a shared conversation.
 func (d *Direct) JoinRaw() relay.SharedPipe { return d.hub.join() }
 
-// EndRaw ends the raw traffic of all processes, and tells them why.
+// EndRaw ends the raw traffic of all processes, with the reason.
 func (d *Direct) EndRaw(why error) { d.hub.end(why) }
 
 func (d *Direct) Err() error {
@@ -254,7 +252,7 @@ func (d *Direct) Close() error {
 			d.hub.stop()
 		}
 		d.mu.Lock()
-		d.over = true // set before redialling is cancelled, which must not count as a failure then
+		d.over = true // set before redialling is cancelled, so that this does not count as a failure
 		l := d.link
 		d.changed()
 		d.mu.Unlock()

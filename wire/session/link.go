@@ -19,18 +19,18 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A link is one connection of a conversation, with all that belongs to it alone.
+// A link is one connection of a conversation, with everything that belongs only to it.
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // close what an embedded server needs
+	ends  []func() error // they close the resources of an embedded server
 	ready chan struct{}  // closed when p is set
 	born  time.Time
 	// watches are opened before anything is read, so that they see the first messages.
 	watches   map[*resubscription]dialect.Stream
-	preopened dialect.Stream // the stream of Options.First, until it is asked for
+	preopened dialect.Stream // the stream of Options.First, until it is requested
 	received  atomic.Bool    // a message has arrived since the handshake; set only if that matters
-	replaced  atomic.Bool    // another link has taken its place
+	replaced  atomic.Bool    // another link has replaced it
 	end       func() error
 	recording recording
 	watch     *transport.Watch
@@ -107,7 +107,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// noteReceived notes that the peer has sent something; it is a wire.Record.
+// noteReceived records that the peer has sent something. It is a wire.Record.
 func (l *link) noteReceived(dir wire.Direction, _ []byte, _ ...[]byte) {
 	if dir == wire.Recv {
 		l.received.Store(true)
@@ -127,8 +127,7 @@ func (l *link) greet(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// withEvent decodes the event of m now if l has been replaced: the codec of the new
-// link could not.
+// withEvent decodes the event of m now if l has been replaced, because the codec of the new link could not.
 func (l *link) withEvent(m wire.Message) wire.Message {
 	if m.Event != nil || !l.replaced.Load() {
 		return m
@@ -139,8 +138,8 @@ func (l *link) withEvent(m wire.Message) wire.Message {
 	return m
 }
 
-// A linkStream is the stream of a call, which ends with its link. Messages that it has received can
-// still be read after the link was replaced.
+// A linkStream is the stream of a call, which ends with its link. Received messages can still be read after the link
+// was replaced.
 type linkStream struct {
 	dialect.Stream
 	l *link
@@ -161,7 +160,7 @@ func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
 
-// close ends the connection in good order. It may be called again.
+// close ends the connection properly. It may be called again.
 func (l *link) close() error { return l.end() }
 
 func (l *link) shutdown() error {
@@ -176,8 +175,8 @@ func (l *link) shutdown() error {
 	return err
 }
 
-// ending is called before p's connection is closed locally. The returned function is called afterwards and returns how the
-// connection ended. For a listener, who is the client.
+// ending is called before p's connection is closed locally. The returned function is called afterwards and returns how
+// the connection ended. for a listener, the name of the client.
 func ending(p *peer.Peer, who string) func() wire.Fact {
 	text := "rpcx closed the connection"
 	select {
@@ -186,14 +185,14 @@ func ending(p *peer.Peer, who string) func() wire.Fact {
 	default:
 	}
 	return func() wire.Fact {
-		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may have been noticed just now
+		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the end may have been detected just now
 			text = "the connection has ended: " + err.Error()
 		}
 		return wire.Fact{Step: "closed", Text: text, Who: who}
 	}
 }
 
-// discoveryCache returns the cache of e's catalog, which is kept from one connection to the next; its use is reported.
+// discoveryCache returns the cache of e's catalog, which is kept from one connection to the next. Its use is reported.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {
 	k := cache.Discovery(e, o.Transport, o.Cache)
 	k.Warn = o.Hook.Warn

@@ -9,36 +9,36 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// links is the part of a conversation that changes with a new connection: the current link, the
-// streams that go on with the next one, and how the conversation ended.
+// links is the part of a conversation that changes with a new connection: the current link, the streams that continue
+// on the next one, and how the conversation ended.
 type links struct {
-	mu         sync.Mutex // for all below
+	mu         sync.Mutex // guards all fields below
 	change     chan struct{}
 	link       *link             // nil while there is none
-	codec      dialect.Codec     // of the last link
+	codec      dialect.Codec     // the error of the last link
 	reconnects int               // how often there was a new one
 	over       bool              // there will be no other link, or Close was called
 	err        error             // why it is over
-	giveUpErr  error             // err, if it is why no other link could be made
+	giveUpErr  error             // err, if that is the reason why no other link could be made
 	streams    []*resubscription // in the order in which they were opened
 }
 
-// current returns the link; nil while there is none.
+// current returns the link, or nil while there is none.
 func (c *links) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.link
 }
 
-// Reconnects counts the connections that took the place of one that was lost.
+// Reconnects counts the connections that replaced a lost one.
 func (c *links) Reconnects() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reconnects
 }
 
-// finish ends the conversation: there will be no other link. giveUpErr is err if that is the
-// failure of the attempts to make one; else nil.
+// finish ends the conversation: there will be no other link. giveUpErr is err if that is the failure of the attempts to
+// make one, else nil.
 func (c *links) finish(err, giveUpErr error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,8 +49,8 @@ func (c *links) finish(err, giveUpErr error) {
 	c.changed()
 }
 
-// register has s reopened after a reconnect; false if the link on which it was
-// opened was replaced meanwhile.
+// register ensures that s is reopened after a reconnect. It returns false if the link on which it was opened was
+// replaced meanwhile.
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,14 +61,14 @@ func (c *links) register(s *resubscription) bool {
 	return true
 }
 
-// unregister takes s out of the streams to be reopened.
+// unregister removes s from the streams to be reopened.
 func (c *links) unregister(s *resubscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams = slices.DeleteFunc(c.streams, func(o *resubscription) bool { return o == s })
 }
 
-// notReopened returns the next stream that has to be reopened on l, or nil if there is none. The caller holds the lock.
+// notReopened returns the next stream to be reopened on l, or nil if there is none. The caller holds the lock.
 func (c *links) notReopened(l *link) *resubscription {
 	for _, s := range c.streams {
 		if s.tried != l {

@@ -19,30 +19,30 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// Bounds of the answers that clients do not read.
+// These are limits of the answers that clients do not read.
 const (
-	heldBytes      = 256 << 20         // of all clients together; each may have a small share beyond it
-	muchHeld       = 32 << 20          // from which on memory is given back to the system as soon as a client goes
+	heldBytes      = 256 << 20         // of all clients together; each may exceed it by a small share
+	muchHeld       = 32 << 20          // from which on memory is returned to the system as soon as a client disconnects
 	collectFrom    = 8 << 20           // from which on garbage is collected often
-	collectPercent = 10                // of the garbage collector (GOGC) meanwhile: garbage is a small part of the answers
-	collectBytes   = heldBytes / 4 * 3 // of memory in use (GOMEMLIMIT), beyond which it is collected without a pause
+	collectPercent = 10                // of the garbage collector (GOGC) during that time: garbage is a small part of the answers
+	collectBytes   = heldBytes / 4 * 3 // of memory in use (GOMEMLIMIT), above which it is collected without a pause
 )
 
 var frequentGC struct {
 	mu    sync.Mutex
-	often int // servers that want it
+	often int // the number of servers that want it
 	usual int // the percentage without them
 }
 
-// setFrequentGC begins or ends a period with that percentage, for one server; the last that ends it
-// restores the usual one.
+// setFrequentGC begins or ends a period with that percentage, for one server. The last server to end it restores the
+// usual percentage.
 func setFrequentGC(begin bool) {
 	frequentGC.mu.Lock()
 	defer frequentGC.mu.Unlock()
 	switch {
 	case begin && frequentGC.often == 0:
 		if frequentGC.usual = debug.SetGCPercent(collectPercent); frequentGC.usual < collectPercent {
-			debug.SetGCPercent(frequentGC.usual) // somebody has said otherwise
+			debug.SetGCPercent(frequentGC.usual) // the user has set another percentage
 		}
 	case !begin && frequentGC.often == 1:
 		debug.SetGCPercent(frequentGC.usual)
@@ -54,8 +54,7 @@ func setFrequentGC(begin bool) {
 	}
 }
 
-// A Server is a bound listener, whose connections are answered by hooks and a
-// catalog.
+// A Server is a listener whose connections are answered by hooks and a catalog.
 type Server struct {
 	endpoint endpoint.Endpoint
 	options  Options
@@ -67,15 +66,15 @@ type Server struct {
 	wg        sync.WaitGroup
 	done      bool
 	accepted  chan struct{}   // closed when no further connection is accepted
-	clients   atomic.Int64    // that have come
-	budget    *peer.Budget    // of all of them
-	exchanges *peer.Exchanges // where each is a POST
+	clients   atomic.Int64    // the connections so far
+	budget    *peer.Budget    // the names of all clients
+	exchanges *peer.Exchanges // set if each connection is a POST
 	alone     bool            // there will be only one connection (stdio, dial+)
 	fault     error
-	posted    recording // of all POSTs, where they are recorded
+	posted    recording // of all POSTs, if they are recorded
 }
 
-// Listen binds e and returns once clients can connect.
+// Listen listens at e and returns when clients can connect.
 func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error) {
 	if err := canListen(e); err != nil {
 		return nil, err
@@ -105,13 +104,13 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 		_ = s.side.Close()
 		return nil, err
 	}
-	if debug.SetMemoryLimit(-1) > collectBytes { // before much is held: garbage of the first answers counts, too
+	if debug.SetMemoryLimit(-1) > collectBytes { // before much is held, because garbage of the first answers counts, too
 		debug.SetMemoryLimit(collectBytes)
 	}
 	return s, nil
 }
 
-// Endpoint returns the endpoint with which a client connects, with the dialect and the framing, or "" for stdio.
+// Endpoint returns the endpoint to which a client connects, with the dialect and the framing, or "" for stdio.
 func (s *Server) Endpoint() string {
 	at := s.listener.Endpoint()
 	if at == "" {
@@ -138,7 +137,7 @@ func (s *Server) Serve() error {
 	}
 }
 
-// newPeer begins to serve, and to record, a connection of the client of that name.
+// newPeer starts to serve, and to record, a connection of the client of that name.
 func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recording) {
 	o := peer.Options{
 		Handler: s.side.Accept, Tap: s.options.Tap, Note: s.options.Note, Drain: s.options.Drain,
@@ -174,7 +173,7 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	return p, client, rec
 }
 
-// servingOptions are what e and o say to the codec of a server.
+// servingOptions are the options of a server's codec, from e and o.
 func servingOptions(e endpoint.Endpoint, o Options) dialect.CodecOptions {
 	co := e.CodecOptions(o.Transport.Options)
 	co.Serving, co.Handshake.Info, co.Trace = true, o.Info, o.trace()
@@ -202,7 +201,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {
-		debug.FreeOSMemory() // memory for one client is not kept when it goes
+		debug.FreeOSMemory() // memory for a client is not kept when it disconnects
 	}
 	f := wire.AsFault(err)
 	atFault := f != nil && (f.Kind == wire.Protocol || f.Kind == wire.Helper) // the client, or a program that reads messages
@@ -220,8 +219,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	}
 }
 
-// clientName returns the name of a client in warnings: its address, or a number if it has none (a
-// Unix socket).
+// clientName returns the name of a client in warnings: its address, or a number if it has no address (a Unix socket).
 func (s *Server) clientName(conn wire.Conn) string {
 	n := s.clients.Add(1)
 	if r, ok := conn.(wire.Remote); ok {
@@ -232,13 +230,12 @@ func (s *Server) clientName(conn wire.Conn) string {
 	return "client " + strconv.FormatInt(n, 10)
 }
 
-// finishTimeout bounds how long Finish waits for notifications that were received
-// to be handled.
+// finishTimeout bounds how long Finish waits until received notifications are handled.
 const finishTimeout = 60 * time.Second
 
-// Finish waits until all connections made so far are accepted, all their messages were read, and each notification was
-// handled, so that a notification of a client that has disconnected is not lost. It ends no later than ctx. Only Close may
-// be called after it.
+// Finish waits until all connections made so far are accepted, all their messages have been read, and each notification
+// has been handled. A notification of a client that has disconnected is therefore not lost. It returns no later than
+// ctx ends. Only Close may be called after it.
 func (s *Server) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
@@ -265,7 +262,7 @@ const (
 	stops     = "the server is stopping"
 )
 
-// Close ends the listener and its connections, each in good order, and waits.
+// Close ends the listener and its connections, each properly, and waits.
 func (s *Server) Close() error {
 	err := s.listener.Close()
 	s.mu.Lock()
@@ -280,8 +277,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.side.Close())
 }
 
-// Reload tells the dialect's server that its hooks and catalog were loaded again. It reports
-// whether the dialect has a message for that.
+// Reload notifies the dialect's server that its hooks and catalog were loaded again. It reports whether the dialect has
+// a message for that.
 func (s *Server) Reload() bool {
 	if s.side.server.Reload == nil {
 		return false
@@ -290,5 +287,5 @@ func (s *Server) Reload() bool {
 	return true
 }
 
-// HookFailure returns the first failure of a hook, nil when there was none.
+// HookFailure returns the first failure of a hook, or nil if there was none.
 func (s *Server) HookFailure() error { return s.side.Failure() }

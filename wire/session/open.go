@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// Open connects to e and runs the handshake. ctx bounds only that.
+// Open connects to e and runs the handshake. ctx bounds only this.
 func Open(ctx context.Context, e endpoint.Endpoint, o Options) (Conversation, error) {
 	if (e.Socket != "" || e.Demo != "" || e.Tape != "") && len(o.Transport.Header) > 0 {
 		return nil, wire.Usagef("--header and --token-command do not apply to %s", e)
@@ -79,7 +79,7 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	return d, nil
 }
 
-// codecForLink returns the codec for a new link, configured with what its dialect has to know.
+// codecForLink returns the codec for a new link, configured for its dialect.
 func (d *Direct) codecForLink() dialect.Codec {
 	spec := d.endpoint.Spec()
 	o := d.endpoint.CodecOptions(d.o.Transport.Options)
@@ -105,17 +105,16 @@ func (d *Direct) codecForLink() dialect.Codec {
 	return spec.NewCodec(o)
 }
 
-// checkDuplex returns a usage Fault for a dialect that cannot be spoken over HTTP POST at an
-// endpoint that uses it.
+// checkDuplex returns a usage Fault for an endpoint with HTTP POST whose dialect cannot use HTTP POST.
 func checkDuplex(spec dialect.Spec, e endpoint.Endpoint) error {
 	if e.IsHTTP() && spec.Transport.Duplex {
-		return wire.Usagef("%s needs both directions, and HTTP POST has one: use ws:// or another transport", spec.Name)
+		return wire.Usagef("%s needs both directions, but HTTP POST has only one: use ws:// or another transport", spec.Name)
 	}
 	return nil
 }
 
-// introduction returns the local description for a handshake: the hooks with exact names, as the catalog describes them,
-// without those that are only function values.
+// introduction returns the local description for a handshake: the hooks with exact names, with their descriptions in
+// the catalog, except those that are only function values.
 func (d *Direct) introduction() dialect.HandshakeOptions {
 	o, c := d.o, &catalog.Catalog{Catalog: 1}
 	if o.Offers != nil {
@@ -134,8 +133,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials e, or starts an embedded server. For that, ends holds further functions that close
-// it.
+// connect dials e, or starts an embedded server. For a server, ends contains further functions that close it.
 func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
@@ -150,7 +148,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.codec != nil { // a later link: the handshake options are known already
+	if d.codec != nil { // a later link, for which the handshake options are already known
 		cfg.Warn = nil
 	}
 	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(cfg.Exchanged), rec.noise(cfg.Noise), true, d.o.Hurry
@@ -164,7 +162,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	return conn, nil, err
 }
 
-// carriedBy returns the word for what carries a message on a connection to e.
+// carriedBy returns a description of how messages travel on a connection to e.
 func carriedBy(e endpoint.Endpoint) string {
 	switch {
 	case e.Address.IsHTTP():
@@ -175,7 +173,7 @@ func carriedBy(e endpoint.Endpoint) string {
 	return "each message is a text frame of the WebSocket"
 }
 
-// transportConfig adds to the configuration what depends on the dialect, the local role and the framing.
+// transportConfig adds to the configuration the parts that depend on the dialect, the local role and the framing.
 func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transport.Config, error) {
 	spec, cfg := e.Spec(), o.Transport
 	cfg.Binary, cfg.Sessions, cfg.Name = binary, spec.Transport.Sessions, spec.Transport.HTTPName
@@ -189,7 +187,7 @@ func transportConfig(e endpoint.Endpoint, o Options, binary wire.Binary) (transp
 	}
 	cfg.Framing, cfg.Options.Sentinel, cfg.Options.Around = f, spec.Transport.Sentinel, spec.Transport.Around
 	if cfg.Around != nil && !strings.HasPrefix(e.Address.Scheme, "ws") && spec.Transport.Resolve == nil {
-		return cfg, wire.Usagef("%s: messages of %s have text around their JSON, for which they need a WebSocket (ws://, wss://)", e, spec.Name)
+		return cfg, wire.Usagef("%s: messages of %s have text around their JSON, and need a WebSocket (ws://, wss://)", e, spec.Name)
 	}
 	if framing.HasHead(name) && e.IsBytes() && len(cfg.Header) > 0 {
 		var err error

@@ -8,11 +8,11 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A postRecording records one POST to a listener. On the tape the line of the HTTP exchange comes before the messages of the
-// response, as in the recording of a client. These messages are therefore queued until the exchange is known.
+// A postRecording records one POST to a listener. On the tape, the line of the HTTP exchange precedes the messages of
+// the response, as in the recording of a client. So these messages are queued until the exchange is known.
 type postRecording struct {
 	recording
-	answers wire.Direction // of the messages of the answer
+	answers wire.Direction // the direction of the messages of the answer
 
 	mu   sync.Mutex
 	told bool // the exchange has been recorded
@@ -30,7 +30,7 @@ func (a *postRecording) message(d wire.Direction, msg []byte) {
 	a.to.Message(d, msg)
 }
 
-// messages is message for several messages; it is a wire.Record.
+// messages is message for several messages. It is a wire.Record.
 func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	a.message(d, msg)
 	for _, msg := range more {
@@ -38,13 +38,13 @@ func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
 	}
 }
 
-// exchange records the HTTP exchange, and then the messages that were held back.
+// exchange records the HTTP exchange, and then the queued messages.
 func (a *postRecording) exchange(x transport.Exchange) {
 	a.exchanged(nil)(x)
 	a.over()
 }
 
-// over records the messages that were held back.
+// over records the queued messages.
 func (a *postRecording) over() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,13 +55,13 @@ func (a *postRecording) over() {
 	a.held = nil
 }
 
-// An exchangeTeller is a Conn that came with an HTTP exchange.
+// An exchangeTeller is a Conn that belongs to an HTTP exchange.
 type exchangeTeller interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
-// from records the HTTP exchange of conn, if it has one. answers is the direction, as the tap sees it, of the messages of
-// the response.
+// from records the HTTP exchange of conn, if it has one. answers is the direction of the messages of the response, from
+// the tap's view.
 func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	by, ok := conn.(exchangeTeller)
 	if !ok || r.to == nil {
@@ -76,7 +76,7 @@ func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
 	return r
 }
 
-// answered notes that nothing more is sent in the POST that is recorded, if it is one.
+// answered records that nothing more is sent in the recorded POST, if it is one.
 func (r recording) answered() {
 	if r.post != nil {
 		r.post.over()

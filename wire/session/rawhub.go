@@ -8,19 +8,19 @@ import (
 	"rpcx/wire"
 )
 
-// A rawHub delivers the messages of the peer to the commands that use the conversation raw.
+// A rawHub delivers the messages of the peer to the commands that use the conversation in raw form.
 type rawHub struct {
 	d        *Direct
 	lossy    bool                 // a pipe that is too slow ends
-	notified func(m wire.Message) // gets every notification; may be nil
+	notified func(m wire.Message) // receives every notification; may be nil
 	reserve  func(id wire.ID)     // called for each call that will be parked; may be nil
 
 	mu    sync.Mutex
 	pipes []*rawPipe
 }
 
-// incoming is the peer.Options.Incoming of a link. A request that no hook answers goes to the
-// newest pipe; all other messages go to every pipe.
+// incoming is the peer.Options.Incoming of a link. A request without a hook goes to the newest pipe; all other messages
+// go to every pipe.
 func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	isRequest := m.Kind == wire.Request
 	hooked := (isRequest || m.Kind == wire.Notification) && h.d.responder.answers(m.Method)
@@ -47,8 +47,8 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	return taken && !hooked
 }
 
-// offer gives a request to the newest pipe that takes it. Pipes whose user sends nothing more, and
-// could only reject it, come last.
+// offer offers a request to the pipes, and the newest one that accepts gets it. Pipes whose user sends no more, and
+// which could only reject it, are tried last.
 func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	for _, mute := range []bool{false, true} {
 		for _, p := range slices.Backward(pipes) {
@@ -60,9 +60,9 @@ func offer(pipes []*rawPipe, l *link, m wire.Message) bool {
 	return false
 }
 
-// claim notes that the requests of the peer with these ids are answered, each once, whichever pipe
-// took them. Requests of a lost connection cannot be answered any more, as their ids may be in use
-// again. On a connection with a single user ids are not checked.
+// claim records that the requests of the peer with these ids are answered, each once, no matter which pipe took them.
+// Requests of a lost connection can no longer be answered, because their ids may be in use again. On a connection with
+// a single user, ids are not checked.
 func (h *rawHub) claim(ids []wire.ID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *rawHub) stop() {
 	}
 }
 
-// end is stop with the reason, which those who still use the traffic get.
+// end is stop with a reason, which all users of the traffic get.
 func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

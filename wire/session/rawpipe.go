@@ -15,23 +15,23 @@ import (
 // rawPipe is a RawPipe on a connection of this process.
 type rawPipe struct {
 	hub    *rawHub
-	ctx    context.Context // ends the waiting for answers
+	ctx    context.Context // ends the wait for answers
 	forget context.CancelFunc
-	slow   chan struct{} // closed when the pipe ended because it was not read
+	slow   chan struct{} // closed when the pipe ended because no one read it
 
 	mu           sync.Mutex
 	cond         *sync.Cond
 	queue        []wire.Message
-	size         int             // bytes in queue
+	size         int             // the number of bytes in queue
 	openRequests map[string]bool // the ids of unanswered requests that Recv has returned or will return
-	ended        bool            // nothing more comes
+	ended        bool            // no more messages arrive
 	draining     bool            // the user sends no more
-	err          error           // why the pipe itself ended; nil means with the conversation
-	lostAnswers  []error         // why answers that are owed will not come, one of each kind
+	err          error           // why the pipe itself ended; nil if it ends with the conversation
+	lostAnswers  []error         // why owed answers will not arrive, one reason of each kind
 	pending      sync.WaitGroup
 }
 
-// rawQueueBytes bounds what waits to be printed before the reader stops.
+// rawQueueBytes bounds the bytes that wait to be printed before the reader stops.
 const rawQueueBytes = 8 << 20
 
 // push queues m, which arrived over l. It reports whether the pipe accepts more messages.
@@ -66,8 +66,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	return true
 }
 
-// reject answers with an error those requests of l that this pipe took and did not answer. The lock
-// is held.
+// reject answers with an error the requests of l that this pipe took and did not answer. The lock is held.
 func (r *rawPipe) reject(l *link) {
 	var ids []wire.ID
 	for id := range r.openRequests {
@@ -135,7 +134,7 @@ func (r *rawPipe) Err() error {
 	}
 	r.draining = true
 	r.mu.Unlock()
-	r.pending.Wait() // what has not been answered by now is lost
+	r.pending.Wait() // requests that are unanswered by now are lost
 	r.mu.Lock()
 	if len(r.lostAnswers) > 0 {
 		return errors.Join(r.lostAnswers...)
@@ -167,7 +166,8 @@ func (r *rawPipe) Send(ctx context.Context, msg []byte) error {
 	return nil
 }
 
-// addPending counts one more message whose response may arrive; false if Finish waits for responses already.
+// addPending counts one more message whose response may arrive. It returns false if Finish is already waiting for
+// responses.
 func (r *rawPipe) addPending() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +189,7 @@ func (r *rawPipe) send(ctx context.Context, msg []byte) (dialect.Stream, error) 
 	return st, err
 }
 
-// follow waits until the message that was sent has been answered.
+// follow waits until the sent message has been answered.
 func (r *rawPipe) follow(st dialect.Stream) {
 	for {
 		_, err := st.Next(r.ctx)
@@ -219,14 +219,14 @@ func (r *rawPipe) has(id wire.ID) bool {
 	return r.openRequests[string(id)]
 }
 
-// answered notes that the request was answered.
+// answered records that the request was answered.
 func (r *rawPipe) answered(id wire.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.openRequests, string(id))
 }
 
-// unanswered notes why an answer that is owed will not come.
+// unanswered records why an owed answer will not arrive.
 func (r *rawPipe) unanswered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

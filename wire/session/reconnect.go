@@ -12,19 +12,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Reconnect describes how to dial and repeat the handshake after a lost connection. Subscriptions and watches continue
-// over the new connection, after a wire.Gap event, because it is unknown what they have missed. Pending calls fail, because
-// they may have had an effect; operations opened meanwhile wait for the new connection.
+// A Reconnect describes how to dial and repeat the handshake after a lost connection. Subscriptions and watches
+// continue over the new connection after a wire.Gap event, because it is unknown what they have missed. Pending calls
+// fail, because they may have had an effect. Operations opened meanwhile wait for the new connection.
 type Reconnect struct {
-	// For is how long to keep reconnecting; after that the conversation ends with a Fault of kind Closed. 0 means 5 minutes,
-	// a negative value means forever.
+	// For is how long to keep reconnecting. After that, the conversation ends with a Fault of kind Closed. 0 stands for
+	// 5 minutes, a negative value for no limit.
 	For time.Duration
 	// Lost is called with the reason why a connection ended, and Back with the time from its loss
 	// to the new one. Both may be nil.
 	Lost func(why error)
 	Back func(after time.Duration)
-	// Renew may change the transport's configuration, once for each loss, if the peer refuses the connection: a token may
-	// have expired. nil: no changes.
+	// Renew may change the transport's configuration, once for each loss, if the peer refuses the connection, because a
+	// token may have expired. It may be nil.
 	Renew func(ctx context.Context, c *transport.Config) error
 }
 
@@ -32,8 +32,8 @@ const (
 	defaultReconnect = 5 * time.Minute
 	firstPause       = 250 * time.Millisecond
 	longestPause     = 30 * time.Second
-	// stableAfter is how long a connection has to last to count as stable: after its end the pauses
-	// begin with the shortest again.
+	// stableAfter is how long a connection must last to count as stable. When a stable connection ends, the pauses
+	// start again with the shortest.
 	stableAfter = 10 * time.Second
 )
 
@@ -50,20 +50,19 @@ func redialled(e endpoint.Endpoint) error {
 	return nil
 }
 
-// fullJitter returns a random pause of at most most, so that the clients of one server do not all
-// come back at the same moment.
+// fullJitter returns a random pause of at most most, so that the clients of a server do not all reconnect at the same
+// moment.
 func fullJitter(most time.Duration) time.Duration { return rand.N(most + 1) }
 
-// A redialer makes the connection of a conversation again, and knows how long there has been no
-// usable one.
+// A redialer makes the connection of a conversation again, and knows for how long there has been no usable one.
 type redialer struct {
 	d      *Direct
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	jitter func(most time.Duration) time.Duration // of the pauses between attempts
-	done   chan struct{}                          // closed when all is over
+	jitter func(most time.Duration) time.Duration // the random numbers for the pauses between attempts
+	done   chan struct{}                          // closed when everything is over
 	since  time.Time
-	most   time.Duration // of the last pause: it doubles
+	most   time.Duration // the last pause, which doubles
 }
 
 func newRedialer(d *Direct) *redialer {
@@ -85,7 +84,7 @@ func (k *redialer) start(l *link) {
 	}()
 }
 
-// next returns the link after l, and waits for it; nil when there is none.
+// next waits for the link after l and returns it, or nil if there is none.
 func (k *redialer) next(l *link) *link {
 	select {
 	case <-l.p.Done():
@@ -104,8 +103,8 @@ func (k *redialer) next(l *link) *link {
 	return next
 }
 
-// pause returns the time until the next attempt. It is 0 if the peer connects, because the listener has to be open all the
-// time.
+// pause returns the time until the next attempt. It is 0 if the peer connects, because the listener must be open all
+// the time.
 func (k *redialer) pause() time.Duration {
 	if k.d.endpoint.Reversed == endpoint.Accept {
 		return 0
@@ -114,9 +113,8 @@ func (k *redialer) pause() time.Duration {
 	return k.jitter(k.most)
 }
 
-// redial makes the link that follows l and reopens the streams on it. A connection on which nothing
-// was received counts as a failed attempt: otherwise a server that accepts and hangs up would be
-// dialled forever.
+// redial makes the link after l and reopens the streams on it. A connection on which nothing was received counts as a
+// failed attempt. Otherwise, a server that accepts and closes connections would be dialled forever.
 func (k *redialer) redial(l *link, why error) (*link, error) {
 	d := k.d
 	lasted := time.Since(l.born) >= stableAfter
@@ -204,8 +202,7 @@ func gaveUp(limit time.Duration, why, last error) error {
 	return wire.NewFault(wire.Closed, msg, last)
 }
 
-// orEnded returns why a connection ended, with words for one that ended in good
-// order.
+// orEnded returns why a connection ended, also for one that ended properly.
 func orEnded(why error) error {
 	if why == nil {
 		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
@@ -229,8 +226,8 @@ func isPermanent(err error) bool {
 	return true
 }
 
-// reopenStreams opens on l, before it is used for anything else, the streams that go on, in the
-// order in which they were first opened.
+// reopenStreams opens the continuing streams on l, before l is used for anything else, in the order in which they were
+// first opened.
 func (d *Direct) reopenStreams(l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

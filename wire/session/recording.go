@@ -14,15 +14,15 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A recording records one connection; the zero value records nothing.
+// A recording records one connection. The zero value records nothing.
 type recording struct {
-	to    *recorder.Conn // nil means it is not
+	to    *recorder.Conn // nil if it is not recorded
 	lasts bool           // it has no end
 	brief bool           // a POST to a listener, whose end is not recorded
-	post  *postRecording // the POST; nil means not a POST, or not recorded
+	post  *postRecording // the POST; nil if it is not a POST, or not recorded
 }
 
-// record begins to record a connection. open describes how it is made; server reports the local role.
+// record starts to record a connection. open describes how it is made. server reports the local role.
 func (o Options) record(open tape.Open, server bool) recording {
 	if o.Record == nil {
 		return recording{}
@@ -30,7 +30,7 @@ func (o Options) record(open tape.Open, server bool) recording {
 	return recording{to: o.Record.Conn(open, server)}
 }
 
-// conn returns the recorder of the connection; if it is not recorded, one that does nothing.
+// conn returns the recorder of the connection. If it is not recorded, the recorder does nothing.
 func (r recording) conn() *recorder.Conn {
 	if r.to == nil {
 		return new(recorder.Conn)
@@ -60,7 +60,7 @@ func (r recording) messages() wire.Record {
 	return r.to.Messages
 }
 
-// failed notes that the connection could not be made.
+// failed records that the connection could not be made.
 func (r recording) failed(err error) {
 	if r.to != nil {
 		r.to.Ended(wire.Recv, err)
@@ -76,7 +76,7 @@ func (r recording) ended(p *peer.Peer) (note func()) {
 	return end(r.to, p)
 }
 
-// exchanged returns the function for transport.Config.Exchanged; next if nothing is recorded.
+// exchanged returns the function for transport.Config.Exchanged, or next if nothing is recorded.
 func (r recording) exchanged(next func(transport.Exchange)) func(transport.Exchange) {
 	if r.to == nil {
 		return next
@@ -97,7 +97,7 @@ func (r recording) noise(next func(line []byte)) func(line []byte) {
 	return r.to.Noise(next)
 }
 
-// httpOf converts x into the form of a tape. now is the time since the tape's start.
+// httpOf converts x to the form of a tape. now is the time since the tape's start.
 func httpOf(x transport.Exchange, now time.Duration) tape.HTTP {
 	h := tape.HTTP{
 		Method: x.Request.Method, URL: transport.RedactURL(x.Request.URL), Proto: x.Request.Proto, Request: headerLines(x.Request.Header), Remote: x.Remote,
@@ -150,8 +150,7 @@ func inTurn(first, second wire.Record) wire.Record {
 	}
 }
 
-// end returns a function that records the end of p's connection: as the peer's if it has ended
-// already.
+// end returns a function that records the end of p's connection: as the peer's if it has already ended.
 func end(rec *recorder.Conn, p *peer.Peer) func() {
 	select {
 	case <-p.Done():
@@ -162,8 +161,8 @@ func end(rec *recorder.Conn, p *peer.Peer) func() {
 	}
 }
 
-// record begins to record a connection to s, if recording was asked for. All POSTs to a listener
-// are one connection on the tape, which has no end.
+// record starts to record a connection to s, if recording was requested. All POSTs to a listener are one connection on
+// the tape, which has no end.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
 	if _, post := conn.(wire.SingleExchange); !post {

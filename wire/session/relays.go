@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// relays holds the HTTP requests that are passed on unchanged, from an HTTP listener to an HTTP
-// server. On the tape those of a session are one connection, and those of none, which has no end.
+// relays has the HTTP requests that are forwarded unchanged, from an HTTP listener to an HTTP server. On the tape those
+// of a session are one connection, and those of none, which has no end.
 type relays struct {
 	to     *httpclient.Relay
 	header string // of a session's name; "": there are none
@@ -103,7 +103,7 @@ func (r *relayed) begun(session string) {
 	}
 }
 
-// relay passes on one request.
+// relay forwards one request.
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	if !t.begins() {
 		http.Error(w, "the recorder ends", http.StatusServiceUnavailable)

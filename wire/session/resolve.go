@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// ParseEndpoint is endpoint.Parse that also resolves names: @NAME is a session, else a profile, and
-// "@" alone stands for $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
+// ParseEndpoint is endpoint.Parse, and also resolves names. @NAME is a session, or else a profile, and "@" alone stands
+// for $RPCX_ENDPOINT. An unknown name is a Fault of kind Unreachable.
 func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	if text == "@" {
 		if text = os.Getenv("RPCX_ENDPOINT"); text == "" {
@@ -26,7 +26,7 @@ func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 	return endpoint.Parse(text, dialect)
 }
 
-// named returns the session that is called name, else the profile.
+// named returns the session called name, or else the profile.
 func named(name, dialect string) (endpoint.Endpoint, error) {
 	path, err := rundir.Find(name)
 	if err != nil {

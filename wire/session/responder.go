@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// A responder answers the peer: by hooks and, as a server, by a catalog, behind
-// the dialect's server. One responder serves all connections of a listener.
+// A responder answers the peer, behind the dialect's server: with hooks and, as a server, with a catalog. One responder
+// serves all connections of a listener.
 type responder struct {
 	spec     dialect.Spec
 	endpoint endpoint.Endpoint
@@ -26,11 +26,11 @@ type responder struct {
 	server   dialect.Server
 	upstream func(c dialect.Caller) relay.Backend // the backend that hooks on the connection of c can call
 	funcs    *relay.Functions
-	runtime  dialect.Runtime // nil means none
+	runtime  dialect.Runtime // nil for none
 
 	mu      sync.Mutex
-	sockets map[dialect.Caller]*relay.Socket // nil means closed
-	opening map[dialect.Caller]func()        // the functions that run --on-open, by connections that are not open yet: see Opened
+	sockets map[dialect.Caller]*relay.Socket // nil if closed
+	opening map[dialect.Caller]func()        // the functions that run --on-open, by connections that are not open yet (see Opened)
 	failed  error
 }
 
@@ -76,8 +76,8 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	return s, nil
 }
 
-// warnUnmatched warns of patterns of the policy that match no method. It cannot know that if hooks are patterns themselves,
-// or if the dialect has methods of its own.
+// warnUnmatched prints warnings for patterns of the policy that match no method. It cannot know that if hooks are
+// patterns themselves, or if the dialect has its own methods.
 func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	names := []string{"rpc.discover", "rpc.describe"}
 	if spec.Discovery != nil {
@@ -106,7 +106,7 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 	}
 }
 
-// forHooks returns the entries with their names as the dialect spells them.
+// forHooks returns the entries with their names in the dialect's spelling for hooks.
 func forHooks(spec dialect.Spec, entries []hook.Entry) []hook.Entry {
 	out := slices.Clone(entries)
 	for i := range out {
@@ -126,8 +126,8 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
 }
 
-// Accept returns the peer's handler for a connection. The connection's socket is closed after the
-// handler has ended, as hooks may ask for the socket until then.
+// Accept returns the peer's handler for a connection. The connection's socket is closed after the handler has ended,
+// because hooks may request the socket until then.
 func (s *responder) Accept(c dialect.Caller) dialect.Handler {
 	h := s.server.Accept(c)
 	end := h.Close
@@ -149,7 +149,7 @@ func (s *responder) onBind(c dialect.Caller, open func()) {
 	s.opening[c] = open
 }
 
-// takeOpening returns the function that onBind has stored for c, only once; then nil.
+// takeOpening returns the function that onBind has stored for c, but only once. After that it returns nil.
 func (s *responder) takeOpening(c dialect.Caller) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +171,8 @@ func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Na
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
 
-// talkBack returns the endpoint with which the hooks of a connection can call back on it. Its
-// socket is bound when the endpoint is first asked for.
+// talkBack returns the endpoint with which the hooks of a connection can call back on it. Its socket is bound when the
+// endpoint is first requested.
 func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
 	return func() (string, error) {
 		s.mu.Lock()
@@ -195,19 +195,19 @@ func (s *responder) talkBack(c dialect.Caller, hooks dialect.Commands) func() (s
 // A hookOwner owns the socket of a connection's hooks.
 type hookOwner struct{ hooks dialect.Commands }
 
-// SuspendHook frees the slot of a hook while it waits for a nested call.
+// SuspendHook releases the slot of a hook while the hook waits for a nested call.
 func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
 
 // Answers returns the request that a hook answers.
 func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
 
-// ClientGone does nothing: a connection need not know.
+// ClientGone does nothing, because a connection need not know this.
 func (hookOwner) ClientGone(*relay.Process) {}
 
-// EndReason returns nil: streams end with their connection.
+// EndReason returns nil, because streams end with their connection.
 func (hookOwner) EndReason() error { return nil }
 
-// StreamFailed does nothing: a connection need not know.
+// StreamFailed does nothing, because a connection need not know this.
 func (hookOwner) StreamFailed(error) {}
 
 // spoken returns the dialect in which hooks call back: that of the connection, even if another process holds it.

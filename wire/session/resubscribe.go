@@ -9,27 +9,26 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// A resubscription is a subscription or a watch that goes on over the next link
-// when its own is lost.
+// A resubscription is a subscription or a watch that continues on the next link when its own link is lost.
 type resubscription struct {
 	d         *Direct
 	op        dialect.Op
 	cancelled atomic.Bool // Cancel was called
-	finished  atomic.Bool // Finish was called: later messages are not wanted
+	finished  atomic.Bool // Finish was called, so that later messages are not wanted
 
-	// Used by the consumer in Next.
-	read    dialect.Stream // what it reads
+	// The consumer uses these in Next.
+	read    dialect.Stream // the stream that it reads
 	from    *link
 	held    wire.Message // a message that was read, to be returned after the gap
-	hasHeld bool         // there is held
-	seen    bool         // it has yielded a message, so the peer knows of the subscription
+	hasHeld bool         // held is set
+	seen    bool         // it has returned a message, so that the peer knows the subscription
 	gap     bool         // a gap has to be reported
-	gapSent bool         // for a watch: no message since the last gap, so another one would add nothing
+	gapSent bool         // for a watch: no message since the last gap, so that another one would add nothing
 
-	// Guarded by d.mu.
+	// These are guarded by d.mu.
 	next  dialect.Stream // its stream on the last link on which it was opened
 	on    *link
-	tried *link // the link on which it was last reopened, or tried to be
+	tried *link // the link on which it was last reopened, or on which that was tried
 	err   error // why it could not be reopened
 }
 
@@ -81,13 +80,13 @@ func (d *Direct) preopen(ctx context.Context, l *link, c dialect.Caller) {
 	}
 }
 
-// isPassiveWatch reports whether nothing is sent for op, as it only shows messages.
+// isPassiveWatch reports whether nothing is sent for op, because it only shows messages.
 func (d *Direct) isPassiveWatch(op dialect.Op) bool {
 	follows := d.endpoint.Spec().Streams.Follows
 	return op.Kind == dialect.Watch || follows != nil && follows(op)
 }
 
-// takePreopened returns the stream of op, where it was opened together with l.
+// takePreopened returns the stream of op, if it was opened together with l.
 func (d *Direct) takePreopened(l *link, op dialect.Op) dialect.Stream {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,8 +127,7 @@ func (s *resubscription) reopen(l *link) {
 	}
 }
 
-// Next returns the next message of the stream, on one link after the other, with a
-// gap between.
+// Next returns the next message of the stream. When one link follows another, it returns a gap between them.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	if s.hasHeld {
 		s.hasHeld = false
@@ -160,10 +158,10 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// message returns the message that has to precede m, if there is one, else m.
+// message returns the message that must precede m, if there is one, else m.
 func (s *resubscription) message(m wire.Message) wire.Message {
 	m = s.from.withEvent(m)
-	gap := s.gap && m.Err == nil // the refusal says more than a gap
+	gap := s.gap && m.Err == nil // the refusal is more informative than a gap
 	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
@@ -172,7 +170,7 @@ func (s *resubscription) message(m wire.Message) wire.Message {
 	return LossGap()
 }
 
-// LossGap returns the gap event that a stream yields after its connection was lost.
+// LossGap returns the gap event that a stream returns after its connection was lost.
 func LossGap() wire.Message {
 	return wire.Message{Kind: wire.Item, Event: &wire.Event{
 		Kind: wire.Gap, Missed: wire.MissedUnknown, Message: "the connection was lost and restored",
@@ -207,7 +205,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 	}
 }
 
-// Waiting reports whether a message, or the end, can be had at once.
+// Waiting reports whether a message, or the end, is available at once.
 func (s *resubscription) Waiting() bool {
 	if s.hasHeld {
 		return true
@@ -215,13 +213,13 @@ func (s *resubscription) Waiting() bool {
 	return dialect.Waiting(s.read)
 }
 
-// Finish takes in nothing more, on this link and on others: see dialect.Finisher.
+// Finish accepts no more messages, on this link and on others (see dialect.Finisher).
 func (s *resubscription) Finish(ctx context.Context) error {
 	s.finished.Store(true)
 	return dialect.Finish(ctx, s.leave())
 }
 
-// Cancel ends the stream at the peer, if there is a connection.
+// Cancel ends the stream on the peer, if there is a connection.
 func (s *resubscription) Cancel(ctx context.Context) error {
 	s.cancelled.Store(true)
 	return s.leave().Cancel(ctx)

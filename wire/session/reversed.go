@@ -16,11 +16,10 @@ import (
 
 // An Await describes how to await a peer that connects (accept+).
 type Await struct {
-	// For is how long the first connection is awaited; 0 means as long as connecting may take.
+	// For is how long to wait for the first connection; 0 for as long as connecting may take.
 	For time.Duration
-	// Bound is called once with the endpoint to which the peer has to connect, as soon as it can.
-	// stop is called at the end of the conversation and may be nil; giveUp ends the wait with an
-	// error.
+	// Bound is called once with the endpoint to which the peer must connect, as soon as it can. stop is called at the
+	// end of the conversation and may be nil. giveUp ends the wait with an error.
 	Bound func(at string, giveUp func(error)) (stop func(), err error)
 }
 
@@ -31,11 +30,11 @@ type awaiting struct {
 	stop  func()
 }
 
-// defaultAwait is the default time of awaiting a peer.
+// defaultAwait is the default time to wait for a peer.
 const defaultAwait = 10 * time.Second
 
-// dial connects to e with cfg, or waits for e's peer to connect. The second time it listens at the same address as the first
-// time, and waits as long as ctx lasts.
+// dial connects to e with cfg, or waits for e's peer to connect. The second time, it listens at the same address as the
+// first time, and waits as long as ctx lasts.
 func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cfg transport.Config) (wire.Conn, error) {
 	switch {
 	case e.Reversed == endpoint.Dial:
@@ -81,8 +80,8 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	return conn, err
 }
 
-// resolved returns the address of the conversation: that of e, or if e is an HTTP server that names another, that one on the
-// same host.
+// resolved returns the address of the conversation: that of e or, if e is an HTTP server that names another on the same
+// host, that one.
 func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Address, error) {
 	posts := e.Address.IsHTTP() && e.Spec().Transport.Posts && (e.Address.URLPath == "" || e.Address.URLPath == "/")
 	if !posts && !e.Resolves() {
@@ -106,8 +105,8 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	return at, nil
 }
 
-// ResolvedEndpoint returns e with the address that the HTTP server of e names for conversations in e's dialect; ok is false
-// if it names none. It sends a GET, which begins no conversation.
+// ResolvedEndpoint returns e with the address that the HTTP server of e names for conversations in e's dialect. ok is
+// false if it names none. It sends a GET, which begins no conversation.
 func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at endpoint.Endpoint, ok bool) {
 	cfg, err := transportConfig(e, o, e.Spec().Transport.Binary)
 	if err != nil || !e.Resolves() {
@@ -180,7 +179,7 @@ func (d *dialledListener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint is "" means other clients cannot connect.
+// Endpoint returns "", because other clients cannot connect.
 func (d *dialledListener) Endpoint() string { return "" }
 
 // Close ends the listener, and the connection if it was not accepted.

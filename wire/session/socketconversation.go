@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// openSocket returns the conversation behind e.Socket, and offers it the functions of this process.
+// openSocket returns the conversation behind e.Socket, and offers the functions of this process to it.
 func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.Client, err error) {
 	if err := o.onlyFunctions(e); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	return r, err
 }
 
-// onlyFunctions returns a usage Fault for hooks that are not function values: other hooks belong to the connection, which
-// another process holds.
+// onlyFunctions returns a usage Fault for hooks that are not function values, because other hooks belong to the
+// connection, which another process holds.
 func (o Options) onlyFunctions(e endpoint.Endpoint) error {
 	for _, h := range o.Hooks {
 		if !o.Functions[h.Pattern] {

@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// OpenTape reads the tape in file; "-" is stdin. The parts of messages that ignore selects are not
-// compared. Errors are usage Faults that name the line.
+// OpenTape reads the tape in file. "-" is stdin. The parts of messages that ignore selects are not compared. Errors are
+// usage Faults that name the line.
 func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
 	if rules == nil {
 		rules = func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
@@ -25,7 +25,7 @@ func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.
 	return transcript.Open(file, os.Stdin, all.ShapeOf, rules)
 }
 
-// CutShort returns a warning if the tape t, which was read from file, ends inside a line; else "".
+// CutShort returns a warning if the tape t, which was read from file, ends inside a line, else "".
 func CutShort(file string, t *transcript.Transcript) string {
 	if t.Cut == 0 {
 		return ""
@@ -33,8 +33,8 @@ func CutShort(file string, t *transcript.Transcript) string {
 	return fmt.Sprintf("the tape %s ends inside line %d, which is skipped", file, t.Cut)
 }
 
-// startTape plays the server of the endpoint's tape at the other end of a pair. Its end function
-// returns an Expectation Fault if something was asked that is not on the tape.
+// startTape plays the server of the endpoint's tape at the other end of a pair. Its end function returns an Expectation
+// Fault if there was a request that is not on the tape.
 func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error) {
 	t, err := OpenTape(e.Tape, nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A TapeServer is a bound listener that plays the server's side of a tape on its connections.
+// A TapeServer is a listener that plays the server's side of a tape on its connections.
 type TapeServer struct {
 	endpoint endpoint.Endpoint
 	listener transport.Listener
@@ -22,7 +22,7 @@ type TapeServer struct {
 	wg       sync.WaitGroup
 }
 
-// ListenTape binds e for p to play on.
+// ListenTape listens at e for p to play.
 func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.Server) (*TapeServer, error) {
 	if err := canListen(e); err != nil {
 		return nil, err
@@ -39,13 +39,12 @@ func ListenTape(ctx context.Context, e endpoint.Endpoint, o Options, p *player.S
 	return s, err
 }
 
-// Endpoint returns where it listens, as a client writes it, or "" for stdio.
+// Endpoint returns the address to which a client connects, or "" for stdio.
 func (s *TapeServer) Endpoint() string {
 	return (&Server{endpoint: s.endpoint, listener: s.listener}).Endpoint()
 }
 
-// Serve plays for each connection until ctx ends or Close is called; on stdio until
-// its one connection has ended.
+// Serve plays on each connection until ctx ends or Close is called. On stdio it ends with its only connection.
 func (s *TapeServer) Serve(ctx context.Context) error {
 	alone := s.endpoint.Address.Scheme == "stdio" || s.endpoint.Address.Scheme == "ipc"
 	for {
@@ -72,8 +71,8 @@ func (s *TapeServer) Serve(ctx context.Context) error {
 // Close ends the listener. The connections end with Serve's context.
 func (s *TapeServer) Close() error { return s.listener.Close() }
 
-// DialMessages connects to e for a caller that works with whole messages, such as replay: it runs no handshake and answers
-// nothing. close frees what the connection needs beside itself.
+// DialMessages connects to e for a caller that works with whole messages, such as replay. It runs no handshake and
+// answers nothing. close releases the other resources of the connection.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
 	var ends []func() error
 	switch {

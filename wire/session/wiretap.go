@@ -18,13 +18,12 @@ import (
 	"rpcx/wire/transport/schemes"
 )
 
-// A Wiretap is a bound listener whose connections are passed on to an endpoint and
-// recorded.
+// A Wiretap is a listener whose connections are forwarded to an endpoint and recorded.
 type Wiretap struct {
 	listen, to endpoint.Endpoint
 	options    Options
 	listener   transport.Listener
-	framing    wire.Framing // of both sides, if both are byte streams; nil means whole messages are passed on
+	framing    wire.Framing // the framing of both sides, if both are byte streams; nil if whole messages are forwarded
 	dialling   transport.Config
 
 	awaiting awaiting        // for a peer that connects
@@ -33,16 +32,16 @@ type Wiretap struct {
 
 	mu     sync.Mutex
 	open   map[wire.Conn]bool
-	posts  *wiretap.Posts // what comes by POST, for a peer that is not one of HTTP
+	posts  *wiretap.Posts // forwards POSTs, for a peer that does not use HTTP
 	posted recording      // of posts
-	relays *relays        // what comes by HTTP, for a peer of HTTP
+	relays *relays        // forwards HTTP requests, for a peer that uses HTTP
 	up     wire.Conn      // of posts
 	fault  error
 	wg     sync.WaitGroup
 }
 
-// ListenTap binds listen, whose connections will be passed on to the endpoint to. of.Transport
-// configures dialling, listening configures listen. If of.Record is nil, nothing is recorded.
+// ListenTap listens at listen, and its connections will be forwarded to the endpoint to. of.Transport configures
+// dialling, listening configures listen. If of.Record is nil, nothing is recorded.
 func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, listening transport.Config) (*Wiretap, error) {
 	if err := canListen(listen); err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	return t, nil
 }
 
-// Endpoint returns where it listens, as a client writes it, or "" for stdio.
+// Endpoint returns the address to which a client connects, or "" for stdio.
 func (t *Wiretap) Endpoint() string {
 	s := Server{endpoint: t.listen, listener: t.listener}
 	return s.Endpoint()
@@ -95,8 +94,8 @@ func (t *Wiretap) alone() bool {
 	return t.listen.Address.Scheme == "stdio" || t.listen.Address.Scheme == "ipc"
 }
 
-// Serve passes connections on until Close. On stdio it ends with its only connection, and returns
-// how the peer's side of that ended.
+// Serve forwards connections until Close. On stdio it ends with its only connection, and returns how the peer's side of
+// it ended.
 func (t *Wiretap) Serve(ctx context.Context) error {
 	for {
 		conn, err := t.listener.Accept()
@@ -115,7 +114,7 @@ func (t *Wiretap) Serve(ctx context.Context) error {
 	}
 }
 
-// pass passes on one connection, to its end.
+// pass forwards one connection, to its end.
 func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.keep(client)
@@ -124,7 +123,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	server, ends, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
-		t.failed(err) // before the client is closed, as that may end the whole run
+		t.failed(err) // before the client is closed, because that may end the whole run
 		if with, ok := client.(wire.CloserWith); ok {
 			_ = with.CloseWith(wiretap.CodeUnreached, "the peer cannot be reached")
 		}
@@ -133,7 +132,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	}
 	t.keep(server)
 	defer t.drop(server)
-	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // for ws the upgrade tells the same
+	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // for ws, the upgrade shows the same
 		rec = rec.from(client, wire.Recv)
 	}
 	conn := rec.conn()
@@ -142,7 +141,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	for _, end := range ends {
 		_ = end()
 	}
-	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // who posts finds out by the first message
+	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client that sends POSTs finds out with the first message
 		t.failed(err)
 	}
 }
@@ -184,8 +183,7 @@ func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() 
 	return conn, nil, err
 }
 
-// failed warns of a connection that could not be passed on. An error of dialling names the peer
-// already.
+// failed prints a warning for a connection that could not be forwarded. An error of dialling already names the peer.
 func (t *Wiretap) failed(err error) {
 	if t.alone() {
 		t.mu.Lock()
@@ -197,7 +195,7 @@ func (t *Wiretap) failed(err error) {
 	}
 }
 
-// post passes on one POST.
+// post forwards one POST.
 func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.mu.Lock()
@@ -240,7 +238,7 @@ func (t *Wiretap) drop(c wire.Conn) {
 // Close ends the listener and all connections, and waits.
 func (t *Wiretap) Close() error {
 	err := t.listener.Close()
-	t.end() // first, as whoever dials for a POST holds the lock
+	t.end() // first, because the goroutine that dials for a POST holds the lock
 	t.mu.Lock()
 	if t.relays != nil {
 		defer t.relays.to.Close()

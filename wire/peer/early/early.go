@@ -1,5 +1,5 @@
-// Package early keeps the items of streams that no response has named yet, and remembers the streams that are over, both
-// within bounds.
+// Package early keeps, within limits, the items of streams that no response has named yet, and remembers the streams
+// that are over.
 package early
 
 import (
@@ -14,12 +14,11 @@ import (
 type Items struct {
 	items []wire.Message
 	size  int
-	lost  map[string]int64 // the number of items by stream that were not kept; at most maxRecent streams
+	lost  map[string]int64 // the number of items that were not kept, by stream; at most maxRecent streams
 }
 
-// Keep stores a copy of m. It refuses m, and counts it, if more than limit bytes would be kept in
-// all, or if an item of the same stream was refused before: the kept items of a stream have no
-// gaps.
+// Keep stores a copy of m. It refuses m, and counts it, if it would keep more than limit bytes in all, or if it has
+// refused an item of the same stream before: the kept items of a stream have no gaps.
 func (e *Items) Keep(m *wire.Message, limit int) bool {
 	n := len(m.Raw) + mailbox.Overhead
 	if e.size+n > limit || e.lost[string(m.Stream)] > 0 {
@@ -67,14 +66,14 @@ func (e *Items) Take(stream wire.ID) []wire.Message {
 	return theirs
 }
 
-// Clear removes and returns all items, and forgets what was refused.
+// Clear removes and returns all items, and forgets the refused ones.
 func (e *Items) Clear() []wire.Message {
 	items := e.items
 	*e = Items{}
 	return items
 }
 
-// The bounds of a Recent set: how many tokens, and how long they may be.
+// These are the limits of a Recent set: the number of tokens, and their length.
 const (
 	maxRecent       = 1024
 	maxRecentLength = 4096
@@ -84,7 +83,7 @@ const (
 type Recent struct {
 	in    map[string]int // token → how often it is in order
 	order []string
-	next  int // the place of the oldest, once order is full
+	next  int // the place of the oldest, when order is full
 }
 
 // Add adds token, unless it is longer than maxRecentLength.

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// A State is what may still happen on a connection. The states follow each other in this order.
+// A State determines what may still happen on a connection. The states follow each other in this order.
 type State uint8
 
 // The states.
@@ -22,24 +22,24 @@ const (
 	Ended         // nothing can be sent
 )
 
-// The errors of connections that ended without one of the transport.
+// These are the errors of connections that ended without an error of the transport.
 var (
 	ErrOurs = errors.New("rpcx closed the connection")
 	ErrLeft = errors.New("the peer closed the connection before its responses")
 )
 
-// An Ending records how far a connection has ended, and why. It has no lock: it is used under that of the connection.
+// An Ending records how far a connection has ended, and why. It has no lock. It is used under that of the connection.
 //
 // Its rules:
 //   - The state only moves forward.
-//   - The first known reason wins, unless the reader finds a better one: see Stop.
+//   - The first known reason wins, unless the reader finds a better one (see Stop).
 type Ending struct {
 	State  State
 	Ours   bool  // closed locally
-	Sealed error // why the peer accepts no more messages, as it took the one answer to its request
+	Sealed error // why the peer accepts no more messages, because it accepted the only answer to its request
 	Abort  error // the write error that ended the connection
-	cause  error // why nothing comes any more, once nothing does
-	final  error // what Err of the connection returns
+	cause  error // why no more messages arrive, when that is the case
+	final  error // the result of Err of the connection
 }
 
 // Enter moves to a later state.
@@ -48,7 +48,7 @@ func (e *Ending) Enter(s State) { e.State = max(e.State, s) }
 // Live reports whether something new may begin.
 func (e *Ending) Live() bool { return e.State < Closing }
 
-// Stop notes that nothing more is read, because of err, and returns the reason for the calls that are open.
+// Stop records that nothing more is read, because of err, and returns the reason for the open calls.
 func (e *Ending) Stop(err error) error {
 	if err == io.EOF || Broken(err) {
 		e.Enter(EOF)
@@ -75,7 +75,7 @@ func prefer(read, write error) error {
 	return write
 }
 
-// Finish notes that the connection has ended with err, which the reader has found.
+// Finish records that the connection has ended with err, which the reader has found.
 func (e *Ending) Finish(err error) {
 	switch {
 	case e.Ours || err == io.EOF:
@@ -86,7 +86,7 @@ func (e *Ending) Finish(err error) {
 	}
 }
 
-// Err returns why the connection has ended; nil after local close and after a clean end.
+// Err returns why the connection has ended, or nil after a local close and after a clean end.
 func (e *Ending) Err() error { return e.final }
 
 // Fault returns the failure of a call that was not sent: why the connection has ended, if that is known, else why.
@@ -100,7 +100,7 @@ func (e *Ending) Fault(why error, method string) *wire.Fault {
 	return Fault(why, method, "before "+Quoted(method)+" was sent")
 }
 
-// Unwatched returns the failure of a watch that cannot begin, as nothing comes any more.
+// Unwatched returns the failure of a watch that cannot begin, because no more messages arrive.
 func (e *Ending) Unwatched(method string) *wire.Fault {
 	if e.State == EOF {
 		return Fault(io.EOF, method, "")
@@ -108,7 +108,7 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 	return Fault(e.cause, method, "")
 }
 
-// Fault returns the Fault for a connection that ended with err; when describes what was in progress, "" means nothing.
+// Fault returns the Fault for a connection that ended with err. when describes what was in progress; "" means nothing.
 func Fault(err error, method, when string) *wire.Fault {
 	var f *wire.Fault
 	if errors.As(err, &f) {
@@ -136,7 +136,7 @@ func Fault(err error, method, when string) *wire.Fault {
 	return f
 }
 
-// Quoted names a method in a sentence.
+// Quoted quotes a method for a sentence.
 func Quoted(method string) string {
 	if method == "" {
 		return "the message"
@@ -151,14 +151,14 @@ func WithMethod(f *wire.Fault, method string) *wire.Fault {
 	return &c
 }
 
-// Goodbye reports whether the peer ended the connection in good order.
+// Goodbye reports whether the peer ended the connection properly.
 func Goodbye(err error) bool {
 	var ce *wire.CloseError
 	return errors.As(err, &ce) && ce.Clean && wire.AsFault(err) == nil
 }
 
-// Broken reports whether the peer has broken the framing, or has ended its direction inside a
-// message, but may still read: nothing more can be read from it.
+// Broken reports whether the peer has broken the framing, or has ended its direction inside a message, but may still
+// read. Nothing more can be read from it.
 func Broken(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind == wire.Protocol || errors.Is(err, wire.ErrCut)

@@ -2,8 +2,8 @@ package inbound
 
 import "slices"
 
-// An Array collects the answers to one array of the peer's requests. Those of its requests are kept until all are
-// there, as they are sent as one message. A nil Array holds nothing.
+// An Array collects the answers to one array of the peer's requests. They are kept until they are complete, because
+// they are sent as one message. A nil Array contains nothing.
 type Array struct {
 	replies  [][]byte
 	bytes    int  // of replies
@@ -22,17 +22,18 @@ func (a *Array) owe() (index int) {
 	return len(a.replies) - 1
 }
 
-// Put stores the first response to r, which arrived in a; nil means it gets none.
+// Put stores the first response to r, which arrived in a. nil means that it gets none.
 func (a *Array) Put(r *Request, msg []byte) {
 	a.replies[r.index] = msg
 	a.bytes += len(msg)
 	a.left--
 }
 
-// Complete says that no more requests belong to a.
+// Complete reports that no more requests belong to a.
 func (a *Array) Complete() { a.complete = true }
 
-// Send returns the answers once all are there; ok: they were not returned before. There may be none.
+// Send returns the answers when they are complete. ok reports that they were not returned before. There may be no
+// answers.
 func (a *Array) Send() (replies [][]byte, ok bool) {
 	if !a.complete || a.left > 0 || a.sent {
 		return nil, false

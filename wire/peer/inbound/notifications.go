@@ -5,21 +5,21 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The limits of the notifications that wait for the handler.
+// These are the limits of the notifications that wait for the handler.
 const (
-	maxQueued          = 1024      // so many may wait before the reader stops
+	maxQueued          = 1024      // may wait before the reader stops
 	maxQueuedBytes     = 8 << 20   // the same in bytes
-	maxUnreadable      = 8 * 1024  // so many may wait if the reader must not stop; beyond, the oldest are lost
+	maxUnreadable      = 8 * 1024  // may wait if the reader must not stop; beyond that, the oldest are lost
 	maxUnreadableBytes = 128 << 20 // the same in bytes
 )
 
-// Notifications are those that wait for the handler.
+// Notifications is the queue of those that wait for the handler.
 //
 // Its rules:
-//   - They are handled one after another, in the order in which they came, by
+//   - They are handled one after another, in the order of arrival, by
 //     one goroutine that runs only while there are any (Running).
-//   - The reader stops while Full reports true, unless a call waits for an answer
-//     that is still to be read. Then the queue grows up to further limits, beyond
+//   - The reader stops while Full returns true, unless a call waits for an answer
+//     that is still to be read. Then the queue grows up to higher limits, beyond
 //     which the oldest are dropped, with a note to the user.
 type Notifications struct {
 	Running bool
@@ -28,8 +28,8 @@ type Notifications struct {
 	bytes   int
 }
 
-// Put queues a copy of m; order is its number among all messages. It reports whether it has dropped notifications for the
-// first time on this connection.
+// Put queues a copy of m. order is its number among all messages. It reports whether it has dropped notifications for
+// the first time on this connection.
 func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 	before := n.Lost
 	n.queue = append(n.queue, dialect.Inbound{Msg: m.Clone(), Order: order})
@@ -44,10 +44,10 @@ func (n *Notifications) Put(m *wire.Message, order uint64) (losing bool) {
 // Full reports whether the reader should stop.
 func (n *Notifications) Full() bool { return len(n.queue) >= maxQueued || n.bytes >= maxQueuedBytes }
 
-// Empty reports whether none wait.
+// Empty reports whether the queue is empty.
 func (n *Notifications) Empty() bool { return len(n.queue) == 0 }
 
-// Next removes and returns the oldest notification; there must be one.
+// Next removes and returns the oldest notification. There must be one.
 func (n *Notifications) Next() dialect.Inbound {
 	in := n.queue[0]
 	n.queue[0] = dialect.Inbound{}
@@ -56,5 +56,5 @@ func (n *Notifications) Next() dialect.Inbound {
 	return in
 }
 
-// Stop drops the queue, as the goroutine that handles it ends.
+// Stop drops the queue, because the goroutine that handles it ends.
 func (n *Notifications) Stop() { *n = Notifications{Lost: n.Lost} }

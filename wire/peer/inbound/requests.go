@@ -1,5 +1,5 @@
-// Package inbound queues a peer's unfinished requests, the arrays in which they arrived, and its notifications. The types
-// have no locks: they are used under the lock of the connection.
+// Package inbound queues a peer's unfinished requests, the arrays in which they arrived, and its notifications. The
+// types have no locks. They are used under the lock of the connection.
 package inbound
 
 import (
@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// The bounds of Requests beside the number of requests.
+// These are the limits of Requests in addition to the number of requests.
 const (
 	mostBytes  = 128 << 20 // bytes of requests in flight at which further ones are refused
 	mostQueued = 1 << 16   // requests that wait for room
@@ -19,56 +19,56 @@ const (
 // A Request is one request of the peer.
 type Request struct {
 	dialect.Inbound
-	Ctx    context.Context // of its handler
+	Ctx    context.Context // the context of its handler
 	Cancel context.CancelFunc
 	Array  *Array // the array in which it arrived, or nil
 
-	Closed    bool // its handler has returned: nothing more may be emitted
-	Cancelled bool // by the peer
+	Closed    bool // its handler has returned, so that nothing more may be emitted
+	Cancelled bool // cancelled by the peer
 	Begun     bool // its handler was allowed to begin although the Budget is exceeded
-	Replied   bool // its first answer is out, or there will be none
+	Replied   bool // its first answer is sent, or there will be none
 
 	index int  // its place in Array
 	taken bool // answered by Answer, not by a handler
 	goes  bool // it has been answered, and more answers follow
 }
 
-// New returns a Request for m, which arrived in a; nil means in no array. It counts in no Requests.
+// New returns a Request for m, which arrived in a (nil for no array). No Requests counts it.
 func New(m *wire.Message, a *Array) *Request {
 	r := &Request{Array: a, index: a.owe()}
 	r.Msg = m.Clone()
 	return r
 }
 
-// Requests are the peer's requests that are not done.
+// Requests are the peer's unfinished requests.
 //
 // Its rules:
 //   - A request is in open while its handler runs (Start), or while whoever took it may answer it
 //     (Take).
-//   - Its bytes count as long, and it counts in unanswered from Arrive until its first answer, or
-//     until it is certain that none comes (Answered).
-//   - While unanswered is not 0 the reader never stops for a slow consumer: the handler may wait for a
+//   - Its bytes count for as long, and it counts in unanswered from Arrive until its first answer, or
+//     until it is certain that there is none (Answered).
+//   - While unanswered is not 0, the reader never stops for a slow consumer, because the handler may wait for a
 //     message that is still to be read.
-//   - When the number or bytes are at their limits the reader stops, unless a message that is still to
+//   - When the number or the bytes reach their limits, the reader stops, unless a message that is still to
 //     be read may be needed to finish a request (see Crowded). If it must not stop, a further
-//     request is refused at once; only the other requests of an array, which has been read already,
-//     wait in queue.
+//     request is refused at once. Only the other requests of an array, which has been read already,
+//     wait in the queue.
 type Requests struct {
 	most       int
 	open       map[*Request]struct{}
 	queue      []*Request // requests of arrays that wait for room
-	bytes      int        // of the messages in open
+	bytes      int        // the size of the messages in open
 	taken      int        // how many of open were taken
-	streams    int        // how many of open have been answered and go on
+	streams    int        // how many of open have been answered and continue
 	unanswered int
 	arrived    uint64
-	refused    bool // one was refused
+	refused    bool // a request was refused
 }
 
 // NewRequests returns a table for that many requests at once.
 func NewRequests(most int) Requests { return Requests{most: most, open: map[*Request]struct{}{}} }
 
-// Order returns the number of a message that has been read, by which the order is known.
+// Order returns the number of a message that has been read, which determines the order.
 func (t *Requests) Order() uint64 {
 	t.arrived++
 	return t.arrived
@@ -82,7 +82,7 @@ func (t *Requests) Arrive(m *wire.Message, a *Array) *Request {
 	return r
 }
 
-// Answered records that the first response to r is sent, or that it gets none. It reports whether that was new.
+// Answered records that the first response to r is sent, or that r gets none. It reports whether that was new.
 func (t *Requests) Answered(r *Request) bool {
 	if r.Replied {
 		return false
@@ -94,26 +94,26 @@ func (t *Requests) Answered(r *Request) bool {
 	return true
 }
 
-// Full reports whether a further request of n bytes would exceed the limits.
+// Full reports whether another request of n bytes would exceed the limits.
 func (t *Requests) Full(n int) bool {
 	return len(t.open) >= t.most || len(t.open) > 0 && t.bytes+n > mostBytes
 }
 
-// Crowded reports whether the reader should stop until a request is done. It must not stop while an
-// open request may depend on a message that is still to be read: a stream on its unsubscribe, or a
-// request that was taken on whatever its user waits for.
+// Crowded reports whether the reader should stop until a request is done. It must not stop while an open request may
+// depend on a message that is still to be read: a stream on its unsubscribe, or a taken request on a message for its
+// user.
 func (t *Requests) Crowded() bool {
 	return (t.Full(0) || t.bytes >= mostBytes || t.Queued()) && !t.Streaming() && t.taken == 0
 }
 
-// FirstRefusal reports whether this is the first refused request, so that the user is warned once only.
+// FirstRefusal reports whether this is the first refused request, so that there is only one warning.
 func (t *Requests) FirstRefusal() bool {
 	was := t.refused
 	t.refused = true
 	return !was
 }
 
-// Later queues a request until there is room; false if too many wait already.
+// Later queues a request until there is room. It returns false if too many wait already.
 func (t *Requests) Later(r *Request) bool {
 	if len(t.queue) >= mostQueued {
 		return false
@@ -122,7 +122,7 @@ func (t *Requests) Later(r *Request) bool {
 	return true
 }
 
-// Next removes and returns the first request that waits, if there is room for it now; else nil.
+// Next removes and returns the first waiting request, if there is room for it now, else nil.
 func (t *Requests) Next() *Request {
 	if len(t.queue) == 0 || t.Full(len(t.queue[0].Msg.Raw)) {
 		return nil
@@ -133,7 +133,7 @@ func (t *Requests) Next() *Request {
 	return r
 }
 
-// GoesOn notes that r, which was started, has been answered but is not done.
+// GoesOn records that r, which was started, has been answered but is not finished.
 func (t *Requests) GoesOn(r *Request) {
 	if !r.goes {
 		r.goes = true
@@ -162,7 +162,7 @@ func (t *Requests) Take(r *Request) {
 	t.Start(r)
 }
 
-// Untake removes a request that Take has added; false if it was removed before.
+// Untake removes a request that Take has added. It returns false if it was removed before.
 func (t *Requests) Untake(r *Request) bool {
 	if !r.taken {
 		return false
@@ -178,7 +178,7 @@ func (t *Requests) close(r *Request) {
 	t.bytes -= len(r.Msg.Raw)
 }
 
-// Taken returns the taken requests with these ids, the oldest first; all of them without ids.
+// Taken returns the taken requests with these ids, oldest first. Without ids, it returns all of them.
 func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 	if t.taken == 0 {
 		return nil
@@ -231,5 +231,5 @@ func (t *Requests) Queued() bool { return len(t.queue) > 0 }
 // Unanswered reports whether requests are open that have no answer yet.
 func (t *Requests) Unanswered() bool { return t.unanswered > 0 }
 
-// Streaming reports whether requests that have been answered go on.
+// Streaming reports whether answered requests continue.
 func (t *Requests) Streaming() bool { return t.streams > 0 }

@@ -12,12 +12,12 @@ import (
 // read at once.
 const wakeBytes = 64 << 10
 
-// A Box queues the messages of one call. The reader fills it; one consumer empties it. All methods must be called with the
-// reader's lock held, except Next, Peek, Queued and C, which the consumer calls without it.
+// A Box queues the messages of one call. The reader fills it, and one consumer empties it. All methods must be called
+// with the reader's lock held, except Next, Peek, Queued and C, which the consumer calls without it.
 //
 // Its rules:
 //   - The consumer takes the messages in runs, and reads a run without the lock.
-//   - It is woken only if it waits, and only for many messages or when no more can be read at once (Hold): if each message
+//   - It is woken only if it waits, and only for many messages or when no more can be read at once (Hold). If each message
 //     woke it, reader and consumer would contend for the lock.
 //   - Dropped messages are followed by an event with their number.
 //   - Messages from before End can still be taken, followed by the error of End.
@@ -25,34 +25,34 @@ type Box struct {
 	queue
 	wake    chan struct{} // receives a value when there is something for the consumer
 	asks    bool          // the consumer waits for wake
-	held    bool          // the consumer is woken by Release
+	held    bool          // Release wakes the consumer
 	dropped atomic.Bool
-	lost    int64  // messages that were dropped without telling the consumer yet
-	err     error  // of End; nil means it has not ended
+	lost    int64  // dropped messages of which the consumer does not know yet
+	err     error  // the error of End; nil if it has not ended
 	current *chunk // the consumer's
-	pos     int    // of the next message in current
+	pos     int    // the index of the next message in current
 }
 
-// Init makes b ready to be used.
+// Init initializes b.
 func (b *Box) Init() { b.wake = make(chan struct{}, 1) }
 
 // Put appends a copy of m.
 func (b *Box) Put(m *wire.Message) { b.push(m) }
 
-// Size returns how many bytes wait, Overhead included.
+// Size returns the number of waiting bytes, including Overhead.
 func (b *Box) Size() int { return b.size }
 
-// Full reports whether so much waits that the consumer should be woken at once.
+// Full reports whether so much is waiting that the consumer should be woken at once.
 func (b *Box) Full() bool { return b.size >= wakeBytes }
 
-// Hold delays the consumer's waking until Release, and reports whether it was not delayed before.
+// Hold delays waking the consumer until Release, and reports whether it was not already delayed.
 func (b *Box) Hold() bool {
 	was := b.held
 	b.held = true
 	return !was
 }
 
-// Release wakes the consumer for all that waits.
+// Release wakes the consumer for all waiting messages.
 func (b *Box) Release() {
 	b.held = false
 	b.Wake()
@@ -76,7 +76,7 @@ func (b *Box) Lose(n int64) { b.lost += n }
 // Shed drops the oldest messages until about most bytes wait.
 func (b *Box) Shed(most int) { b.lost += b.shed(most) }
 
-// Drop drops all messages, also those that the consumer has taken but not read.
+// Drop drops all messages, including those that the consumer has taken but not read.
 func (b *Box) Drop() {
 	b.dropped.Store(true)
 	b.drop()
@@ -91,7 +91,7 @@ func (b *Box) End(err error) {
 	b.Wake()
 }
 
-// Err returns the error of End; nil before that.
+// Err returns the error of End, or nil before that.
 func (b *Box) Err() error { return b.err }
 
 // Ready reports whether Take would return a message.

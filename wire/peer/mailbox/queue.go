@@ -2,18 +2,18 @@ package mailbox
 
 import "rpcx/wire"
 
-// The sizes of a queue's chunks.
+// These are the sizes of a queue's chunks.
 const (
 	chunkBytes    = 64 << 10
 	chunkCount    = 256
 	maxSpareBytes = 16 // empty chunks that a queue keeps
 )
 
-// Overhead is how many bytes a message that waits costs beside its own.
+// Overhead is the number of bytes that a waiting message costs in addition to its own.
 const Overhead = 192
 
-// chunk is a run of messages whose bytes lie in one buffer. It is filled by the
-// reader, then read by the consumer without a lock, then filled again.
+// chunk is a run of messages whose bytes are in one buffer. The reader fills it, then the consumer reads it without a
+// lock, then it is filled again.
 type chunk struct {
 	buf  []byte
 	msgs []wire.Message
@@ -21,25 +21,25 @@ type chunk struct {
 	next *chunk
 }
 
-// queue is a list of chunks: the reader fills the last one, the consumer takes the first one. After
-// a while two or three chunks are used in turn, and nothing is allocated.
+// queue is a list of chunks. The reader fills the last one, and the consumer takes the first one. After a while two or
+// three chunks are used in turn, and nothing is allocated.
 type queue struct {
 	first, last *chunk
 	free        *chunk
 	spare       int // chunks in free
-	size        int // bytes queued, overhead included
+	size        int // queued bytes, including overhead
 	single      chunk
 	one         [1]wire.Message
 }
 
-// push appends a copy of m, which needs a single copy of the large Message. The first message gets
-// exactly the memory that it needs, as most calls have one answer.
+// push appends a copy of m with a single copy of the large Message. The first message gets exactly the memory that it
+// needs, because most calls have one answer.
 func (q *queue) push(m *wire.Message) {
 	c := q.last
 	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
 	}
-	at := len(c.msgs) // there is room for it, as grow has made sure
+	at := len(c.msgs) // grow has made room for it
 	c.msgs = c.msgs[:at+1]
 	c.buf = c.msgs[at].CopyOf(m, c.buf)
 	n := len(m.Raw) + Overhead
@@ -70,7 +70,7 @@ func (q *queue) grow(n int) *chunk {
 	return c
 }
 
-// take removes and returns the first chunk; nil when there is none.
+// take removes and returns the first chunk, or nil if there is none.
 func (q *queue) take() *chunk {
 	c := q.first
 	if c == nil {
@@ -94,8 +94,8 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle makes c, which take returned, ready to be filled again. It releases a chunk of a huge message, and chunks beyond a
-// few, so that memory stays bounded.
+// recycle prepares c, which take returned, to be filled again. It releases a chunk of a huge message, and all but a few
+// chunks, so that memory stays bounded.
 func (q *queue) recycle(c *chunk) {
 	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
 		return
@@ -106,5 +106,5 @@ func (q *queue) recycle(c *chunk) {
 	q.spare++
 }
 
-// drop forgets all that is queued.
+// drop forgets all queued messages.
 func (q *queue) drop() { q.first, q.last, q.free, q.spare, q.size = nil, nil, nil, 0, 0 }

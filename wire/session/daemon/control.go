@@ -19,14 +19,14 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Control asks a session about itself, rather than its peer.
+// A Control queries a session about itself, rather than its peer.
 type Control struct {
 	jobs []string // see EndedJobs
 	r    *relay.Client
 	name string
 }
 
-// Attach reaches the session that is called name, which may still be connecting.
+// Attach connects to the session called name, which may still be connecting.
 func Attach(ctx context.Context, name string) (*Control, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func Attach(ctx context.Context, name string) (*Control, error) {
 	return &Control{r: r, name: name}, nil
 }
 
-// Live waits until the session is live; where that fails, so does Live.
+// Live waits until the session is live. If the session fails, so does Live.
 func (c *Control) Live(ctx context.Context) error {
 	bound, cancel := rundir.AnswerContext(ctx, c.r.PID())
 	defer cancel()
@@ -59,7 +59,7 @@ func (c *Control) ask(ctx context.Context, method string, params json.RawMessage
 	return out, c.answered(ctx, bound, err)
 }
 
-// answered returns err, or the failure that it stands for.
+// answered returns err, or the failure that it represents.
 func (c *Control) answered(ctx, bound context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -72,16 +72,16 @@ func (c *Control) answered(ctx, bound context.Context, err error) error {
 	return err
 }
 
-// Detach leaves the session as it is.
+// Detach disconnects and leaves the session unchanged.
 func (c *Control) Detach() { _ = c.r.Close() }
 
-// Fingerprint returns that of what the session was opened with, after Live.
+// Fingerprint returns the fingerprint of the session's options. Call it after Live.
 func (c *Control) Fingerprint() string { return c.r.Hello().Fingerprint }
 
-// Version returns that of the program that holds the session, after Live.
+// Version returns the version of the program that holds the session. Call it after Live.
 func (c *Control) Version() string { return c.r.Hello().Version }
 
-// endpoint.Endpoint is the session's endpoint, redacted, after Live.
+// endpoint.Endpoint is the session's endpoint, redacted. Use it after Live.
 func (c *Control) Endpoint() string { return c.r.Hello().Endpoint }
 
 // Status returns a Status as JSON.
@@ -89,8 +89,7 @@ func (c *Control) Status(ctx context.Context) (json.RawMessage, error) {
 	return c.ended(c.ask(ctx, "status", nil))
 }
 
-// ended returns what a session answered, and for a connection that was closed the
-// Fault of a session that ended before it answered.
+// ended returns the session's response. If the connection was closed before, it returns the Fault of an ended session.
 func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Closed {
 		err = rundir.Ended(c.name, err)
@@ -98,10 +97,11 @@ func (c *Control) ended(out json.RawMessage, err error) (json.RawMessage, error)
 	return out, err
 }
 
-// EndedJobs returns the jobs that still ran when End was called, and were cancelled at the peer.
+// EndedJobs returns the jobs that were still running when End was called. They have been cancelled on the peer.
 func (c *Control) EndedJobs() []string { return c.jobs }
 
-// End ends the session, also one that is still connecting, and returns when its name is free and the peer was notified.
+// End ends the session, even one that is still connecting. It returns when the session's name is free and the peer was
+// notified.
 func (c *Control) End(ctx context.Context) error {
 	running, err := c.ask(ctx, "close", nil)
 	if err != nil {
@@ -122,8 +122,9 @@ func (c *Control) End(ctx context.Context) error {
 	}
 }
 
-// Next claims the oldest parked call of method (of any, if method is ""), and waits for one. show gets it as a line; if show
-// fails, or this process ends before Next has returned, the call is released; otherwise after lease.
+// Next claims the oldest parked call of method (of any method if that is ""), and waits for one. show gets it as a
+// line. If show fails, or this process ends before Next has returned, the call is released at once, otherwise after
+// lease.
 func (c *Control) Next(ctx context.Context, method string, lease time.Duration, show func(line json.RawMessage) error) error {
 	line, err := c.r.Call(ctx, "inbox.next", scan.JSON(inbox.Request{Method: method}))
 	if err != nil {
@@ -152,11 +153,11 @@ func (c *Control) Reject(ctx context.Context, id int64, e *wire.Error) error {
 	return err
 }
 
-// listBound bounds how long a session may take to report its status.
+// listBound bounds the wait for the status of a session.
 const listBound = 2 * time.Second
 
-// List returns the status of each session of this user. It removes files of killed sessions; a session that does not respond
-// has only its name, the state "silent" and, if known, its process.
+// List returns the status of each session of this user. It removes files of killed sessions. A session that does not
+// respond has only its name, the state "silent" and, if known, its process.
 func List(ctx context.Context) ([]Status, error) {
 	dir, err := rundir.Existing()
 	if err != nil || dir == "" {

@@ -1,5 +1,5 @@
-// Package daemon keeps a session: a conversation in its own process, with a ring of the latest notifications and an inbox of
-// calls that wait for an answer. A Control queries such a session.
+// Package daemon runs a session: a conversation in its own process, with a ring of the latest notifications and an
+// inbox of calls that wait for an answer. A Control queries such a session.
 package daemon
 
 import (
@@ -24,18 +24,18 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// HostOptions says how a session is kept (rpcx-sessions(7)).
+// HostOptions configure a session (rpcx-sessions(7)).
 type HostOptions struct {
 	Name               string
-	Version            string          // of this program: commands of another refuse the session
-	IdleExit           time.Duration   // it ends when no command was attached for so long; 0 means never
-	Subscribe          []dialect.Op    // what is subscribed to for the ring
-	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0 means for ever
-	InboxTimeout       time.Duration   // how long a parked call waits; 0 means for as long as the peer does
-	InboxDefault       json.RawMessage // what it is answered then; nil means an error
-	Fingerprint        string          // tells whether a session is the same: its endpoint, dialect and hooks
-	Answers            cache.Source    // whose answers commands get, for those who keep them
-	Log                func() []string // the latest log lines, for its status; may be nil
+	Version            string          // the version of this program; commands of another version refuse the session
+	IdleExit           time.Duration   // it ends when no command was attached for that time; 0 for never
+	Subscribe          []dialect.Op    // the subscriptions for the ring
+	FirstAnswerTimeout time.Duration   // how long each of those may be unanswered before the session is live; 0 for no limit
+	InboxTimeout       time.Duration   // how long a parked call waits; 0 for as long as the peer does
+	InboxDefault       json.RawMessage // the answer that it then gets; nil for an error
+	Fingerprint        string          // distinguishes sessions: a hash of endpoint, dialect and hooks
+	Answers            cache.Source    // the source of the answers, for commands that cache them
+	Log                func() []string // returns the latest log lines, for the status; may be nil
 	Live               func()          // called when the session is live
 }
 
@@ -52,20 +52,20 @@ type host struct {
 	started time.Time
 	lastErr atomic.Pointer[string] // the last failure, for its status, or nil
 
-	life  context.Context            // ends with the caller's, and when the session is closed (errClosed)
+	life  context.Context            // ends with the caller's context, and when the session is closed (errClosed)
 	end   context.CancelCauseFunc    // ends life
-	ended atomic.Pointer[wire.Fault] // what those hear who still wait for something; nil means it has not ended
+	ended atomic.Pointer[wire.Fault] // the reason for commands that still wait; nil if it has not ended
 
-	live          chan struct{} // closed when the opening is over, also when it failed
-	failed        error         // why it never came to life; read after live
+	live          chan struct{} // closed when opening is over, even if it failed
+	failed        error         // why it failed to open; read after live
 	conv          *session.Direct
-	subscriptions []dialect.Stream // its own, which fill the ring
-	subs          sync.WaitGroup   // what reads them
+	subscriptions []dialect.Stream // its own subscriptions, which fill the ring
+	subs          sync.WaitGroup   // the goroutines that read them
 }
 
-// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for long, its socket is removed, or
-// the peer ends. A Conflict means that its name is taken. It returns why the session ended, nil when it was closed; later
-// commands for the session report that, too.
+// Host opens a session and keeps it until it is closed, ctx ends, no command has used it for long, its socket is
+// removed, or the peer ends. A Conflict means that its name is taken. It returns why the session ended, or nil if it
+// was closed. Later commands for the session also report that reason.
 func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOptions) error {
 	h := &host{
 		options: k, e: e, ring: newRing(), inbox: inbox.New(k.InboxTimeout, k.InboxDefault),
@@ -96,7 +96,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	if err != nil {
 		cause := context.Cause(h.life)
 		if errors.Is(cause, errClosed) {
-			err = wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was opened", k.Name), nil)
+			err = wire.NewFault(wire.Closed, fmt.Sprintf("session %s was closed while it was being opened", k.Name), nil)
 		} else if f := wire.AsFault(cause); f != nil {
 			err = f
 		}
@@ -150,8 +150,8 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 
 func (h *host) noteError(err error) { h.lastErr.Store(new(err.Error())) }
 
-// lost is called with the reason for a lost connection that will be re-established: no message has arrived over the next one
-// yet, so this is the place of the ring's gap.
+// lost is called with the reason for a lost connection that will be re-established. No message has arrived over the
+// next one yet, so that this is the place for the ring's gap.
 func (h *host) lost(why error, next func(error)) {
 	h.noteError(why)
 	h.ring.add(session.LossGap())
@@ -160,7 +160,7 @@ func (h *host) lost(why error, next func(error)) {
 	}
 }
 
-// subscribe opens a subscription of the session, and returns when the peer has responded; watched code has no response
+// subscribe opens a subscription of the session, and returns when the peer has responded. Watched code has no response
 // except its items. They go to the ring, in order with all other messages.
 func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	var told atomic.Bool // its end was reported
@@ -190,7 +190,7 @@ func (h *host) subscribe(ctx context.Context, op dialect.Op) error {
 	return nil
 }
 
-// answer waits for what a subscription is answered.
+// answer waits for the response to a subscription.
 func (h *host) answer(ctx context.Context, st dialect.Stream, method string) (wire.Message, error) {
 	if h.options.FirstAnswerTimeout <= 0 {
 		return st.Next(ctx)
@@ -214,7 +214,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
-		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has said it
+		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has reported it
 			continue
 		}
 		told.Store(m.Final)
@@ -230,7 +230,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, told *at
 	}
 }
 
-// raw joins the traffic itself.
+// raw joins the raw traffic itself.
 func (h *host) raw() (relay.SharedPipe, error) {
 	d, err := h.upstream(context.Background())
 	if err != nil {

@@ -156,7 +156,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range []error{<-ended, <-opened} {
-		if err == nil || err.Error() != "session slow was closed while it was opened" {
+		if err == nil || err.Error() != "session slow was closed while it was being opened" {
 			t.Errorf("ended with %v", err)
 		}
 	}

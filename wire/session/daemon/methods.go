@@ -16,8 +16,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// methods returns the methods of a session's socket beside those that every socket
-// has.
+// methods returns the methods of a session's socket in addition to those that every socket has.
 func (h *host) methods() map[string]relay.Method {
 	all := map[string]relay.Method{
 		"hello":  h.hello,
@@ -32,16 +31,16 @@ func (h *host) methods() map[string]relay.Method {
 // SuspendHook, ClientGone, EndReason and StreamFailed make host the owner of its
 // socket.
 
-// SuspendHook has nothing to free: no hook is behind a session's socket.
+// SuspendHook releases nothing, because no hook uses a session's socket.
 func (h *host) SuspendHook(string) func() { return func() {} }
 
 // Answers returns nil, for the same reason.
 func (h *host) Answers(string) wire.ID { return nil }
 
-// ClientGone gives back the calls that a process has claimed and not shown.
+// ClientGone returns the calls that a process has claimed and not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
 
-// EndReason returns what those hear who still wait for something when the session ends; nil means it does not.
+// EndReason returns the error for waiting commands when the session ends, or nil while it is live.
 func (h *host) EndReason() error {
 	if why := h.ended.Load(); why != nil {
 		return why
@@ -49,16 +48,16 @@ func (h *host) EndReason() error {
 	return nil
 }
 
-// StreamFailed keeps the failure as the last error of the session's status.
+// StreamFailed stores the failure as the last error of the session's status.
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
-// upstream returns the connection, once the session is live.
+// upstream returns the connection when the session is live.
 func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
 		select {
-		case <-h.live: // why it ended says more
+		case <-h.live: // the reason why it ended is more informative
 		default:
 			return nil, ctx.Err()
 		}
@@ -126,17 +125,16 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 	}), nil
 }
 
-// Status describes a session as `session status` prints it, and in short `session
-// list`.
+// Status describes a session, as printed by `session status` and, in short, by `session list`.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`
 	Dialect       string        `json:"dialect"`
 	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live or reconnecting; silent: see List
+	State         string        `json:"state"` // connecting, live or reconnecting; for silent see List
 	Started       string        `json:"started"`
 	Age           float64       `json:"age"`     // seconds
-	Clients       int           `json:"clients"` // commands that are attached, without the one that asks
+	Clients       int           `json:"clients"` // attached commands, except the one that requests the status
 	Traffic       trafficStatus `json:"traffic"`
 	Pending       pendingStatus `json:"pending"`
 	Hooks         []string      `json:"hooks"`
@@ -148,10 +146,10 @@ type Status struct {
 	Log           []string      `json:"log,omitempty"`
 }
 
-// stateSilent is the state of a session that does not say how it is.
+// stateSilent is the state of a session that does not respond.
 const stateSilent = "silent"
 
-// JSON returns s as it is printed: for a silent session only the known members.
+// JSON returns s as it is printed. For a silent session, it has only the known members.
 func (s Status) JSON() json.RawMessage {
 	if s.State != stateSilent {
 		return scan.JSON(s)
@@ -179,7 +177,7 @@ type pendingStatus struct {
 }
 
 type eventsStatus struct {
-	First int64 `json:"first"` // the number of the oldest that is kept
+	First int64 `json:"first"` // the number of the oldest event in the ring
 	Last  int64 `json:"last"`
 	Bytes int   `json:"bytes"`
 }

@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// How much a ring keeps: bytes of messages, and messages.
+// These are the limits of a ring: bytes of messages, and messages.
 const (
 	ringBytes = 8 << 20
 	ringCount = 64 << 10
 )
 
-// A ring keeps the newest of what came to a session unasked: what its
-// subscriptions brought, and notifications. Each message has a number, from 1 on.
+// A ring has the newest unrequested messages of a session: those of its subscriptions, and notifications. Each message
+// has a number, from 1 on.
 type ring struct {
 	most, count int
 
@@ -27,8 +27,8 @@ type ring struct {
 	kept  []kept
 	first int64 // the number of kept[0]
 	bytes int
-	more  chan struct{} // closed when there is a new message; nil means no waiter
-	ended error         // why nothing comes any more
+	more  chan struct{} // closed when there is a new message; nil if there is no waiter
+	ended error         // why no more messages arrive
 }
 
 type kept struct {
@@ -38,8 +38,7 @@ type kept struct {
 
 func newRing() *ring { return &ring{most: ringBytes, count: ringCount, first: 1} }
 
-// add keeps m, which the ring then owns, and drops the oldest messages if there is
-// no room.
+// add stores m, which the ring then owns, and drops the oldest messages if there is no room.
 func (r *ring) add(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,23 +70,23 @@ func (r *ring) end(err error) {
 	r.wake()
 }
 
-// bounds returns the numbers of the oldest that is kept and of the newest.
+// bounds returns the numbers of the oldest stored message and of the newest.
 func (r *ring) bounds() (first, last int64, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.first, r.first + int64(len(r.kept)) - 1, r.bytes
 }
 
-// after returns the stream of messages with numbers above since: those in the ring, then new ones, of the kind that a Watch
-// of method takes.
+// after returns the stream of messages with numbers above since: first those in the ring, then new ones, of the kind
+// that a Watch of method takes.
 func (r *ring) after(since int64, method string, event func(*wire.Message, *wire.Event) error) (*ringStream, error) {
 	if _, last, _ := r.bounds(); since > last {
-		return nil, wire.Usagef("the session has come to event %d only: --since %d is beyond it", last, since)
+		return nil, wire.Usagef("the session has only reached event %d: --since %d is beyond it", last, since)
 	}
 	return &ringStream{ring: r, next: max(since, 0) + 1, takes: dialect.Op{Kind: dialect.Watch, Method: method}, event: event}, nil
 }
 
-// ringStream reads a ring. It reports messages that it missed with a gap.
+// ringStream reads a ring. It reports missed messages with a gap.
 type ringStream struct {
 	ring  *ring
 	next  int64
@@ -96,7 +95,7 @@ type ringStream struct {
 	over  bool
 }
 
-// Next returns the next message, with its event and the number and time of that.
+// Next returns the next message, with its event and the event's number and time.
 func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	for !s.over {
 		k, seq, wait, err := s.take()
@@ -116,7 +115,7 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// take returns the next that is kept, or what to wait for.
+// take returns the next stored message, or a channel to wait for.
 func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
 	r := s.ring
 	r.mu.Lock()

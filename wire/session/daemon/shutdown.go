@@ -17,12 +17,12 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// How a session ends.
+// This file ends a session.
 
-// errClosed is the cause of the end of a session's life when it is closed.
+// errClosed is the cause of the end of a session's context when the session is closed.
 var errClosed = errors.New("the session was closed")
 
-// endReason returns what those hear who still wait for something when the session ends.
+// endReason returns the error for waiting commands when the session ends.
 func endReason(why error) *wire.Fault {
 	if why == nil {
 		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
@@ -30,7 +30,7 @@ func endReason(why error) *wire.Fault {
 	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
 }
 
-// farEnded returns why the peer has gone, or nil if it has not, as far as is known.
+// farEnded returns why the peer has disconnected, or nil if it is not known to have done so.
 func (h *host) farEnded() error {
 	select {
 	case <-h.conv.Done():
@@ -43,8 +43,8 @@ func (h *host) farEnded() error {
 	return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
 }
 
-// probation waits up to 100 ms for a child that has sent nothing: most that cannot
-// start exit at once. It returns why the connection ended, or nil.
+// probation waits up to 100 ms for a child that has sent nothing, because most that cannot start exit at once. It
+// returns why the connection ended, or nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
@@ -79,11 +79,10 @@ func (h *host) watch(file os.FileInfo) error {
 	}
 }
 
-// watchEvery is the interval at which a session checks whether it is still wanted.
+// watchEvery is the interval at which a session checks whether it should continue.
 const watchEvery = 200 * time.Millisecond
 
-// shutdown ends the session: it can be found no more, the peer is told, and then
-// those who are attached.
+// shutdown ends the session: it removes the socket, notifies the peer, and then the attached commands.
 func (h *host) shutdown(file os.FileInfo, why error) {
 	h.ended.Store(endReason(why))
 	_ = rundir.Locked(filepath.Dir(h.path), func() error {
@@ -96,7 +95,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	words := relay.DrainTimeout
 	if h.conv != nil {
 		select {
-		case <-h.conv.Done(): // whoever is attached hears why, when it has read what came before
+		case <-h.conv.Done(): // attached commands get the reason after they have read all earlier messages
 			words = slowDrainTimeout
 		default:
 			h.conv.EndRaw(h.EndReason())
@@ -110,8 +109,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	h.sock.CloseAfter(words)
 }
 
-// slowDrainTimeout bounds how long commands may take, after the peer has gone,
-// to read what it said before.
+// slowDrainTimeout bounds how long commands may take to read earlier messages after the peer has disconnected.
 const slowDrainTimeout = 10 * time.Second
 
 // unsubscribe ends the session's subscriptions.
@@ -123,8 +121,7 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close begins the end of the session; the command that asked for it sees its
-// connection end.
+// close starts the end of the session. The command that requested it sees its connection end.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
 	running := h.runningJobs()
 	h.end(errClosed)
@@ -134,7 +131,7 @@ func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.Ra
 // runningJobs returns the names of the jobs that end with the session, as an array.
 func (h *host) runningJobs() json.RawMessage {
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // nobody waits for a session that is not live
+	cancel() // no one waits for a session that is not live
 	var names scan.Array
 	if d, err := h.upstream(now); err == nil && d != nil {
 		for _, name := range d.RunningJobs(now) {

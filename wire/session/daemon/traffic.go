@@ -12,7 +12,7 @@ type traffic [2]way // by direction
 // way is one direction.
 type way struct{ messages, bytes atomic.Int64 }
 
-// count counts messages; it is a wire.Record.
+// count counts messages. It is a wire.Record.
 func (t *traffic) count(d wire.Direction, msg []byte, more ...[]byte) {
 	w := &t[d]
 	size := len(msg)

@@ -14,24 +14,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Client is a Conversation that another process of rpcx holds, reached over its
-// socket.
+// Client is a Conversation that another process of rpcx holds, and that is accessible over its socket.
 type Client struct {
 	p     *peer.Peer
-	pid   int // of that process; 0 means not known
+	pid   int // the id of that process; 0 if unknown
 	hook  string
 	hello Hello
 	tap   wire.Tap // sees the peer's messages for this process; may be nil
 
 	mu        sync.Mutex
-	functions FunctionAnswerer // nil means there are none
-	working   bool             // hooks of the other process are at work
-	work      func(change int) // called with +1 when such hooks begin and -1 when they end; may be nil
+	functions FunctionAnswerer // nil if there are none
+	working   bool             // hooks of the other process are working
+	work      func(change int) // called with +1 when such hooks begin and with -1 when they end; may be nil
 }
 
-// Reach connects to the process that holds the conversation of e, and learns its dialect; Options.Reached passes that
-// connection to Open. Reach waits for a session that is still connecting. It returns nil for an endpoint that this process
-// dials itself.
+// Reach connects to the process that holds the conversation of e, and gets its dialect. Options.Reached passes that
+// connection to Open. Reach waits for a session that is still connecting. It returns nil for an endpoint that this
+// process dials itself.
 func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	if e.Socket == "" {
 		return nil, nil
@@ -39,14 +38,13 @@ func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return Dial(ctx, e)
 }
 
-// RemoteEndpoint returns the endpoint of the process that holds the conversation, as it may
-// be shown.
+// RemoteEndpoint returns the endpoint of the process that holds the conversation, in a form that is safe to show.
 func (r *Client) RemoteEndpoint() endpoint.Endpoint {
 	far, _ := endpoint.Parse(r.hello.Endpoint, "")
 	return far
 }
 
-// Leave ends the connection, unless a conversation has ended it already.
+// Leave ends the connection, unless a conversation has already ended it.
 func (r *Client) Leave() {
 	if r != nil {
 		_ = r.p.Close()
@@ -56,18 +54,17 @@ func (r *Client) Leave() {
 // Hello returns the description that the process has sent.
 func (r *Client) Hello() Hello { return r.hello }
 
-// PID returns the id of the process; 0 means not known.
+// PID returns the id of the process, or 0 if it is unknown.
 func (r *Client) PID() int { return r.pid }
 
 // Done is closed when the connection to the process has ended.
 func (r *Client) Done() <-chan struct{} { return r.p.Done() }
 
-// ShowTo sets the tap that sees the messages of the peer for this process. It must be called
-// before anything is asked.
+// ShowTo sets the tap that sees the messages of the peer for this process. It must be called before the first request.
 func (r *Client) ShowTo(tap wire.Tap) { r.tap = tap }
 
-// Answers returns the source of the conversation's answers; the zero Source if the other process
-// does not say.
+// Answers returns the source of the conversation's answers, or the zero Source if the other process does not provide
+// it.
 func (r *Client) Answers() cache.Source {
 	if r == nil {
 		return cache.Source{}
@@ -78,25 +75,25 @@ func (r *Client) Answers() cache.Source {
 // A FunctionAnswerer answers the functions of this process.
 type FunctionAnswerer interface {
 	Accept(c dialect.Caller) dialect.Handler
-	Failure() error // the first failure of a hook; nil means there was none
+	Failure() error // the first failure of a hook, or nil
 	Close() error
 }
 
-// AnswerBy sets what answers the functions of this process.
+// AnswerBy sets the answerer of the functions of this process.
 func (r *Client) AnswerBy(a FunctionAnswerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.functions = a
 }
 
-// answerer returns what answers the functions of this process, or nil if there are none.
+// answerer returns the answerer of the functions of this process, or nil if there are none.
 func (r *Client) answerer() FunctionAnswerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.functions
 }
 
-// ownFunctions is the handler of requests from the other process: calls of functions of this one.
+// ownFunctions is the handler of requests from the other process, which are calls of functions of this one.
 type ownFunctions struct {
 	r *Client
 	c dialect.Caller
@@ -181,7 +178,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 	return catalog.Received(catalog.Parse(raw))
 }
 
-// Event returns the event of m as the other process has decoded it.
+// Event returns the event of m as decoded by the other process.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
 		return wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
@@ -197,7 +194,7 @@ func (r *Client) HookFailure() error {
 	return nil
 }
 
-// Settle does nothing: the hooks belong to the other process.
+// Settle does nothing, because the hooks belong to the other process.
 func (r *Client) Settle(context.Context) {}
 
 func (r *Client) Err() error { return r.p.Err() }

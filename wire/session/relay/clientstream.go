@@ -10,11 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// remoteStream reads the messages that the socket's items carry.
+// remoteStream reads the messages in the socket's items.
 type remoteStream struct {
 	dialect.Stream
 	r     *Client
-	token wire.ID // assigned by the socket; nil means not known yet
+	token wire.ID // assigned by the socket; nil if not known yet
 	over  bool
 }
 
@@ -46,7 +46,7 @@ func (s *remoteStream) Next(ctx context.Context) (wire.Message, error) {
 	return wire.Message{}, io.EOF
 }
 
-// Finish makes the watch in the other process accept nothing more: see dialect.Finisher.
+// Finish makes the watch in the other process accept no more messages (see dialect.Finisher).
 func (s *remoteStream) Finish(ctx context.Context) error {
 	if err := s.opened(ctx); err != nil {
 		return err
@@ -55,8 +55,7 @@ func (s *remoteStream) Finish(ctx context.Context) error {
 	return err
 }
 
-// opened waits until the other process has opened the stream, so that later requests come after
-// that.
+// opened waits until the other process has opened the stream, so that later requests follow.
 func (s *remoteStream) opened(ctx context.Context) error {
 	for s.token == nil {
 		m, err := s.Stream.Next(ctx)

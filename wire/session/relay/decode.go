@@ -9,8 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The items of streams are decoded by hand here, which takes a part of the time that encoding/json
-// needs. Unusual ones are left to it.
+// The items of streams are decoded by hand here, which takes a fraction of the time that encoding/json needs. Unusual
+// ones are left to encoding/json.
 
 // packedOf decodes an item.
 func packedOf(raw json.RawMessage) (p packed, err error) {

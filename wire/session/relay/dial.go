@@ -55,7 +55,8 @@ func Connect(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
 	return r, nil
 }
 
-// dialUnix connects to the socket. If it has no listener any more, it removes the socket and returns a Fault that says so.
+// dialUnix connects to the socket. If the socket no longer has a listener, it removes the socket and returns a Fault
+// that reports this.
 func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	for {
 		nc, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
@@ -64,7 +65,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 			return nc, nil
 		case syserr.Crowded(err) && ctx.Err() == nil:
 			select {
-			case <-time.After(5 * time.Millisecond): // polling, as there is no event to wait for
+			case <-time.After(5 * time.Millisecond): // polling, because there is no event to wait for
 			case <-ctx.Done():
 			}
 		case e.Session != "" && syserr.Refused(err):
@@ -98,14 +99,14 @@ func (r *Client) Greet(ctx context.Context, e endpoint.Endpoint) error {
 	case e.Session != "" && ended:
 		return rundir.Ended(e.Session, err)
 	case e.Session != "" && wire.AsFault(err) != nil:
-		return err // why it did not come to life
+		return err // why it failed to open
 	default:
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s is not an rpcx conversation", e), err)
 	}
 }
 
-// fromSocket converts a failure of a call over the socket: into the failure that the other process
-// has reported, or the Fault that it ended without a word.
+// fromSocket converts a failure of a call over the socket to the failure that the other process has reported, or to a
+// Fault that the process ended without a reason.
 func fromSocket(err error) error {
 	if isLostSocket(err) {
 		return &wire.Fault{Kind: wire.Closed, Message: "the process that holds the connection has ended", Err: err}

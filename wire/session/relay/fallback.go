@@ -8,23 +8,21 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// answersMethod is the socket's method with which a process offers to answer the requests that no
-// hook of the connection answers.
+// answersMethod is the socket's method with which a process offers to answer requests without a hook.
 const answersMethod = "answers"
 
-// AnswerFallback makes answer handle the requests of the peer that no hook of the connection
-// answers, as long as this process is the only one with a fallback that has a call in flight.
-// Another version of rpcx may not know this; then nothing happens.
+// AnswerFallback makes answer handle the peer's requests without a hook, as long as this process is the only one with a
+// fallback that has a call in flight. Another version of rpcx may not know this method; then nothing happens.
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
 	r.AnswerBy(fallbackAnswerer(answer))
 	_, err := r.Call(ctx, answersMethod, nil)
-	if wire.AsFault(err) == nil { // an error that is not a Fault: the method is unknown to that process
+	if wire.AsFault(err) == nil { // an error that is not a Fault: that process does not know the method
 		return nil
 	}
 	return err
 }
 
-// A fallbackAnswerer answers requests of the peer that no hook answers.
+// A fallbackAnswerer answers requests of the peer without a hook.
 type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
 
 func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {

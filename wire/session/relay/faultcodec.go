@@ -9,14 +9,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An encodedFault is a failure in the form in which it is sent over the socket, in an error's data.
+// An encodedFault is a failure in its form on the socket, in an error's data.
 type encodedFault struct {
 	*wire.Fault
 	Unsupported bool `json:"unsupported,omitempty"` // it is wire.ErrUnsupported
 }
 
-// encodeFault converts err into its form on the socket: the Fault in it, with the message of the
-// whole err.
+// encodeFault converts err to its form on the socket: the Fault in err, with the message of the whole err.
 func encodeFault(err error) encodedFault {
 	c := encodedFault{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
 	var rpc *wire.Error
@@ -30,7 +29,7 @@ func encodeFault(err error) encodedFault {
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Kind = wire.Timeout
 	case errors.Is(err, context.Canceled):
-		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted: no user of the receiving process has interrupted it
+		c.Kind, c.Message = wire.Closed, "the conversation ended" // not Interrupted, because no user of the receiving process has interrupted it
 	case errors.Is(err, wire.ErrUnsupported):
 		c.Kind, c.Unsupported = wire.Usage, true
 	}
@@ -49,7 +48,7 @@ func (c encodedFault) failure() error {
 // it.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
-// FaultFrom decodes what FaultJSON has encoded.
+// FaultFrom decodes the output of FaultJSON.
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
@@ -58,7 +57,7 @@ func FaultFrom(b json.RawMessage) error {
 	return c.failure()
 }
 
-// ToRPC converts a failure into an error response for the socket; nil stays nil.
+// ToRPC converts a failure to an error response for the socket. nil stays nil.
 func ToRPC(err error) error {
 	if err == nil {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Functions holds the function values (key@on=NAME) of the processes on a session's socket. Each is
-// answered by its process for as long as that lives. To the peer's dialect they are hooks whose
-// names no user can choose: they begin with the number of the process.
+// Functions has the function values (key@on=NAME) of the processes on a session's socket. Each is answered by its
+// process for as long as that lives. For the peer's dialect they are hooks whose names no user can choose, because they
+// begin with the number of the process.
 type Functions struct {
 	mu        sync.Mutex
 	last      int64
 	clients   map[string]dialect.Caller // by number
-	answering map[*Process]bool         // the processes that answer what no hook does
+	answering map[*Process]bool         // the processes that answer requests without a hook
 }
 
 // functionPrefix begins such a name; functionEnd ends the number.
@@ -53,7 +53,7 @@ func (f *Functions) forget(h *Process) {
 	delete(f.answering, h)
 }
 
-// answersFallback notes that h's process answers what no hook does (see Client.AnswerFallback).
+// answersFallback records that h's process answers requests without a hook (see Client.AnswerFallback).
 func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	f := h.socket.Functions
 	f.mu.Lock()
@@ -65,8 +65,8 @@ func answersFallback(_ context.Context, h *Process, _ *dialect.Inbound) (json.Ra
 	return nil, nil
 }
 
-// asked returns the process that answers what no hook does: the only one with an open call, or nil if there is none or
-// several.
+// asked returns the process that answers requests without a hook: the only one with an open call, or nil if there is
+// none or several.
 func (f *Functions) asked() dialect.Caller {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,8 +83,8 @@ func (f *Functions) asked() dialect.Caller {
 	return one
 }
 
-// of returns the process whose function the name is, and the function's own name. client is nil if
-// the process is gone; ok is false if the name is not one of a function.
+// of returns the process whose function the name is, and the function's own name. client is nil if the process has
+// ended. ok is false if the name is not one of a function.
 func (f *Functions) of(name string) (client dialect.Caller, plain string, ok bool) {
 	rest, ok := strings.CutPrefix(name, functionPrefix)
 	if !ok {
@@ -96,10 +96,10 @@ func (f *Functions) of(name string) (client dialect.Caller, plain string, ok boo
 	return f.clients[number], plain, ok
 }
 
-// WithFunctions wraps b so that its responders know the functions of f as well.
+// WithFunctions wraps b so that its responders also know the functions of f.
 func WithFunctions(b dialect.Backend, f *Functions) dialect.Backend { return withFunctions{b, f} }
 
-// withFunctions is a Backend whose responders know functions, too.
+// withFunctions is a Backend whose responders also know functions.
 type withFunctions struct {
 	dialect.Backend
 	functions *Functions
@@ -161,7 +161,7 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 	return out, err
 }
 
-// askFallback passes a request that no hook answers to a process.
+// askFallback passes a request without a hook to a process.
 func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
 	if q.Notification {
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})

@@ -18,10 +18,10 @@ import (
 // A Process handles the requests of one process on the socket.
 type Process struct {
 	socket   *Socket
-	client   dialect.Caller // the way to that process
-	attached atomic.Bool    // it has asked for more than the status
-	worked   chan struct{}  // gets a value when hooks begin or end to work
-	id       atomic.Int64   // of the client; 0 means not needed yet
+	client   dialect.Caller // the connection to that process
+	attached atomic.Bool    // it has sent requests other than for the status
+	worked   chan struct{}  // receives a value when hooks begin or end to work
+	id       atomic.Int64   // the process id of the client; 0 if not needed yet
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]openStream // by the stream's token
@@ -30,8 +30,8 @@ type Process struct {
 // An openStream is one that a process has opened.
 type openStream struct {
 	cancel context.CancelFunc
-	stream dialect.Stream // nil means it carries raw traffic
-	pipe   SharedPipe     // the raw traffic; nil means it carries none
+	stream dialect.Stream // nil if it carries raw traffic
+	pipe   SharedPipe     // the raw traffic; nil if it carries none
 }
 
 func (h *Process) Attach() { h.attached.Store(true) }
@@ -52,7 +52,7 @@ func (h *Process) Close() error {
 // A Method answers one method of the socket.
 type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error)
 
-// socketMethods are those of every socket.
+// socketMethods are the methods of every socket.
 var socketMethods = map[string]Method{
 	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersFallback,
 }
@@ -74,7 +74,7 @@ func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // Hello is the answer to a process that has just connected.
 type Hello struct {
-	Version     string       `json:"version,omitempty"` // of the program that holds a session
+	Version     string       `json:"version,omitempty"` // the version of the program that holds a session
 	Dialect     string       `json:"dialect"`
 	Endpoint    string       `json:"endpoint"`
 	Session     string       `json:"session,omitempty"`
@@ -89,10 +89,10 @@ func sayHello(_ context.Context, h *Process, _ *dialect.Inbound) (json.RawMessag
 // A wireOp is an operation in its form on the socket.
 type wireOp struct {
 	dialect.Op
-	Hook string `json:"hook,omitempty"` // the hook whose command asks
+	Hook string `json:"hook,omitempty"` // the hook whose command sends it
 }
 
-// readOp decodes an operation, and adds functions of the asking process to the socket's table.
+// readOp decodes an operation, and adds functions of the calling process to the socket's table.
 func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 	var w wireOp
 	if err := json.Unmarshal(in.Msg.Params, &w); err != nil {
@@ -120,8 +120,7 @@ func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMes
 	return nil, h.socket.Upstream.Notify(ctx, op)
 }
 
-// openOp runs an operation and passes its messages on until it ends or is
-// cancelled.
+// openOp runs an operation and forwards its messages until it ends or is cancelled.
 func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {
@@ -168,7 +167,7 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 
 // pass emits every message of st, and then how st ended.
 func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
-	var m wire.Message // declared outside of the loop: one for all messages
+	var m wire.Message // declared outside of the loop, so that all messages share it
 	var ev wire.Event
 	for {
 		var err error
@@ -195,7 +194,7 @@ func over(err error, token wire.ID, emit func(wire.Event) error) error {
 	return emit(ev)
 }
 
-// named returns the stream that a request names; ok is false if it has ended.
+// named returns the stream that a request names. ok is false if it has ended.
 func (h *Process) named(in *dialect.Inbound) (o openStream, ok bool, err error) {
 	var ids []json.RawMessage
 	if err := json.Unmarshal(in.Msg.Params, &ids); err != nil || len(ids) != 1 {
@@ -216,8 +215,8 @@ func cancelStream(_ context.Context, h *Process, in *dialect.Inbound) (json.RawM
 	return json.RawMessage("true"), nil
 }
 
-// finishStream makes a watch accept nothing more: the messages that have come by now are still
-// passed on, and then the end.
+// finishStream makes a watch accept no more messages. The messages received so far are still forwarded, followed by the
+// end.
 func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 	o, ok, err := h.named(in)
 	if !ok || err != nil || o.stream == nil {
@@ -226,7 +225,7 @@ func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.Ra
 	return nil, dialect.Finish(ctx, o.stream)
 }
 
-// cancelAll ends what the process has open.
+// cancelAll ends everything that the process has open.
 func (h *Process) cancelAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

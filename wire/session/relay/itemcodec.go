@@ -9,20 +9,20 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A packed is a message inside an item of the socket, together with its event: the other side need
-// not decode the message, and cannot, as only this process has the codec's state.
+// A packed is a message inside an item of the socket, together with its event. The other side need not decode the
+// message, and cannot, because only this process has the codec's state.
 type packed struct {
 	Kind   wire.Kind       `json:"kind"`
 	Final  bool            `json:"final,omitempty"`
 	Method string          `json:"method,omitempty"` // the method of an event that is only data
-	At     []int           `json:"at,omitempty"`     // where in the message the data lies, if the event is only data
+	At     []int           `json:"at,omitempty"`     // the place of the data in the message, if the event is only data
 	Event  *wire.Event     `json:"event,omitempty"`  // any other event
 	Fault  json.RawMessage `json:"fault,omitempty"`  // why the message has no event
-	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, where it fits on a line
+	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, if it fits on a line
 	Text   *string         `json:"text,omitempty"`   // else
 }
 
-// pack returns the item of m with its event; err is the reason if the event is unknown.
+// pack returns the item of m with its event. If the event is unknown, err is the reason.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
 	p := packed{Kind: m.Kind, Final: m.Final}
 	if at, ok := within(ev.Data, m.Raw); ok && err == nil {

@@ -13,8 +13,8 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// Raw traffic over a socket: the method raw opens a stream of the peer's messages; raw.send sends one message; raw.finish
-// ends the user's sending.
+// This file carries raw traffic over a socket. The method raw opens a stream of the peer's messages, raw.send sends one
+// message, and raw.finish ends the user's sending.
 
 // rawRequest are the params of raw.send and raw.finish.
 type rawRequest struct {
@@ -22,23 +22,21 @@ type rawRequest struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// A RawPipe is the traffic of a conversation as whole messages: those that come in and no hook
-// answers, in the order of arrival, and those that the user sends (rpcx-sessions(7)).
+// A RawPipe is the traffic of a conversation as whole messages: incoming ones without a hook, in the order of arrival,
+// and those that the user sends (rpcx-sessions(7)).
 type RawPipe interface {
-	// Recv returns the next message; io.EOF after the last. idle says that no further message
-	// waits.
+	// Recv returns the next message, or io.EOF after the last. idle reports that no further message waits.
 	Recv() (m wire.Message, idle bool, err error)
-	// Send sends one message of the user's: a request, a notification, or the answer to a request
-	// that Recv returned. Its id is kept if it is not in use. While a lost connection is being made
-	// again, Send waits.
+	// Send sends one message of the user: a request, a notification, or the answer to a request that Recv returned. Its
+	// id is kept if it is not in use. While a lost connection is being made again, Send waits.
 	Send(ctx context.Context, msg []byte) error
-	// Finish ends the user's sending. Open and later requests of the peer are answered with -32603. Finish waits, until ctx
-	// ends, for the responses to the user's messages and for those of hooks. A response that will not arrive is a failure:
-	// its connection was lost, the peer did not accept the request, or sent no valid response.
+	// Finish ends the user's sending. Open and later requests of the peer are answered with -32603. Finish waits, until
+	// ctx ends, for the responses to the user's messages and for those of hooks. If a response will not arrive, that is
+	// a failure: its connection was lost, or the peer did not accept the request or sent no valid response.
 	Finish(ctx context.Context) error
 	// Stop makes Recv return the queued messages and then io.EOF.
 	Stop()
-	// Err returns why the traffic ended; nil while it lasts, and after a clean end with no answer
+	// Err returns why the traffic ended. It returns nil while the traffic lasts, and after a clean end if no answer is
 	// owed to the user.
 	Err() error
 }
@@ -46,13 +44,13 @@ type RawPipe interface {
 // A SharedPipe is a RawPipe of a conversation that several processes use.
 type SharedPipe interface {
 	RawPipe
-	// Leave ends the pipe: open requests are rejected.
+	// Leave ends the pipe and rejects open requests.
 	Leave()
 	// Context ends with Leave.
 	Context() context.Context
 }
 
-// RawMethods returns the methods of raw traffic; join begins it for one process.
+// RawMethods returns the methods of raw traffic. join starts it for one process.
 func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
 		return openRaw(ctx, h, in, join)
@@ -60,7 +58,7 @@ func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
 }
 
-// openRaw answers with a stream of the messages that come in and no hook answers.
+// openRaw answers with a stream of the incoming messages without a hook.
 func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
 	passed, ok := h.socket.beginStream()
 	if !ok {
@@ -90,7 +88,7 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 	})
 }
 
-// pipe finds the pipe that a request is about.
+// pipe finds the pipe for a request.
 func (h *Process) pipe(in *dialect.Inbound) (r rawRequest, pipe SharedPipe, err error) {
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
 		return r, nil, wire.Usagef("invalid raw request: %v", err)
@@ -108,7 +106,7 @@ func sendRaw(_ context.Context, h *Process, in *dialect.Inbound) (json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP the answer may come when this has long returned
+	return nil, pipe.Send(pipe.Context(), []byte(r.Message)) // over HTTP the answer may arrive long after this has returned
 }
 
 func finishRaw(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
@@ -172,12 +170,12 @@ func (p *remotePipe) Err() error {
 	return p.err
 }
 
-// Stop ends the traffic after the messages that have come were read.
+// Stop ends the traffic after the received messages have been read.
 func (p *remotePipe) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialect.CancelTimeout)
 	defer cancel()
 	_, _ = p.r.Call(ctx, "cancel", json.RawMessage("["+string(p.token)+"]"))
-	time.AfterFunc(dialect.CancelTimeout, p.stop) // in case the end does not come
+	time.AfterFunc(dialect.CancelTimeout, p.stop) // in case the end does not arrive
 }
 
 func (p *remotePipe) Send(ctx context.Context, msg []byte) error {

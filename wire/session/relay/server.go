@@ -25,20 +25,19 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// A Socket offers one connection to other processes of rpcx: a hook finds it in its RPCX_ENDPOINT,
-// and each session has one. It speaks JSON-RPC 2.0, one message on each line. Its methods are those
-// of a Conversation: hello, open (a stream, ended by cancel), notify, describe and typing, and
-// those that a session adds.
+// A Socket offers one connection to other processes of rpcx: a hook finds it in its RPCX_ENDPOINT, and each session has
+// one. Its protocol is JSON-RPC 2.0, with one message on each line. Its methods are those of a Conversation: hello,
+// open (a stream, ended by cancel), notify, describe and typing. A session adds others.
 type Socket struct {
 	*Functions
 	ServerOptions
 
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*Process
-	lastDetached time.Time // when the last attached process has gone, or when the socket was made
+	lastDetached time.Time // when the last attached process disconnected, or when the socket was made
 	closed       bool
 	working      int            // hooks of the owner
-	streams      sync.WaitGroup // streams that are being passed on; none is added after closed is set
+	streams      sync.WaitGroup // streams that are being forwarded; none is added after closed is set
 	wg           sync.WaitGroup
 }
 
@@ -46,21 +45,22 @@ type Socket struct {
 type ServerOptions struct {
 	Upstream  Backend
 	Owner     Owner
-	Dialect   string            // the dialect of upstream; "" if a method hello in Methods tells it
+	Dialect   string            // the dialect of upstream; "" if a method hello in Methods returns it
 	Shown     string            // the endpoint, redacted
-	Methods   map[string]Method // further methods, which take precedence over those of every socket
+	Methods   map[string]Method // additional methods, which take precedence over those of every socket
 	Path      string
 	Listener  net.Listener
-	Temporary bool // Close removes the socket, ends all users and waits for that, bounded like a peer's Close; the connection behind the socket and its calls have ended by then
+	Temporary bool // Close removes the socket, ends all users and waits for that, with the limits of a peer's Close; the connection behind the socket and its calls have ended by then
 }
 
-// An Owner receives the events of its socket. It is the responder of a connection, whose hooks use the socket, or a session.
+// An Owner receives the events of its socket. It is the responder of a connection whose hooks use the socket, or a
+// session.
 type Owner interface {
-	// SuspendHook frees the slot of a hook while the hook waits for an answer over the socket.
+	// SuspendHook releases the slot of a hook while the hook waits for an answer over the socket.
 	SuspendHook(hook string) (resume func())
 	// Answers returns the id of the request that a hook answers, or nil if there is none.
 	Answers(hook string) wire.ID
-	// ClientGone says that a process has disconnected.
+	// ClientGone is called when a process has disconnected.
 	ClientGone(client *Process)
 	// EndReason returns the error for streams that are cancelled because the owner has ended, or nil if it has not.
 	EndReason() error
@@ -90,15 +90,15 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	return s, nil
 }
 
-// New returns a Socket that accepts processes from Serve on.
+// New returns a Socket that accepts processes after Serve is called.
 func New(funcs *Functions, o ServerOptions) *Socket {
 	return &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
 }
 
-// Serve begins to accept processes.
+// Serve starts to accept processes.
 func (s *Socket) Serve() { s.wg.Go(s.serve) }
 
-// StopAccepting makes the socket accept no further process.
+// StopAccepting makes the socket accept no further processes.
 func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
 
 func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
@@ -111,13 +111,13 @@ func (s *Socket) serve() {
 			s.wg.Go(func() { s.converse(nc) })
 		case errors.Is(err, net.ErrClosed):
 			return
-		default: // a passing error, such as no free descriptor
+		default: // a temporary error, such as no free descriptor
 			time.Sleep(acceptPause)
 		}
 	}
 }
 
-// acceptPause is the pause after an Accept that failed.
+// acceptPause is the pause after a failed Accept.
 const acceptPause = 20 * time.Millisecond
 
 func (s *Socket) converse(nc net.Conn) {
@@ -150,8 +150,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Unlock()
 }
 
-// Attached returns how many processes other than h's use the connection. A process that only asks
-// for the status is not counted.
+// Attached returns how many processes other than h's use the connection. A process that only requests the status does
+// not count.
 func (s *Socket) Attached(h *Process) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *Socket) Attached(h *Process) (n int) {
 	return n
 }
 
-// Idle returns how long no process has been attached.
+// Idle returns for how long no process has been attached.
 func (s *Socket) Idle() time.Duration {
 	if s.Attached(nil) > 0 {
 		return 0
@@ -173,7 +173,7 @@ func (s *Socket) Idle() time.Duration {
 	return time.Since(s.lastDetached)
 }
 
-// beginStream notes that a stream begins; false if the socket is closed.
+// beginStream records that a stream begins. It returns false if the socket is closed.
 func (s *Socket) beginStream() (passed func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,11 +184,11 @@ func (s *Socket) beginStream() (passed func(), ok bool) {
 	return s.streams.Done, true
 }
 
-// socketInbound bounds the concurrent requests of one process: somewhat more than --jobs allows.
+// socketInbound bounds the concurrent requests of one process. It is slightly more than --jobs allows.
 const socketInbound = 8192
 
-// socketPeer returns the peer for either end of a socket's connection. The messages on it contain
-// those of another connection, so its limits are higher.
+// socketPeer returns the peer for either end of a socket's connection. Its messages contain those of another
+// connection, so that its limits are higher.
 func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	limits := wire.Options{MaxMessage: 1 << 30, MaxDepth: wire.DefaultMaxDepth + 16}
 	codec := jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2, MaxDepth: limits.MaxDepth, AnyParams: true})
@@ -196,8 +196,8 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream that was opened through the socket while the peer is still connected, and waits for
-// that, at most for dialect.CancelTimeout.
+// CancelStreams cancels every stream that was opened through the socket while the peer is still connected. It waits for
+// that for at most dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
 	for _, h := range s.peers {
@@ -207,8 +207,7 @@ func (s *Socket) CancelStreams() {
 	s.settle(dialect.CancelTimeout)
 }
 
-// Meaning returns the error to report for a stream that failed with err: if the session has ended,
-// that is the reason.
+// Meaning returns the error to report for a stream that failed with err. If the session has ended, that is the reason.
 func (s *Socket) Meaning(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cmp.Or(s.Owner.EndReason(), err)
@@ -217,7 +216,7 @@ func (s *Socket) Meaning(err error) error {
 	return err
 }
 
-// settle waits until no stream is being passed on, at most for d.
+// settle waits until no stream is being forwarded, for at most d.
 func (s *Socket) settle(d time.Duration) {
 	passed := make(chan struct{})
 	s.wg.Go(func() {
@@ -230,15 +229,14 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout bounds how long Close waits until answers that came before the connection ended are
-// passed on.
+// DrainTimeout bounds how long Close waits until answers that arrived before the connection ended are forwarded.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close removes the socket, ends everything that was opened through it and waits for that, bounded like a peer's Close. The
-// connection has ended by then, and with it each call on it.
+// Close removes the socket, ends everything that was opened through it and waits for that, with the limits of a peer's
+// Close. The connection, and with it each call on it, has ended by then.
 func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
 
-// CloseAfter is Close with another bound than DrainTimeout.
+// CloseAfter is Close with another limit than DrainTimeout.
 func (s *Socket) CloseAfter(words time.Duration) {
 	_ = s.Listener.Close()
 	if s.Temporary { // a session removes its own socket itself

@@ -9,10 +9,10 @@ import (
 	"rpcx/wire/peer"
 )
 
-// The process of a session notifies the processes that use it whether its hooks work on a request of the peer: meanwhile the
-// peer may be waiting for rpcx, so these processes stop their timers.
+// The process of a session notifies the processes that use it while its hooks work on a request of the peer. The peer
+// may be waiting for rpcx during that time, so these processes stop their timers.
 
-// workingMethod is the notification with which it tells that: its params are true or false.
+// workingMethod is the notification for that. Its params are true or false.
 const workingMethod = "working"
 
 // Working is called by any goroutine when a hook begins (1) or ends (-1) to work. It does not
@@ -29,15 +29,15 @@ func (s *Socket) Working(change int) {
 	}
 }
 
-// wakeTeller makes tellWorking look again.
+// wakeTeller makes tellWorking check again.
 func (h *Process) wakeTeller() {
 	select {
 	case h.worked <- struct{}{}:
-	default: // it is going to look anyway
+	default: // it will check anyway
 	}
 }
 
-// tellWorking tells h's process whenever it changes whether hooks are at work, until p ends.
+// tellWorking notifies h's process when hooks begin or stop working, until p ends.
 func (s *Socket) tellWorking(h *Process, p *peer.Peer) {
 	defer wire.Guard()
 	for told := false; ; {
@@ -71,7 +71,7 @@ func (r *Client) TellWork(f func(change int)) {
 	}
 }
 
-// setWorking sets whether those hooks are at work.
+// setWorking records whether those hooks are working.
 func (r *Client) setWorking(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,7 +24,7 @@ type exitRecord struct {
 	Why    string    `json:"why"`
 }
 
-// How many endings are kept, for how long, and how many bytes of each.
+// These are the limits of the records: their number, their age, and the bytes of each.
 const (
 	maxExitRecords = 20
 	exitRecordAge  = 24 * time.Hour
@@ -37,7 +37,7 @@ func readExitRecords(b []byte) (all []exitRecord) {
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
-// RecordExit notes why the session at socket ended.
+// RecordExit records why the session at socket ended.
 func RecordExit(socket, why string) {
 	if len(why) > maxExitReason {
 		why = strings.ToValidUTF8(why[:maxExitReason], "") + "…"
@@ -45,15 +45,14 @@ func RecordExit(socket, why string) {
 	writeExit(socket, why)
 }
 
-// ForgetExit is that there is a session at socket again.
+// ForgetExit records that there is a session at socket again.
 func ForgetExit(socket string) {
 	if exitAt(socket) != nil {
 		writeExit(socket, "")
 	}
 }
 
-// writeExit records why the session at socket ended and drops its former record; ""
-// only drops that.
+// writeExit records why the session at socket ended, and drops its previous record. With "", it only drops that.
 func writeExit(socket, why string) {
 	file := xdg.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
@@ -75,10 +74,10 @@ func writeExit(socket, why string) {
 	})
 }
 
-// killed is why a session ended that has left its socket.
+// killed is the reason for a session that has left its socket behind.
 const killed = "its process was killed"
 
-// Killed says of each session in dir that was killed, and not opened again, when that was.
+// Killed returns when each session in dir that was killed, and not opened again, ended.
 func Killed(dir string) (lines []string) {
 	for _, e := range readExitRecords(cache.Read(xdg.StateFile("ended"))) {
 		name, ok := strings.CutPrefix(filepath.Base(e.Socket), PrefixSession)
@@ -92,7 +91,7 @@ func Killed(dir string) (lines []string) {
 // age returns how long ago a session ended.
 func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(time.Second) }
 
-// exitAt returns how the last session at socket ended; nil means nothing is known.
+// exitAt returns how the last session at socket ended, or nil if that is unknown.
 func exitAt(socket string) *exitRecord {
 	file := xdg.StateFile("ended")
 	if file == "" {

@@ -21,7 +21,7 @@ import (
 // maxName bounds the length of a session's name.
 const maxName = 64
 
-// CheckName refuses names that a session cannot have (rpcx-sessions(7)).
+// CheckName rejects names that a session cannot have (rpcx-sessions(7)).
 func CheckName(name string) error {
 	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
 		return nil
@@ -31,8 +31,7 @@ func CheckName(name string) error {
 	return f
 }
 
-// plain reports whether name has letters, digits, dots, dashes and underscores
-// alone.
+// plain reports whether name consists only of letters, digits, dots, dashes and underscores.
 func plain(name string) bool {
 	for _, c := range []byte(name) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -43,7 +42,7 @@ func plain(name string) bool {
 	return true
 }
 
-// socketOf returns the path of the session's socket in dir: by its name, or by a hash if the path would be too long.
+// socketOf returns the path of the session's socket in dir. It uses the name, or a hash if the path would be too long.
 func socketOf(dir, name string) string {
 	if path := filepath.Join(dir, PrefixSession+name); len(path) <= maxSocketPath {
 		return path
@@ -52,7 +51,7 @@ func socketOf(dir, name string) string {
 	return filepath.Join(dir, PrefixHashed+hex.EncodeToString(sum[:8]))
 }
 
-// Find returns the path of the socket of the session name, or "" if there is none. It rejects a directory of sockets
+// Find returns the path of the socket of the session name, or "" if there is none. It refuses a directory of sockets
 // that others can enter.
 func Find(name string) (string, error) {
 	if err := CheckName(name); err != nil {
@@ -69,7 +68,8 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// Claim binds the socket of a session. A live session with that name is a Conflict; files of a killed one are removed.
+// Claim binds the socket of a session. If a live session has that name, that is a Conflict. Files of a killed one are
+// removed.
 func Claim(name string) (net.Listener, string, error) {
 	dir, err := Make()
 	if err != nil {
@@ -100,7 +100,7 @@ func conflict(name string) *wire.Fault {
 	return f
 }
 
-// CleanUp cleans up after a killed session, and returns a Fault that says so.
+// CleanUp removes the files of a killed session, and returns a Fault that reports this.
 func CleanUp(path, name string, cause error) error {
 	dir := filepath.Dir(path)
 	_ = Locked(dir, func() error {
@@ -110,7 +110,7 @@ func CleanUp(path, name string, cause error) error {
 	return Absent(fmt.Sprintf("session %s has ended: its process was killed", name), cause)
 }
 
-// Ended returns a session that was there a moment ago.
+// Ended returns the Fault for a session that existed a moment ago.
 func Ended(name string, cause error) error {
 	if f := ExitFault(name, cause); f != nil {
 		return f
@@ -125,7 +125,7 @@ const AnswerTimeout = 30 * time.Second
 // stoppedTimeout bounds the wait for an answer of a process that is stopped (SIGSTOP).
 const stoppedTimeout = 2 * time.Second
 
-// AnswerContext returns a context that ends when the process pid (0 means not known) has taken too long for an answer.
+// AnswerContext returns a context that ends when the process pid (0 if unknown) has taken too long for an answer.
 func AnswerContext(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	look := time.AfterFunc(stoppedTimeout, func() {
@@ -139,13 +139,13 @@ func AnswerContext(ctx context.Context, pid int) (context.Context, context.Cance
 	}
 }
 
-// Silent returns the Fault for a session whose process (pid, if known) lives and does not respond.
+// Silent returns the Fault for a session whose process (pid, if known) is alive but does not respond.
 func Silent(name string, pid int, cause error) error {
 	why := "its process hangs"
 	if stopped(pid) {
-		why = "its process is stopped (kill -CONT lets it go on)"
+		why = "its process is stopped (kill -CONT resumes it)"
 	}
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not answer: %s", name, why), cause)
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("session %s does not respond: %s", name, why), cause)
 	f.Hint = "end that process (rpcx session: " + name + ") if you no longer need it"
 	if pid > 0 {
 		f.Hint = fmt.Sprintf("kill -9 %d ends it if you no longer need it", pid)
@@ -160,12 +160,10 @@ func Absent(message string, cause error) *wire.Fault {
 	return wire.NewFault(wire.Unreachable, message, errors.Join(errAbsent, cause))
 }
 
-// IsAbsent reports whether err is that a session is not there, so that its name is
-// free or will be in a moment.
+// IsAbsent reports whether err means that a session does not exist, so that its name is free or will be in a moment.
 func IsAbsent(err error) bool { return errors.Is(err, errAbsent) }
 
-// SessionNames returns the names of the sessions that have a socket, but for those
-// whose names are hashed.
+// SessionNames returns the names of the sessions that have a socket, except those whose names are hashed.
 func SessionNames() (names []string) {
 	dir, err := Existing()
 	if err != nil || dir == "" {
@@ -182,8 +180,8 @@ func IsGone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || syserr.Refused(err)
 }
 
-// NotFound says that @NAME leads nowhere: why it does no more, or the nearest that
-// does.
+// NotFound returns the Fault for @NAME if no such session or profile exists. It has the reason why the session ended,
+// or the most similar existing name.
 func NotFound(name string) error {
 	if f := ExitFault(name, nil); f != nil {
 		return f

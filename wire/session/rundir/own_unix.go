@@ -12,7 +12,7 @@ import (
 	"rpcx/wire"
 )
 
-// checkOwn rejects a directory that another user owns or can enter, and a link.
+// checkOwn refuses a directory that another user owns or can enter, and a link.
 func checkOwn(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -30,7 +30,8 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// otherPlace returns what to do if dir cannot be used: any user may create a directory with that name in the temporary one.
+// otherPlace returns what to do if dir cannot be used, because any user may create a directory with that name in the
+// temporary one.
 func otherPlace(dir string) string {
 	if xdg := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && strings.HasPrefix(dir, xdg) {
 		return "remove it, or name another directory in XDG_RUNTIME_DIR"
@@ -46,7 +47,7 @@ func openLock(dir string) (lock, error) {
 	return lock{d}, err
 }
 
-// take takes the lock, which ends with Close or with the process; false if another process has it.
+// take takes the lock, which ends with Close or with the process. It returns false if another process has it.
 func (l lock) take() (bool, error) {
 	err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EWOULDBLOCK) {

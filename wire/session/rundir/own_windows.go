@@ -7,14 +7,13 @@ import (
 	"syscall"
 )
 
-// checkOwn only checks that the directory exists: the temporary directory is the user's own.
+// checkOwn only checks that the directory exists, because the temporary directory is the user's own.
 func checkOwn(dir string) error {
 	_, err := os.Stat(dir)
 	return err
 }
 
-// A lock is a file that only one process can have open, and that goes when it is
-// closed.
+// A lock is a file that only one process can have open, and that is deleted when it is closed.
 type lock struct {
 	path   *uint16
 	handle *syscall.Handle
@@ -26,14 +25,14 @@ func openLock(dir string) (lock, error) {
 	return lock{path, &handle}, err
 }
 
-// The system's FILE_FLAG_DELETE_ON_CLOSE and ERROR_SHARING_VIOLATION.
+// These are the system's FILE_FLAG_DELETE_ON_CLOSE and ERROR_SHARING_VIOLATION.
 const (
 	deleteOnClose                  = 0x04000000
 	sharingViolation               = syscall.Errno(32)
-	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another's file is just going
+	accessDenied     syscall.Errno = syscall.ERROR_ACCESS_DENIED // another process is just deleting its file
 )
 
-// take takes the lock, which ends with Close or with the process; false if another process has it.
+// take takes the lock, which ends with Close or with the process. It returns false if another process has it.
 func (l lock) take() (bool, error) {
 	h, err := syscall.CreateFile(l.path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	if errors.Is(err, sharingViolation) || errors.Is(err, accessDenied) {
@@ -43,7 +42,7 @@ func (l lock) take() (bool, error) {
 	return err == nil, err
 }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (l lock) Close() error {
 	if *l.handle == syscall.InvalidHandle {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// PeerPID returns the process that listens at the other end of nc; 0 means not known.
+// PeerPID returns the process that listens at the other end of nc, or 0 if it is unknown.
 func PeerPID(nc net.Conn) (pid int) {
 	c, ok := nc.(syscall.Conn)
 	if !ok {
@@ -29,6 +29,6 @@ func PeerPID(nc net.Conn) (pid int) {
 // stopped reports whether the process pid is stopped by a signal or a debugger.
 func stopped(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	state := bytes.LastIndex(stat, []byte(") ")) + 2 // behind the name, which may hold anything
+	state := bytes.LastIndex(stat, []byte(") ")) + 2 // after the name, which may contain anything
 	return err == nil && state < len(stat) && (stat[state] == 'T' || stat[state] == 't')
 }

@@ -4,8 +4,8 @@ package rundir
 
 import "net"
 
-// PeerPID returns 0, as that is not known here.
+// PeerPID returns 0, because this system does not provide it.
 func PeerPID(net.Conn) int { return 0 }
 
-// stopped returns false, as that is not known here.
+// stopped returns false, because this system does not provide it.
 func stopped(int) bool { return false }

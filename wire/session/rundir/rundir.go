@@ -1,5 +1,5 @@
-// Package rundir is the directory of sockets through which processes of rpcx find each other: the names of sessions, the
-// listeners of sockets, and why a session has ended.
+// Package rundir manages the directory of sockets through which processes of rpcx find each other: the names of
+// sessions, the listeners of sockets, and the reasons why sessions have ended.
 package rundir
 
 import (
@@ -16,23 +16,24 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxSocketPath is what fits into sockaddr_un everywhere; socketName is as long
-// as the names that newSocket and hashedPath make.
+// maxSocketPath is the length that fits into sockaddr_un on every system. socketName is as long as the names that
+// newSocket and hashedPath make.
 const (
 	maxSocketPath = 103
 	socketName    = "c-0123456789abcdef"
 )
 
-// The prefixes of the sockets in the directory: for the calls of hooks, a session, a session whose name would be too long.
+// These are the prefixes of the sockets in the directory: for the calls of hooks, for a session, and for a session
+// whose name would be too long.
 const (
 	PrefixHooks   = "c-"
 	PrefixSession = "s-"
 	PrefixHashed  = "h-"
 )
 
-// Make returns the directory for sockets: below $XDG_RUNTIME_DIR, else (also if the path of a socket would be too long) one
-// of this user below the temporary directory. It creates a missing one with mode 0700, and rejects one that others can
-// enter.
+// Make returns the directory for sockets: below $XDG_RUNTIME_DIR, or else (also if the path of a socket would be too
+// long) one of this user below the temporary directory. It creates a missing directory with mode 0700, and refuses one
+// that others can enter.
 func Make() (string, error) {
 	dir, err := runtimePlace()
 	if err != nil {
@@ -44,7 +45,7 @@ func Make() (string, error) {
 	return dir, checkOwn(dir)
 }
 
-// runtimePlace returns the path of the directory for sockets, whether or not it exists.
+// runtimePlace returns the path of the directory for sockets, even if it does not exist.
 func runtimePlace() (string, error) {
 	mine := "rpcx-" + strconv.Itoa(os.Getuid()) // -1 on Windows, whose temporary directory is the user's own
 	places := []string{filepath.Join(os.TempDir(), mine), filepath.Join("/tmp", mine)}
@@ -77,8 +78,8 @@ func Existing() (string, error) {
 	return "", err
 }
 
-// The bounds of waiting for another process that holds the lock on the directory: usually only a moment, but the process may
-// have been stopped.
+// These limits apply to the wait for another process that has locked the directory. That usually lasts only a moment,
+// but the process may have been stopped.
 const (
 	lockBound = 20 * time.Second
 	lockPause = 2 * time.Millisecond
@@ -111,7 +112,7 @@ func Bind(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // it may be another's by then
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // it may belong to another process by then
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
 		_ = os.Remove(path)
@@ -120,7 +121,7 @@ func Bind(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// dead reports whether the socket at path was left by a killed process: it has no listener.
+// dead reports whether the socket at path was left by a killed process, because it has no listener.
 func dead(path string) bool {
 	nc, err := net.Dial("unix", path)
 	if err == nil {

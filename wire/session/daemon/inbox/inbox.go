@@ -1,4 +1,4 @@
-// Package inbox keeps the calls of a session that another process answers.
+// Package inbox has the calls of a session that another process answers.
 package inbox
 
 import (
@@ -16,21 +16,21 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// An inbox holds the peer's calls that hooks have parked (`--on NAME=inbox`)
-// until another process answers them, or their time is over.
+// An Inbox has the peer's calls that hooks have parked (`--on NAME=inbox`) until another process answers them or they
+// time out.
 type Inbox struct {
-	timeout       time.Duration   // 0 means none
-	defaultAnswer json.RawMessage // the answer of who got none; nil means an error
+	timeout       time.Duration   // 0 for none
+	defaultAnswer json.RawMessage // the answer to calls that time out; nil for an error
 
 	mu       sync.Mutex
 	last     int64
-	reserved map[string]int64 // the numbers of calls that are about to be parked, by their ids
+	reserved map[string]int64 // the numbers of calls that will be parked, by their ids
 	parked   []*parked        // the oldest first
-	more     chan struct{}    // closed when a call can be claimed; nil means nobody waits
+	more     chan struct{}    // closed when a call can be claimed; nil if no one waits
 }
 
-// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer does). Those that got no
-// answer in time are answered with value; nil means with an error.
+// New returns an Inbox whose calls wait for at most timeout (0 means for as long as the peer does). Calls that time out
+// are answered with value, or with an error if that is nil.
 func New(timeout time.Duration, value json.RawMessage) *Inbox {
 	return &Inbox{timeout: timeout, defaultAnswer: value}
 }
@@ -43,10 +43,10 @@ type parked struct {
 	id       int64
 	method   string
 	params   json.RawMessage
-	claimant *relay.Process // who has it, and has not shown it yet
+	claimant *relay.Process // the process that has it, and has not shown it yet
 	claimed  bool
 	lease    *time.Timer
-	answer   chan parkedAnswer // of room for one
+	answer   chan parkedAnswer // with room for one value
 }
 
 type parkedAnswer struct {
@@ -76,7 +76,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	case <-late:
 	}
 	switch a := b.withdraw(p); {
-	case a != nil: // who gave it was told that it counts
+	case a != nil: // the process that answered was notified that the answer counts
 		return a.result, a.err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -86,7 +86,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	return b.defaultAnswer, nil
 }
 
-// withdraw takes a call back, unless it is answered.
+// withdraw removes a call, unless it is answered.
 func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,19 +98,19 @@ func (b *Inbox) withdraw(p *parked) *parkedAnswer {
 	return nil
 }
 
-// Reserve numbers a call that is about to be parked: calls are handled side by
-// side, and which of them comes here first says nothing of their order.
+// Reserve numbers a call that will be parked. Calls are handled concurrently, so that the order in which they are
+// parked is not the order of arrival.
 func (b *Inbox) Reserve(id wire.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.reserved == nil || len(b.reserved) > maxParked { // what was refused before it came here
+	if b.reserved == nil || len(b.reserved) > maxParked { // calls that were refused before they were parked
 		b.reserved = map[string]int64{}
 	}
 	b.last++
 	b.reserved[string(id)] = b.last
 }
 
-// number returns that of a call that is parked now. The lock is held.
+// number returns the number of a call that is now parked. The lock is held.
 func (b *Inbox) number(id wire.ID) int64 {
 	n := b.reserved[string(id)]
 	if n == 0 {
@@ -141,7 +141,7 @@ func (b *Inbox) wake() {
 	}
 }
 
-// remove takes a call out. The lock is held.
+// remove removes a call. The lock is held.
 func (b *Inbox) remove(p *parked) {
 	p.release()
 	b.parked = slices.DeleteFunc(b.parked, func(q *parked) bool { return q == p })
@@ -156,10 +156,9 @@ func (p *parked) release() {
 	}
 }
 
-// claim waits for a call of method (of any method where that is "") that no other
-// process has claimed, and gives the oldest to the process of h. The claim ends
-// when that process goes before it has shown the call (took), later when the lease
-// is over.
+// claim waits for a call of method (of any method if that is "") that no other process has claimed, and gives the
+// oldest to the process of h. If that process ends before it has shown the call (took), the claim ends at once,
+// otherwise when the lease is over.
 func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*parked, error) {
 	for {
 		b.mu.Lock()
@@ -183,8 +182,7 @@ func (b *Inbox) claim(ctx context.Context, h *relay.Process, method string) (*pa
 	}
 }
 
-// acknowledge notes that the process of h has shown the call with that id: the
-// claim now lasts for lease.
+// acknowledge records that the process of h has shown the call with that id. The claim now lasts for lease.
 func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,7 +200,7 @@ func (b *Inbox) acknowledge(h *relay.Process, id int64, lease time.Duration) err
 	return nil
 }
 
-// Release lets others claim what the process of h has claimed and not shown.
+// Release lets others claim the calls that the process of h has claimed and not shown.
 func (b *Inbox) Release(h *relay.Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,7 +239,7 @@ func nothingParked(id int64) error {
 	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox: it was answered or cancelled, or it timed out", id), nil)
 }
 
-// Counts returns how many calls are waiting to be claimed and how many are claimed.
+// Counts returns how many calls wait to be claimed and how many are claimed.
 func (b *Inbox) Counts() (waiting, claimed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

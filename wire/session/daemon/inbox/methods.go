@@ -20,8 +20,8 @@ type Request struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// Methods returns the methods of a session's socket for its inbox. meaning returns what to report
-// for an error of the session's end.
+// Methods returns the methods of a session's socket for its inbox. meaning returns the error to report for an error of
+// the session's end.
 func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 	return map[string]relay.Method{
 		"inbox.next": method(func(ctx context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
@@ -29,7 +29,7 @@ func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 			if err != nil {
 				return nil, meaning(err)
 			}
-			if ctx.Err() != nil { // the process went while it got the call
+			if ctx.Err() != nil { // the process ended while it got the call
 				b.Release(h)
 				return nil, ctx.Err()
 			}
