@@ -19,6 +19,8 @@ import (
 	"rpcx/format"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/endpoint"
+	"rpcx/wire/profile"
 	"rpcx/wire/scan"
 )
 
@@ -74,6 +76,9 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
 		return showPage(o.Conn.Dialect)
 	}
+	if file, ok := o.configFile(run); ok {
+		return listServers(file)
+	}
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err
@@ -97,6 +102,30 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		cache.KeepOutlines(run.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName))
 	}
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
+}
+
+// configFile returns the file whose servers are to be listed.
+func (o *describeOptions) configFile(run *env.Env) (string, bool) {
+	if len(run.Line.Args) != 1 {
+		return "", false
+	}
+	return endpoint.ConfigFile(run.Line.Args[0])
+}
+
+// listServers prints the servers of another program's configuration file, a line for each.
+func listServers(file string) error {
+	names, err := profile.ServerNames(file)
+	if err != nil {
+		return err
+	}
+	var lines []byte
+	for _, name := range names {
+		var o scan.Object
+		o.Text("name", name)
+		o.Text("endpoint", endpoint.Config+file+"#"+name)
+		lines = append(append(lines, o.End()...), '\n')
+	}
+	return cmdline.Print(os.Stdout, string(lines))
 }
 
 // showPage prints a dialect file.

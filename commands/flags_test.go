@@ -92,6 +92,7 @@ subscribe --every=2: hotrepl+ws://h/ ; ws://h/ introspect+ws://h/
 job list --kind=eval: hotrepl+ws://h/ ; ro+tcp://h:1 mcp+exec:x
 serve --runtime=jq: scomp+ws://h:1/ hotrepl+tcp://h:1 ; ws://h:1/ mcp+http://h:1/
 serve --input-timeout=1: mcp+http://h/ mcp+stdio: ; ws://h/ acp+stdio:
+serve --print-config: mcp+stdio: ; ws://h/
 serve --frame=1: hotrepl+tcp://h:1 ; ws://h:1/
 serve --token=@f: ws://h:1/ http://h:1/ ; tcp://h:1 unix:x stdio: dial+ws://h/
 serve --public: tcp://h:1 ws://h:1/ ; dial+ws://h/ stdio:

@@ -56,6 +56,9 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	if err != nil {
 		return err
 	}
+	if o.Prints() {
+		return o.PrintConfig(run, e)
+	}
 	to, err := o.Peer(run, e)
 	if err != nil {
 		return err

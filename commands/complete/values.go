@@ -111,6 +111,13 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 // endpoint.
 func endpoints(word string) answer {
 	before, rest := cutPrefixes(word)
+	if after, ok := strings.CutPrefix(word, endpoint.Config); ok {
+		file, _, named := strings.Cut(after, "#")
+		if names, err := profile.ServerNames(file); err == nil || named {
+			return answer{candidates: described(names, endpoint.Config+file+"#", "a server")}
+		}
+		return answer{files: endpoint.Config, kind: anyFile}
+	}
 	for _, scheme := range []string{"unix:", "exec:", "ipc:", "tape:"} {
 		if i := strings.Index(rest, scheme); i >= 0 && strings.HasPrefix(rest[i:], scheme) && (i == 0 || rest[i-1] == '+') {
 			return answer{files: before + rest[:i] + scheme, kind: anyFile}

@@ -70,7 +70,7 @@ var table = []row{
 	{flags: []string{"resume"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Resumes })},
 	{flags: []string{"no-environment", "shutdown-timeout"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Plugin })},
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
-	{flags: []string{"input-timeout", "state-key"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Rounds })},
+	{flags: []string{"input-timeout", "state-key", "print-config"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Rounds })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
 	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands use the name of the one that saves
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},

@@ -30,6 +30,8 @@ type Options struct {
 	Files    string
 	input    cmdline.Duration
 	stateKey string
+
+	printConfig bool
 	Record   options.Record
 	To       string // the peer behind a bridge, or ""
 }
@@ -49,6 +51,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write below `DIR`, their $RPCX_ARTIFACTS (a temporary directory)", &o.Files),
 			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end a hook whose client has not answered after `DURATION` (5m), where clients answer in a further request", &o.input),
 			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal what clients keep for hooks with the key in `@FILE`, so that other servers with the key accept it (a random key)", &o.stateKey),
+			cmdline.Bool("", "print-config", "", "print the entry of this server for the configuration of an editor or agent, and exit", &o.printConfig),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading a connection while `N` of its requests are pending (1088)", 1, &o.inflight),

@@ -90,6 +90,8 @@ func (e *Endpoint) target(rest string) error {
 		return e.tape(after)
 	case "conversation":
 		return e.conversation(after)
+	case "config":
+		return e.config(after)
 	}
 	e.Dialect = cmp.Or(e.Dialect, all.Default())
 	var err error

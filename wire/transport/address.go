@@ -20,6 +20,8 @@ type Address struct {
 	Path    string        // the socket's path of unix, ws+unix, http+unix
 	URLPath string        // path and query of ws and http, beginning with "/"
 	Command []string      // the words of exec and ipc; empty for `ipc:` alone
+	Env     []string      // of exec: variables beside those of this process
+	Dir     string        // of exec: where it starts; "" means the current directory
 }
 
 // HostPort returns host:port of a URL.

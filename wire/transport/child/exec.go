@@ -57,7 +57,8 @@ func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, c.Env...)
+	cmd.Env = append(append(cmd.Env, a.Env...), c.Env...)
+	cmd.Dir = a.Dir
 	return cmd
 }
 

@@ -1,0 +1,273 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rpcx/wire"
+	"rpcx/wire/catalog"
+	"rpcx/wire/userfile"
+)
+
+// A Server is an entry of the file in which an editor or agent keeps its servers: the member mcpServers, or servers in VS
+// Code.
+type Server struct {
+	Name     string
+	URL      string   // "" means it has a command
+	Command  []string // its words
+	Env      []string // NAME=VALUE
+	Dir      string   // where it starts; "" means the current directory
+	Settings *Profile // its headers
+}
+
+// entry is a server as the file has it.
+type entry struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]any    `json:"env"`
+	EnvFile string            `json:"envFile"`
+	Dir     string            `json:"cwd"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+}
+
+// servers reads the entries of a file. It rejects a file that other users can write.
+func servers(file string) (map[string]json.RawMessage, error) {
+	b, err := userfile.Read(file)
+	if err != nil {
+		return nil, wire.Usagef("%v", err)
+	}
+	if err := trusted(file); err != nil {
+		return nil, err
+	}
+	var doc struct {
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
+	}
+	if err := json.Unmarshal(withoutComments(b), &doc); err != nil {
+		return nil, wire.Usagef("%s: %v", file, err)
+	}
+	if doc.MCPServers == nil {
+		doc.MCPServers = doc.Servers
+	}
+	if len(doc.MCPServers) == 0 {
+		return nil, wire.Usagef("%s has no servers: neither mcpServers nor servers", file)
+	}
+	return doc.MCPServers, nil
+}
+
+// ServerNames returns the names of the servers in a file.
+func ServerNames(file string) ([]string, error) {
+	all, err := servers(file)
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+// FindServer returns a server of a file, with its variables filled in. Errors are usage Faults.
+func FindServer(file, name string) (*Server, error) {
+	all, err := servers(file)
+	if err != nil {
+		return nil, err
+	}
+	raw, ok := all[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(all))
+		f := wire.Usagef("%s has no server %s; it has %s", file, wire.Quote(name), strings.Join(names, ", "))
+		if near := catalog.Nearest(name, names); near != "" {
+			f.Hint = "did you mean " + near + "?"
+		}
+		return nil, f
+	}
+	where := file + "#" + name
+	var e entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, wire.Usagef("%s: %v", where, err)
+	}
+	v := &variables{file: file}
+	s, err := v.server(&e)
+	if err != nil {
+		return nil, wire.Usagef("%s: %v", where, err)
+	}
+	s.Name = name
+	folder, err := filepath.Abs(filepath.Dir(file))
+	s.Settings = &Profile{Name: name, Folder: folder, Endpoint: Setting{Key: "endpoint", where: where, filled: v.secrets != nil, secrets: v.secrets}}
+	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
+		if strings.ContainsAny(header, "@: \t\r\n") || header == "" {
+			return nil, wire.Usagef("%s: %s is not a name of a header", where, wire.Quote(header))
+		}
+		s.Settings.addHeader(header+": "+e.Headers[header], where)
+	}
+	return s, err
+}
+
+func (p *Profile) addHeader(line, where string) {
+	if len(p.Settings) == 0 {
+		p.Settings = []Setting{{Key: "header", where: where + ": headers", filled: true}}
+	}
+	p.Settings[0].Values = append(p.Settings[0].Values, line)
+}
+
+// server fills in the variables of an entry.
+func (v *variables) server(e *entry) (*Server, error) {
+	switch {
+	case e.Command != "" && e.URL != "":
+		return nil, wire.Usagef("it has both command and url")
+	case e.Command == "" && e.URL == "":
+		return nil, wire.Usagef("it has neither command nor url")
+	}
+	s := &Server{URL: v.fill(e.URL), Dir: v.fill(e.Dir)}
+	if e.Command != "" {
+		s.Command = append(s.Command, v.fill(e.Command))
+	}
+	for _, arg := range e.Args {
+		s.Command = append(s.Command, v.fill(arg))
+	}
+	if e.EnvFile != "" {
+		b, err := userfile.Read(v.fill(e.EnvFile))
+		if err != nil {
+			return nil, err
+		}
+		s.Env = assignments(b)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		switch val := e.Env[name].(type) {
+		case string:
+			s.Env = append(s.Env, name+"="+v.fill(val))
+		case nil: // of VS Code: the variable is unset
+		default:
+			text, _ := json.Marshal(val)
+			s.Env = append(s.Env, name+"="+string(text))
+		}
+	}
+	for name, val := range e.Headers {
+		e.Headers[name] = v.fill(val)
+	}
+	return s, v.err
+}
+
+// assignments reads the lines NAME=VALUE of a file with environment variables.
+func assignments(b []byte) (env []string) {
+	for line := range strings.Lines(string(userfile.Unmarked(b))) {
+		name, val, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if !ok || strings.HasPrefix(name, "#") {
+			continue
+		}
+		if n := len(val); n >= 2 && (val[0] == '"' || val[0] == '\'') && val[n-1] == val[0] {
+			val = val[1 : n-1]
+		}
+		env = append(env, strings.TrimSpace(strings.TrimPrefix(name, "export "))+"="+val)
+	}
+	return env
+}
+
+// variables fills in the variables of an entry, as the programs do whose files have them.
+type variables struct {
+	file    string
+	secrets []string // the values of environment variables
+	err     error    // the first
+}
+
+// fill returns a text with its variables filled in. Text without "${" has none.
+func (v *variables) fill(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		name, after, closed := strings.Cut(rest, "}")
+		if !found || !closed {
+			b.WriteString(text)
+			return b.String()
+		}
+		val, err := v.value(name)
+		if err != nil && v.err == nil {
+			v.err = err
+		}
+		b.WriteString(before + val)
+		text = after
+	}
+}
+
+// value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} of Claude Code, ${env:NAME} and those with a name of
+// their own of VS Code and Cursor.
+func (v *variables) value(name string) (string, error) {
+	folder, err := filepath.Abs(filepath.Dir(v.file))
+	if base := filepath.Base(folder); base == ".vscode" || base == ".cursor" {
+		folder = filepath.Dir(folder)
+	}
+	switch name {
+	case "workspaceFolder":
+		return folder, err
+	case "workspaceFolderBasename":
+		return filepath.Base(folder), err
+	case "userHome":
+		return os.UserHomeDir()
+	case "cwd":
+		return os.Getwd()
+	case "pathSeparator", "/":
+		return string(filepath.Separator), nil
+	}
+	if env, ok := strings.CutPrefix(name, "env:"); ok {
+		return v.secret(os.Getenv(env)), nil
+	}
+	if input, ok := strings.CutPrefix(name, "input:"); ok {
+		return "", wire.Usagef("${input:%s} asks the user; write ${env:NAME} in its place", input)
+	}
+	name, otherwise, hasOther := strings.Cut(name, ":-")
+	if !wire.IsName(name) {
+		return "", wire.Usagef("unknown variable ${%s}", name)
+	}
+	val, set := os.LookupEnv(name)
+	switch {
+	case set && (val != "" || !hasOther):
+		return v.secret(val), nil
+	case hasOther:
+		return otherwise, nil
+	}
+	return "", wire.Usagef("the variable %s is not set", name)
+}
+
+func (v *variables) secret(val string) string {
+	if len(val) >= shortestSecret {
+		v.secrets = append(v.secrets, val)
+	}
+	return val
+}
+
+// withoutComments returns JSON without comments, and without commas after the last element, which VS Code allows.
+func withoutComments(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		switch rest := b[i:]; {
+		case b[i] == '"':
+			end := i + 1
+			for end < len(b) && b[end] != '"' {
+				if b[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(b))
+			out = append(out, b[i:end]...)
+			i = end - 1
+		case bytes.HasPrefix(rest, []byte("//")):
+			if i += bytes.IndexByte(append(rest[:len(rest):len(rest)], '\n'), '\n'); i < len(b) {
+				out = append(out, '\n')
+			}
+		case bytes.HasPrefix(rest, []byte("/*")):
+			end := bytes.Index(rest[2:], []byte("*/"))
+			if end < 0 {
+				return out
+			}
+			i += end + 3
+		case b[i] == '}' || b[i] == ']':
+			out = append(bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(",")), b[i])
+		default:
+			out = append(out, b[i])
+		}
+	}
+	return out
+}
