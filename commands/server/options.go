@@ -32,8 +32,8 @@ type Options struct {
 	stateKey string
 
 	printConfig bool
-	Record   options.Record
-	To       string // the peer behind a bridge, or ""
+	Record      options.Record
+	To          string // the peer behind a bridge, or ""
 }
 
 // unnamed is the name of a server that has none.
