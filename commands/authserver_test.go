@@ -1,12 +1,21 @@
 package commands
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -71,6 +80,7 @@ var authOptions = []string{
 	"deny",           // the user refuses
 	"token",          // the address of the token endpoint
 	"type",           // token_type
+	"moved",          // where the token endpoint redirects to
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
@@ -235,6 +245,8 @@ func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
 	case path == "/device":
 		s.note("device %s", said(r.Form))
 		reply(w, http.StatusOK, map[string]any{"device_code": "a-device-code", "user_code": "ABCD-EFGH", "verification_uri": s.as.URL + "/type", "expires_in": 60, "interval": 1})
+	case path == "/token" && s.has("moved"):
+		http.Redirect(w, r, s.o["moved"], http.StatusTemporaryRedirect)
 	case path == "/token":
 		s.grant(w, r)
 	case path == "/revoke":
@@ -362,12 +374,17 @@ func (s *authServer) authenticate(r *http.Request) (id, method string) {
 		return id, ""
 	case r.Form.Get("client_assertion") != "":
 		part := strings.Split(r.Form.Get("client_assertion"), ".")
-		claims, _ := base64.RawURLEncoding.DecodeString(part[1])
-		head, _ := base64.RawURLEncoding.DecodeString(part[0])
-		var c struct{ Iss, Sub, Aud, Alg string }
-		_ = json.Unmarshal(claims, &c)
-		_ = json.Unmarshal(head, &c)
-		if c.Iss == id && c.Sub == id && c.Aud == s.issuer() {
+		var bytes [3][]byte
+		for i := range bytes {
+			bytes[i], _ = base64.RawURLEncoding.DecodeString(part[i])
+		}
+		var c struct {
+			Iss, Sub, Aud, Alg string
+			Exp                int64
+		}
+		_ = json.Unmarshal(bytes[1], &c)
+		_ = json.Unmarshal(bytes[0], &c)
+		if c.Iss == id && c.Sub == id && c.Aud == s.issuer() && c.Exp > time.Now().Unix() && isSigned(c.Alg, part[0]+"."+part[1], bytes[2]) {
 			return id, "jwt-" + c.Alg
 		}
 		return id, ""
@@ -438,8 +455,52 @@ func (s *authServer) grant(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// browserProgram is a browser: it visits its argument, and goes where it is sent.
+// authKeys are the public keys of ec.pem, rsa.pem and ed.pem, which `oauth-keys` writes with forged.pem.
+var authKeys struct {
+	ec  *ecdsa.PrivateKey
+	rsa *rsa.PrivateKey
+	ed  ed25519.PrivateKey
+}
+
+func oauthKeysCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	forged, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	authKeys.ec, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	authKeys.rsa, err = rsa.GenerateKey(rand.Reader, 2048)
+	ts.Check(err)
+	_, authKeys.ed, err = ed25519.GenerateKey(rand.Reader)
+	ts.Check(err)
+	for name, key := range map[string]any{"ec.pem": authKeys.ec, "rsa.pem": authKeys.rsa, "ed.pem": authKeys.ed, "forged.pem": forged} {
+		b, err := x509.MarshalPKCS8PrivateKey(key)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(name), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: b}), 0o600))
+	}
+}
+
+// isSigned checks the signature of a JWT (RFC 7515, appendix A).
+func isSigned(algorithm, text string, sig []byte) bool {
+	sum := sha256.Sum256([]byte(text))
+	switch algorithm {
+	case "ES256":
+		return len(sig) == 64 && ecdsa.Verify(&authKeys.ec.PublicKey, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:]))
+	case "RS256":
+		return rsa.VerifyPKCS1v15(&authKeys.rsa.PublicKey, crypto.SHA256, sum[:], sig) == nil
+	case "EdDSA":
+		return ed25519.Verify(authKeys.ed.Public().(ed25519.PublicKey), []byte(text), sig)
+	}
+	return false
+}
+
+// browserProgram is a browser: it visits its argument, and goes where it is sent; with --stay it prints where that is.
 func browserProgram() {
+	if os.Args[1] == "--stay" {
+		http.DefaultClient.CheckRedirect = func(req *http.Request, _ []*http.Request) error {
+			fmt.Println(req.URL)
+			os.Exit(0)
+			return nil
+		}
+	}
 	resp, err := http.Get(os.Args[len(os.Args)-1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "browser:", err)

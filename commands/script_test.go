@@ -40,7 +40,7 @@ import (
 //	oauth FILE OPTION…       an authorization server and an endpoint that it protects (authserver_test.go)
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"status": exitStatusIs, "await": await, "absent": absent, "certs": certs, "peer": peerCommand, "proxy": proxy, "runfix": runFix,
-	"transcript": transcript, "oauth": oauthCommand, "oauth-forget": oauthForgetCommand, "oauth-stop": oauthStopCommand,
+	"transcript": transcript, "oauth": oauthCommand, "oauth-keys": oauthKeysCommand, "oauth-forget": oauthForgetCommand, "oauth-stop": oauthStopCommand,
 }
 
 func TestMain(m *testing.M) {

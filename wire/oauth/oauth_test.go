@@ -1,0 +1,108 @@
+package oauth
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// TestCovers: the token of a resource is for its origin, at its path and below.
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		resource, at string
+		want         bool
+	}{
+		{"https://h/mcp", "https://h/mcp", true},
+		{"https://h/mcp", "https://H:443/mcp?a=b", true},
+		{"https://h/mcp", "https://h/mcp/below", true},
+		{"https://h/mcp/", "https://h/mcp", true},
+		{"https://h", "https://h/mcp", true},
+		{"https://h/mcp", "https://h/mcp-2", false},
+		{"https://h/mcp", "https://h/", false},
+		{"https://h/mcp", "https://h/mcp/../admin", false},
+		{"https://h/mcp", "https://h/mcp/%2e%2e/admin", false},
+		{"https://h/mcp", "http://h/mcp", false},
+		{"https://h/mcp", "https://h:8443/mcp", false},
+		{"https://h/mcp", "https://h.example/mcp", false},
+		{"", "https://h/mcp", false},
+	} {
+		u, err := url.Parse(c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := covers(c.resource, u); got != c.want {
+			t.Errorf("%q covers %q: %t", c.resource, c.at, got)
+		}
+	}
+}
+
+// TestParseChallenge: WWW-Authenticate with one or more challenges (RFC 9110, section 11.6.1).
+func TestParseChallenge(t *testing.T) {
+	for _, c := range []struct {
+		values []string
+		want   *Challenge
+	}{
+		{nil, nil},
+		{[]string{`Basic realm="x"`}, nil},
+		{[]string{`Bearer`}, &Challenge{}},
+		{[]string{`bearer realm="a, b", scope="x  y",error=insufficient_scope`}, &Challenge{Scopes: []string{"x", "y"}, Error: "insufficient_scope"}},
+		{[]string{`Basic realm="Bearer scope=\"a\"", Bearer resource_metadata = "https://h/\"m"`}, &Challenge{Metadata: `https://h/"m`}},
+		{[]string{`Bearer scope="a", Basic realm="b", scope="c"`}, &Challenge{Scopes: []string{"a"}}},
+		{[]string{`Negotiate YWJj==`, `Bearer scope=a`}, &Challenge{Scopes: []string{"a"}}},
+		{[]string{`Bearer scope="a`}, &Challenge{Scopes: []string{"a"}}},
+	} {
+		got := ParseChallenge(c.values)
+		if (got == nil) != (c.want == nil) || got != nil && (got.Metadata != c.want.Metadata || got.Error != c.want.Error || !slices.Equal(got.Scopes, c.want.Scopes)) {
+			t.Errorf("%q: %+v, not %+v", c.values, got, c.want)
+		}
+	}
+}
+
+func FuzzParseChallenge(f *testing.F) {
+	f.Add(`Bearer realm="a, b", scope="x y"`)
+	f.Add(`Basic YWJj==, bearer error = "x\"y`)
+	f.Fuzz(func(_ *testing.T, value string) { ParseChallenge([]string{value}) })
+}
+
+// TestPrivateAddresses: a server at an address that is not private cannot make rpcx send a request to one that is.
+func TestPrivateAddresses(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer s.Close()
+	c := NewClient(transport.Config{})
+	defer c.Close()
+	var m Server
+	_, err := c.get(t.Context(), s.URL+"/.well-known/oauth-authorization-server", &m)
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Protocol || !strings.Contains(f.Message, "private address 127.0.0.1") {
+		t.Errorf("a private address: %v", err)
+	}
+	if asked.Load() != 0 {
+		t.Error("a request was sent there")
+	}
+	public, endpoint := context.Background(), context.WithValue(context.Background(), firstKey{}, true)
+	for at, private := range map[string]bool{
+		"127.0.0.1": true, "10.1.2.3": true, "192.168.1.1": true, "169.254.169.254": true, "100.64.0.1": true, "::1": true, "fd00::1": true, "fe80::1": true,
+		"::ffff:10.0.0.1": true, "0.0.0.0": true, "192.0.2.1": false, "2001:db8::1": false,
+	} {
+		c := NewClient(transport.Config{})
+		if err := c.allow(public, "h", netip.MustParseAddr(at)); (err != nil) != private {
+			t.Errorf("%s: %v", at, err)
+		}
+		if c.allow(endpoint, "h", netip.MustParseAddr(at)) != nil || c.allow(public, "h", netip.MustParseAddr("10.0.0.1")) != nil != !private {
+			t.Errorf("an endpoint at %s: its server may be at a private address only if it is itself", at)
+		}
+	}
+	c.allowPrivate() // --issuer
+	if _, err := c.get(t.Context(), s.URL, &m); asked.Load() != 1 {
+		t.Error(err)
+	}
+}
