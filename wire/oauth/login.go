@@ -35,6 +35,8 @@ type Login struct {
 	Renews  bool      `json:"renews,omitempty"`  // it can get another token without the user
 	Keyring bool      `json:"keyring,omitempty"` // the secrets are in the keyring
 	secrets
+
+	mayPost bool // the server accepts client_secret_post, too
 }
 
 // secrets are the members of a Login that the keyring keeps.
@@ -123,7 +125,7 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 	if slices.Contains(s.Scopes, "offline_access") && grant != machineGrant {
 		l.Requested = Scopes(l.Requested, []string{"offline_access"})
 	}
-	l.Method = s.chooseMethod(w.Secret, w.Key)
+	l.Method, l.mayPost = s.chooseMethod(w.Secret, w.Key), slices.Contains(s.Methods, methodPost)
 	switch {
 	case l.ClientID != "":
 	case w.Document != "" && s.MetadataDocument:

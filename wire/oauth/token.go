@@ -63,6 +63,10 @@ func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 		cfg.ClientSecret = ""
 	}
 	t, err := cfg.Token(c.context(ctx))
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_client" && l.Method == methodBasic && l.mayPost {
+		l.Method, cfg.AuthStyle = methodPost, oauth2.AuthStyleInParams // the client may be registered for that alone
+		t, err = cfg.Token(c.context(ctx))
+	}
 	return c.take(ctx, l, t, err)
 }
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# logins at a real authorization server, oidc-provider: with registration, without, by device, with client credentials
+. "$INTEROP/lib.sh"
+needs_packages
+needs jq
+export BROWSER="$INTEROP/clients/browser.mjs"
+
+node -e 'const { generateKeyPairSync } = require("crypto"); const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  require("fs").writeFileSync("key.pem", privateKey.export({ type: "pkcs8", format: "pem" }));'
+printf %s 'a:secret/of+ci%' >basic.secret
+printf %s 'secret-of-post' >post.secret
+
+# begin yes|no: the server, with or without registration, in $at.
+begin() {
+  start '^\{' node "$INTEROP/servers/oidc.mjs" "$1" key.pem
+  at=$(field at)
+}
+# login ARGS: a login, whose line has no token.
+login() { rpcx auth login "$at" --timeout 30s "$@" >login.json 2>login.log || { cat login.log >&2; return 1; }; }
+
+begin yes
+want 6 '' rpcx call "$at" whoami
+login --auth-param prompt=consent
+want 0 '"ann"' rpcx call "$at" whoami -q .user
+want 0 '{"renewable":true,"scope":"read"}' jq -cS '{renewable, scope}' login.json
+RPCX_ERRORS=json rpcx call "$at" write 2>err.json || true
+mapfile -t fix < <(jq -r '.error.fix[]' err.json)
+want 0 'rpcx auth login --scope=read offline_access write' echo "${fix[@]:0:3}" "${fix[@]:4}"
+login "${fix[4]}" --auth-param prompt=consent
+want 0 'true' rpcx call "$at" write -q '.scope | contains("write")'
+ok "with registration: browser, consent, more scopes"
+
+# The token lives 20 s, and is renewed 30 s before that: each command renews it, and ten at once as well. The provider ends
+# all tokens of a refresh token that is used twice.
+token=$(rpcx auth token "$at")
+for i in 1 2 3 4 5 6 7 8 9 10; do rpcx call "$at" whoami -q .user >"out$i" & pids[i]=$!; done
+wait "${pids[@]}" || bad=1
+want 0 '10' sh -c 'cat out* | grep -c ann'
+want 0 'yes' sh -c '[ "$1" != "$(rpcx auth token "$2")" ] && echo yes' - "$token" "$at"
+token=$(rpcx auth token "$at")
+want 0 '' rpcx auth logout "$at"
+want 6 '' rpcx call "$at" whoami -H "Authorization: Bearer $token"
+ok "renewed by one process at a time, and revoked"
+stop
+
+begin no
+want 6 '' rpcx auth login "$at" --timeout 30s
+said 'client-id'
+login --client-id laptop
+want 0 '"laptop"' rpcx call "$at" whoami -q .client
+rpcx auth logout "$at"
+ok "without registration: a registered client"
+
+start 'visit (.*) and type the code (.*)' rpcx auth login "$at" --client-id tv --device --timeout 60s
+pid=$server page=${BASH_REMATCH[1]} code=${BASH_REMATCH[2]}
+"$BROWSER" "$page" "user_code=$code" confirm=yes
+wait "$pid" || bad=1
+want 0 '"tv"' rpcx call "$at" whoami -q .client
+rpcx auth logout "$at"
+ok "by device"
+
+login --client-credentials --client-id ci-basic --client-secret @basic.secret --scope read
+want 0 '"ci-basic"' rpcx call "$at" whoami -q .client
+rpcx auth logout "$at"
+login --client-credentials --client-id ci-post --client-secret @post.secret
+want 0 '"ci-post"' rpcx call "$at" whoami -q .client
+rpcx auth logout "$at"
+login --client-credentials --client-id ci-key --client-key key.pem
+want 0 '"ci-key"' rpcx call "$at" whoami -q .client
+rpcx auth logout "$at"
+printf wrong >wrong.secret
+want 6 '' rpcx auth login "$at" --client-credentials --client-id ci-basic --client-secret @wrong.secret
+said 'invalid_client'
+ok "client credentials: basic, post, and a key"
+stop
+
+# A planted defect: an authorization server that answers for another one.
+start '^\{' node --input-type=module -e '
+  import { createServer } from "node:http";
+  const s = createServer((req, res) => {
+    const at = `http://127.0.0.1:${s.address().port}`;
+    const json = (status, v) => res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(v));
+    if (req.url.startsWith("/.well-known/oauth-protected")) json(200, { resource: at + "/rpc", authorization_servers: [at] });
+    else if (req.url.startsWith("/.well-known/")) json(200, { issuer: "https://honest.example", token_endpoint: at + "/token", authorization_endpoint: at + "/authorize", code_challenge_methods_supported: ["S256"] });
+    else json(401, {});
+  }).listen(0, "127.0.0.1", () => console.log(JSON.stringify({ at: `http://127.0.0.1:${s.address().port}/rpc` })));'
+want 5 '' rpcx auth login "$(field at)" --client-id laptop
+said 'issuer is "https://honest.example"'
+ok "a server that answers for another one is refused"
