@@ -20,6 +20,7 @@ var securityTests = map[string][]string{
 	"files that others can write": {"wire/trust TestOthersCanWrite", "hook-run", "page-own", "wire/profile TestOnlyFilesAreRead"},
 	"readers of stored data":      {"session-folder", "security"},
 	"connections":                 {"promise-http", "wire/transport/schemes TestHTTPRedirectElsewhere", "wire/transport/schemes TestWSRedirect"},
+	"logins":                      {"auth-hostile", "auth-fixes", "wire/oauth TestPrivateAddresses"},
 	"detection":                   {"net-find"},
 	"clients of a listener":       {"serve-odd", "wire/transport/schemes TestListenerGuard"},
 	"answered calls":              {"serve-policy", "net-bridge"},
@@ -31,6 +32,8 @@ var securityTests = map[string][]string{
 	"secrets on command lines":    {"out-secrets", "cli-flags"},
 	"secrets in output":           {"out-secrets", "out-trace", "record", "wire/redact TestJSON"},
 	"secrets in hooks":            {"security"},
+	"tokens of logins":            {"auth-code", "auth-hostile", "auth-bridge", "wire/oauth TestCovers"},
+	"browsers":                    {"auth-clients", "auth-hostile"},
 	"TLS":                         {"wire/transport/schemes TestTLS"},
 }
 
