@@ -188,13 +188,13 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	p.item(form)
 	text := inline(upper(strings.TrimSuffix(f.Usage, "."))) + "."
 	if f.Repeated {
-		text += " Repeatable."
+		text += " You can repeat this flag."
 	}
 	if f.Needs != "" {
-		text += " Needs " + literal(f.Needs) + "."
+		text += " It requires " + literal(f.Needs) + "."
 	}
 	if f.With != "" {
-		text += " With " + literal(f.With) + "."
+		text += " It applies only with " + literal(f.With) + "."
 	}
 	p.text(text)
 	if len(f.Env) > 0 {
