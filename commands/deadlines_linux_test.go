@@ -14,49 +14,114 @@ import (
 	"time"
 )
 
-// Every command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state: waiting
-// for a silent peer, showing help of an endless catalog, running programs of a tape, or serving.
+// endlessCommands are commands in each state in which they could last: waiting for a peer that is silent (SILENT, and H:P over
+// TCP), for a file (FIFO, - for stdin), a program, a hook or a session @s; showing help of an endless catalog (HUGE); running
+// programs of a tape (TAPE); serving.
+const endlessCommands = `
+call unix:SILENT m
+call mcp+unix:SILENT m
+call unix:SILENT m --wait 1h
+call unix:DIR/none m --wait 1h
+call accept+unix:DIR/a m
+call http://H:P/ m
+call ws://H:P/ m
+call tls://H:P m
+call https://H:P/ m
+call mcp+http://H:P/ m
+call hotrepl+ws://H:P/ m
+call a2a+http://H:P/ m
+call @s m
+call 'exec:sh -c "trap \"\" TERM INT HUP; sleep 100; sleep 100"' m
+call unix:SILENT --batch
+call unix:SILENT m --help
+call mcp+unix:SILENT m --help
+call 'HUGE' big --help
+call unix:SILENT big x:=1 --catalog DIR/catalog.json
+call tape:TAPE m
+call demo:orders getOrder id=o_001 -q 'def f: f; f'
+call demo:orders getOrder id=o_001 --expect 'def f: f; f'
+call demo:orders approveOrder id=o_003 --on 'approve=jq:def f: f; f'
+call demo:orders approveOrder id=o_003 --on 'approve=sh:trap "" TERM; sleep 100'
+call demo:orders approveOrder id=o_003 --on 'approve=co:sleep 100'
+call unix:SILENT m x@=-
+call unix:SILENT m x@=FIFO
+call unix:SILENT m --catalog FIFO
+call http://H:P/ m -H @FIFO
+call http://H:P/ m --token-command 'sleep 100'
+call demo:orders getOrder id=o_001 --record FIFO
+subscribe unix:SILENT m
+subscribe http://H:P/ m
+subscribe @s m
+subscribe demo:orders watchOrders --select 'def f: f; f'
+eval cdp+unix:SILENT 1
+connect unix:SILENT
+connect http://H:P/
+connect mcp+unix:SILENT --session t
+connect @s
+session next @s
+describe unix:SILENT
+describe http://H:P/
+describe unix:SILENT --probe
+describe http://H:P/ --probe
+describe tls://H:P --probe -k
+describe 'exec:sleep 100' --probe
+describe 'HUGE' big
+validate unix:SILENT
+validate mcp+unix:SILENT
+validate http://H:P/
+validate 'exec:sleep 100'
+validate FIFO
+validate --schema FIFO DIR/catalog.json
+validate --schema DIR/catalog.json -
+validate --role client unix:DIR/v
+validate unix:SILENT --against DIR/small.json
+job run ro+unix:SILENT m
+job run hotrepl+unix:SILENT m
+plugin call unix:SILENT f
+plugin new unix:SILENT C
+plugin describe unix:SILENT
+plugin run unix:SILENT -f -
+auth login http://H:P/ --no-browser
+auth login http://H:P/ --with-token
+plugin serve --on a=json:1
+replay TAPE --listen unix:DIR/p
+replay TAPE --diff TAPE
+replay FIFO --show
+serve unix:DIR/l --on m='sh:trap "" TERM; sleep 9'
+serve unix:DIR/b --to unix:SILENT
+serve mcp+unix:DIR/m --to scriptling+unix:SILENT
+serve unix:DIR/k --on a=json:1 -- sh -c 'trap "" TERM; sleep 100; sleep 100'
+serve unix:DIR/h --hooks FIFO
+serve dial+unix:SILENT --on a=json:1
+record unix:DIR/r --to unix:SILENT -o DIR/r.tape`
+
+// Every command ends within --timeout and three seconds, and within three seconds after SIGTERM, in any state.
 func TestEveryCommandEndsInTime(t *testing.T) {
 	dir := t.TempDir()
-	silent, catalog, tape := filepath.Join(dir, "silent"), filepath.Join(dir, "catalog.json"), filepath.Join(dir, "t.tape")
-	listenSilently(t, silent)
-	writeFile(t, catalog, hugeCatalog())
+	silent, tape := filepath.Join(dir, "silent"), filepath.Join(dir, "t.tape")
+	at := listenSilently(t, silent)
+	writeFile(t, filepath.Join(dir, "catalog.json"), hugeCatalog())
+	writeFile(t, filepath.Join(dir, "small.json"), `{"catalog":1,"methods":[{"name":"m"}]}`)
 	writeFile(t, tape, endlessTape())
-	serve := `exec:rpcx serve stdio: --dialect introspect --catalog ` + catalog
-	for _, tt := range []struct {
-		words string
-		timed bool // it has --timeout
-	}{
-		{words: "call unix:" + silent + " m", timed: true},
-		{words: "call mcp+unix:" + silent + " m", timed: true},
-		{words: "call unix:" + silent + " m --wait 1h", timed: true},
-		{words: "call unix:" + dir + "/none m --wait 1h", timed: true},
-		{words: "call unix:" + silent + " m --help", timed: true},
-		{words: "call mcp+unix:" + silent + " m --help", timed: true},
-		{words: "call 'introspect+" + serve + "' big --help", timed: true},
-		{words: "call 'introspect+" + serve + "' big x:=1", timed: true},
-		{words: "describe 'introspect+" + serve + "' big", timed: true},
-		{words: "call tape:" + tape + " m", timed: true},
-		{words: "subscribe unix:" + silent + " m", timed: true},
-		{words: "eval cdp+unix:" + silent + " 1", timed: true},
-		{words: "describe unix:" + silent, timed: true},
-		{words: "describe unix:" + silent + " --probe", timed: true},
-		{words: "validate unix:" + silent, timed: true},
-		{words: "validate mcp+unix:" + silent, timed: true},
-		{words: "validate cdp+unix:" + silent, timed: true},
-		{words: "job run ro+unix:" + silent + " m", timed: true},
-		{words: "connect unix:" + silent, timed: true},
-		{words: "connect mcp+unix:" + silent + " --session s", timed: true},
-		{words: "replay " + tape + " --to unix:" + silent},
-		{words: "serve unix:" + dir + "/l --on m='sh:trap \"\" TERM; sleep 9'"},
-		{words: "record unix:" + dir + "/r --to unix:" + silent + " -o " + dir + "/r.tape"},
-	} {
-		t.Run(tt.words, func(t *testing.T) {
+	names := strings.NewReplacer("SILENT", silent, "H:P", at, "DIR", dir, "TAPE", tape,
+		"HUGE", "exec:rpcx serve stdio: --catalog "+dir+"/catalog.json")
+	for i, line := range strings.Split(strings.TrimSpace(endlessCommands), "\n") {
+		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			if tt.timed {
-				endsInTime(t, "rpcx "+tt.words+" --timeout 1s", time.Second, 0)
+			words := names.Replace(line)
+			for _, by := range []string{"timeout", "signal"} {
+				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // of its own: what reads one would open another's
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				words := strings.ReplaceAll(words, "FIFO", fifo)
+				switch command := strings.Fields(words)[0]; {
+				case by == "signal":
+					endsInTime(t, "rpcx "+words, 0, syscall.SIGTERM)
+				case command != "serve" && command != "record" && command != "replay" && !strings.HasPrefix(words, "plugin serve"):
+					endsInTime(t, "rpcx "+words+" --timeout 1s", time.Second, 0)
+				}
 			}
-			endsInTime(t, "rpcx "+tt.words, 0, syscall.SIGTERM)
 		})
 	}
 }
@@ -64,11 +129,21 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 // slowMachine is added to the three seconds, since processes start slowly beside other tests.
 const slowMachine = 4 * time.Second
 
-// endsInTime runs a command, sends it a signal if there is one, and fails unless it ends within limit and three seconds.
+// endsInTime runs a command, sends it a signal if there is one, and fails unless it ends within limit and three seconds, of
+// that signal.
 func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir(), "BROWSER=true")
+	session := func(words ...string) {
+		c := exec.Command("rpcx", words...)
+		c.Env = cmd.Env
+		_ = c.Run()
+	}
+	if strings.Contains(line, "@s") {
+		session("connect", "exec:sleep 100", "--session", "s")
+	}
+	defer session("session", "close", "--all")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if _, err := cmd.StdinPipe(); err != nil {
@@ -83,7 +158,10 @@ func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal
 	if s != 0 {
 		select {
 		case err := <-ended:
-			t.Skipf("%s ended by itself: %v %s", line, err, said.String())
+			if strings.Contains(line, "catalog.json") { // it takes as long as the catalog is
+				return
+			}
+			t.Fatalf("%s ended by itself: %v %s", line, err, said.String())
 		case <-time.After(2 * time.Second): // it is at work, whatever that is
 		}
 		_ = cmd.Process.Signal(s)
@@ -95,26 +173,34 @@ func endsInTime(t *testing.T, line string, limit time.Duration, s syscall.Signal
 		t.Errorf("%s does not end: %s", line, said.String())
 		return
 	}
+	if status := shellStatus(cmd.ProcessState); s != 0 && status != 128+int(s) {
+		t.Errorf("%s: status %d: %s", line, status, said.String())
+	}
 	if took := time.Since(began); took > limit+3*time.Second {
 		t.Logf("%s took %v", line, took)
 	}
 }
 
-func listenSilently(t *testing.T, path string) {
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _, _ = io.Copy(io.Discard, c) }()
+// listenSilently reads what is sent to the socket at path, and over TCP to the address that it returns.
+func listenSilently(t *testing.T, path string) (at string) {
+	for _, where := range [][2]string{{"unix", path}, {"tcp", "127.0.0.1:0"}} {
+		l, err := net.Listen(where[0], where[1])
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
+		at = l.Addr().String()
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+			}
+		}()
+	}
+	return at
 }
 
 func writeFile(t *testing.T, file, text string) {
@@ -130,7 +216,7 @@ func hugeCatalog() string {
 		required = append(required, fmt.Sprintf(`"m%d"`, i))
 		properties = append(properties, fmt.Sprintf(`"m%d":{"anyOf":[{"type":"string"},{"$ref":"#/methods/0/params"}]}`, i))
 	}
-	return `{"info":{"name":"x","version":"1"},"methods":[{"name":"big","kind":"unary","params":{"type":"object","required":[` +
+	return `{"catalog":1,"methods":[{"name":"big","params":{"type":"object","required":[` +
 		strings.Join(required, ",") + `],"properties":{` + strings.Join(properties, ",") + `}}}]}`
 }
 

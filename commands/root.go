@@ -110,13 +110,17 @@ func execute(run *env.Env, words []string) (err error) {
 	defer run.BoundOutput(ctx)()
 	ctx, run.Fail = context.WithCancelCause(ctx)
 	run.Signal = ctx
-	defer run.EndInTime(ctx, run.Fail, timeoutOf(run))()
-	err = cmdline.Execute(ctx, run.Line)
+	within, done := run.EndInTime(ctx, run.Fail)
+	defer done()
+	err = cmdline.Execute(ctx, run.Line, func() { within(timeoutOf(run)) })
 	for _, end := range run.AtEnd {
 		err = errors.Join(err, end())
 	}
 	run.Reached.Leave()
 	if cause := wire.AsFault(context.Cause(ctx)); cause != nil {
+		if wire.AsFault(err) == nil && errors.Is(err, context.Canceled) { // that says no more
+			err = nil
+		}
 		err = errors.Join(err, cause)
 	}
 	return err

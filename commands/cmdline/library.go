@@ -42,9 +42,9 @@ func loneValue(f Flag) (string, bool) {
 	return v.LoneValue(), true
 }
 
-// Execute runs the command of l. The library's own Run would also prepare help and
-// completions that are never shown, which takes as long as connecting to a peer.
-func Execute(ctx context.Context, l *CommandLine) error {
+// Execute runs the command of l. It calls started when the flags have their values. The library's own Run would also prepare
+// help and completions that are never shown, which takes as long as connecting to a peer.
+func Execute(ctx context.Context, l *CommandLine, started func()) error {
 	l.Cmd.DisableSliceFlagSeparator = true // values contain commas
 	for _, f := range l.Cmd.Flags {
 		if err := f.PreParse(); err != nil {
@@ -60,15 +60,21 @@ func Execute(ctx context.Context, l *CommandLine) error {
 			return l.Usage("--%s: %v", name, err)
 		}
 	}
+	started()
 	return l.Cmd.Action(ctx, l.Cmd)
 }
 
 // Value returns the value of the command's flag of this name, or nil if it has no such flag.
 func (l *CommandLine) Value(name string) any {
 	for _, f := range l.Cmd.Flags {
-		if called(f, name) {
-			return f.Get()
+		if !called(f, name) {
+			continue
 		}
+		v := f.Get()
+		if own, ok := v.(interface{ Get() any }); ok { // of Generic
+			return own.Get()
+		}
+		return v
 	}
 	return nil
 }

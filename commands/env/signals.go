@@ -123,9 +123,9 @@ const (
 	lateExit   = 2800 * time.Millisecond
 )
 
-// EndInTime ends the process lateExit after the end of ctx, or after the timeout (0 means none), unless stop is called
-// before. It calls cancel lateCancel after the timeout.
-func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, timeout time.Duration) (stop func()) {
+// EndInTime ends the process lateExit after the end of ctx, or after the timeout of within (0 means none), unless stop is
+// called before. It calls cancel lateCancel after the timeout.
+func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc) (within func(timeout time.Duration), stop func()) {
 	var ended atomic.Bool
 	exit := func() {
 		if f := wire.AsFault(context.Cause(ctx)); f != nil && ended.CompareAndSwap(false, true) {
@@ -133,12 +133,14 @@ func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc, t
 		}
 	}
 	undo := []func() bool{context.AfterFunc(ctx, func() { time.AfterFunc(lateExit, exit) })}
-	if timeout > 0 {
-		over := wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", timeout), nil)
-		undo = append(undo, time.AfterFunc(timeout+lateCancel, func() { cancel(over) }).Stop,
-			time.AfterFunc(timeout+lateExit, exit).Stop)
+	within = func(timeout time.Duration) {
+		if timeout > 0 {
+			over := wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", timeout), nil)
+			undo = append(undo, time.AfterFunc(timeout+lateCancel, func() { cancel(over) }).Stop,
+				time.AfterFunc(timeout+lateExit, exit).Stop)
+		}
 	}
-	return func() {
+	return within, func() {
 		ended.Store(true)
 		for _, f := range undo {
 			f()
