@@ -131,8 +131,8 @@ type Options struct {
 	First func(b []byte)
 	// Seen receives all bytes that are read and written, unchanged. It must not keep them. It may be nil.
 	Seen func(d Direction, b []byte)
-	// If Sentinel is set, everything on a line up to the last byte 0xFF is dropped: QEMU's guest agent marks the
-	// beginning of an answer with this byte.
+	// Sentinel says that, on a line or in a value that it breaks, everything up to a byte 0xFF is dropped: QEMU's guest
+	// agent marks the beginning of an answer with this byte. It applies to the framings line and concat.
 	Sentinel bool
 	// Around is the text around the JSON of a WebSocket's messages; nil means there is none.
 	Around *Around

@@ -56,7 +56,7 @@ func prefixes(text string) (e Endpoint, rest string, err error) {
 
 // prefix stores the value of a word before a transport. It returns false if the word is not allowed there.
 func (e *Endpoint) prefix(word string) (ok bool, err error) {
-	isDialect := all.Has(word)
+	isDialect := all.Has(word) || strings.HasSuffix(word, ".toml")
 	if name, ok := aliases[word]; ok && (!isDialect || e.Dialect != "") {
 		word = name
 	}

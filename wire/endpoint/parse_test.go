@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,4 +111,25 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = e.String()
 	})
+}
+
+// A dialect file cannot have the name of a word that stands before a colon.
+func TestWordsOfEndpointsAreTaken(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	if err := os.MkdirAll(filepath.Join(dir, "rpcx", "dialects"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range append(schemeNames(), append(Prefixes(), "ws")...) {
+		if word == "lsp" || strings.Contains(word, ".") {
+			continue
+		}
+		file := filepath.Join(dir, "rpcx", "dialects", word+".toml")
+		if err := os.WriteFile(file, []byte("name = \""+word+"\""), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse(word+"+tcp://127.0.0.1:1", ""); err == nil || !strings.Contains(err.Error(), "give the file another name") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
 }

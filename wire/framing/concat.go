@@ -16,16 +16,27 @@ import (
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 	o = o.WithDefaults()
 	in := newInput(rwc, o)
-	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}}
+	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}, sentinel: o.Sentinel}
 	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
 }
 
 type concatSource struct {
 	noise
 	finder
-	in      *input
-	begun   bool
-	skipper *skipper // skips the rest of a broken value; nil if the last value was valid
+	in       *input
+	sentinel bool // wire.Options.Sentinel
+	begun    bool
+	skipper  *skipper // skips the rest of a broken value; nil means the last value was valid
+}
+
+// marked reports whether a byte 0xFF is in the window, and drops what is before it.
+func (s *concatSource) marked() bool {
+	if !s.sentinel {
+		return false
+	}
+	at := bytes.IndexByte(s.in.window(), 0xFF)
+	s.in.drop(at + 1)
+	return at >= 0
 }
 
 func (s *concatSource) next() ([]byte, error) {
@@ -47,6 +58,7 @@ func (s *concatSource) next() ([]byte, error) {
 			if err := s.in.more(); err != nil {
 				return nil, err
 			}
+		case !opens(win) && s.marked():
 		case !opens(win):
 			if err := s.garbage(0); err != nil {
 				return nil, err
@@ -70,6 +82,8 @@ func (s *concatSource) value() ([]byte, error) {
 			return nil, tooLong(s.in.max)
 		case bad != nil && bad.Deep: // find allows as many levels as a message may have bytes
 			return nil, tooLong(s.in.max)
+		case bad != nil && s.marked():
+			return nil, nil
 		case bad != nil && s.tolerated():
 			return nil, s.garbage(bad.Offset)
 		case bad != nil && bad.Offset >= s.in.max:
@@ -110,6 +124,9 @@ func (s *concatSource) garbage(at int) error {
 		end := bytes.IndexByte(win[at:], '\n')
 		if end >= 0 {
 			win = win[:at+end]
+		}
+		if end < 0 && s.marked() {
+			return nil
 		}
 		if at = len(win); at > s.in.max {
 			return tooLong(s.in.max)

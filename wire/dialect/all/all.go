@@ -49,7 +49,11 @@ var detected = sync.OnceValue(func() (rows []dialect.Spec) {
 })
 
 var pages = sync.OnceValue(func() *page.Library {
-	return &page.Library{Flows: map[string]page.Flow{"a2a": a2a.Flow(), "mcp": mcp.Flow()}}
+	l := &page.Library{Flows: map[string]page.Flow{"a2a": a2a.Flow(), "mcp": mcp.Flow()}}
+	for _, s := range Specs() {
+		l.Others = append(l.Others, s.Name)
+	}
+	return l
 })
 
 // Pages returns the dialect files, with the flows that they can name.
@@ -85,6 +89,9 @@ func Named(name string) dialect.Spec {
 // Lookup is Find for a name that a user typed. For an unknown name it returns a usage Fault that suggests the most
 // similar one, or the error of the dialect file.
 func Lookup(name string) (dialect.Spec, error) {
+	if err := pages().Clash(name); err != nil {
+		return dialect.Spec{}, err
+	}
 	s, ok, err := find(name)
 	if ok || err != nil {
 		return s, err

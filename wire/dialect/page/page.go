@@ -51,8 +51,9 @@ func (l *Library) rules(p *load.Page) string {
 
 // A Library finds dialect files. It is used by one table of dialects.
 type Library struct {
-	Flows map[string]Flow
-	found sync.Map // the pages that were read so far, by the names under which they were asked for: string → func() (dialect.Spec, error)
+	Flows  map[string]Flow
+	Others []string // the names of dialects that are no dialect files
+	found  sync.Map // the pages that were read so far, by the names under which they were asked for: string → func() (dialect.Spec, error)
 }
 
 // brought returns the text of the dialect file of that name that rpcx brings along; ok is false if there is none.
@@ -84,11 +85,39 @@ func (l *Library) OwnNames() (names []string) {
 	}
 	entries, _ := os.ReadDir(filepath.Join(dir, "dialects"))
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && load.IsName(name) && !slices.Contains(l.Names(), name) {
+		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && load.IsName(name) && l.taken(name) == "" {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// prefixes are the words of an endpoint before its colon, apart from dialects and framings.
+var prefixes = []string{"ws", "wss", "http", "https", "tcp", "tls", "unix", "exec", "ipc", "stdio", "demo", "tape", "conversation", "accept", "dial"}
+
+// taken returns what a name stands for that no dialect file of a user can have; "" means nothing.
+func (l *Library) taken(name string) string {
+	_, isFraming := framing.ByName(name)
+	switch {
+	case slices.Contains(l.Others, name), slices.Contains(l.Names(), name):
+		return "a dialect of rpcx"
+	case isFraming:
+		return "a framing"
+	case slices.Contains(prefixes, name):
+		return "a word of endpoints"
+	}
+	return ""
+}
+
+// Clash returns the error of a dialect file in the user's configuration directory whose name is taken; nil means that there
+// is no such file.
+func (l *Library) Clash(name string) error {
+	if what := l.taken(name); what != "" && !IsPath(name) {
+		if path := userFile(name); path != "" {
+			return wire.Usagef("%s: %s is %s: give the file another name", path, name, what)
+		}
+	}
+	return nil
 }
 
 // Exists reports whether there is a dialect file of that name or path, whether or not
@@ -184,9 +213,6 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	case path == "":
 		return dialect.Spec{}, nil
 	default:
-		if _, taken := framing.ByName(name); taken {
-			return dialect.Spec{}, wire.Usagef("%s: %s is a framing: give the file another name", path, name)
-		}
 		p, err = load.File(path)
 		if err == nil && !IsPath(name) && p.Name != name {
 			err = wire.Usagef("%s: name: expected %q, as the file is called, not %q", path, name, p.Name)

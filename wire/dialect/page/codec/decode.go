@@ -81,6 +81,9 @@ func (c *Codec) message(m *wire.Message) error {
 
 // consumes reports whether a message is a heartbeat, of which nothing else is to be done. It keeps others for the handshake.
 func (c *Codec) consumes(m *wire.Message) (bool, error) {
+	if c.o.Trace != nil && c.d.plan.HasRule(m.Raw, c.Scope()) {
+		c.traceRead(m)
+	}
 	if beat, err := c.beat(m); beat || err != nil || !c.d.awaits {
 		return beat, err
 	}

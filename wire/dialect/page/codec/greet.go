@@ -173,7 +173,7 @@ func (c *Codec) take(ctx context.Context, caller dialect.Caller, step *load.Step
 		if err != nil {
 			return nil, err
 		}
-		return nil, c.accept(step.Accept, step.Keep, "the greeting", msg)
+		return nil, refused(step, c.accept(step.Accept, step.Keep, "the handshake", msg))
 	}
 	return c.say(ctx, caller, step)
 }
@@ -213,9 +213,19 @@ func (c *Codec) answer(step *load.Step, got answer) error {
 	case m.Err != nil && step.Optional:
 		return nil
 	case m.Err != nil:
-		return &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()}
+		return refused(step, &wire.Fault{Kind: wire.Protocol, Method: step.Call, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()})
 	}
-	return c.accept(step.Accept, step.Keep, step.Call, m.Body)
+	return refused(step, c.accept(step.Accept, step.Keep, step.Call, m.Body))
+}
+
+// refused returns the error of a step, as one of a login if the step is that.
+func refused(step *load.Step, err error) error {
+	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
+		login := *f
+		login.Kind, login.Message = wire.Auth, "the peer refuses the login: "+strings.TrimPrefix(f.Message, "the handshake was refused: ")
+		return &login
+	}
+	return err
 }
 
 // accept checks that the dialect file accepts an answer and keeps the values that a step of it

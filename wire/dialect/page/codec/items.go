@@ -141,6 +141,22 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
+// traceRead reports what a [[read]] rule has made of a message.
+func (c *Codec) traceRead(m *wire.Message) {
+	body := m.Body
+	if m.Err != nil {
+		body = m.Err.JSON()
+	}
+	what := m.Kind.String()
+	if m.Method != "" {
+		what += " " + m.Method
+	}
+	if id := m.ID; len(id)+len(m.Target) > 0 {
+		what += " " + string(append(id.Clone(), m.Target...))
+	}
+	c.trace("a message is read as %s: %s", what, body)
+}
+
 // shown returns the beginning of a value.
 func shown(val []byte) string {
 	const most = 500

@@ -175,7 +175,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	switch {
 	case b == nil || err != nil:
 		return nil, err
-	case c.plan.names.IDs == "none":
+	case c.plan.names.IDs == "none" || len(c.theirs.open) > 0:
 		return c.theirs.inTurn(req.ID, b, ev.Final || ev.Kind == wire.Failure || c.plan.response.more.head < 0), nil
 	}
 	return [][]byte{b}, nil

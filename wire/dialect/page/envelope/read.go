@@ -90,10 +90,10 @@ func (c *codec) notification(raw, method, params []byte, m *wire.Message) error 
 }
 
 func (c *codec) requested(raw, method []byte, m *wire.Message) error {
-	id := c.heads.get(c.plan.request.id)
+	id, unnamed := c.heads.get(c.plan.request.id), false
 	if c.plan.names.IDs == "none" {
 		id = c.theirs.next()
-	} else if !c.hasID(id) && c.asksUnnumbered() {
+	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // it and those behind it are answered in order
 		id = c.unnumbered(id)
 	}
 	name, ok := c.methods.Text(method)
@@ -105,7 +105,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: name, Params: params, Body: params, Raw: raw}
 	if !c.hasID(id) {
 		m.Kind, m.ID = wire.Notification, nil
-	} else if c.plan.names.IDs == "none" {
+	} else if c.plan.names.IDs == "none" || len(c.theirs.open) > 0 || unnamed {
 		c.theirs.open = append(c.theirs.open, id)
 	}
 	return nil

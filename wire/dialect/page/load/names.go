@@ -24,7 +24,7 @@ type Names struct {
 	Counter   string           `toml:"counter" of:"calls|all" says:"which messages count: requests (calls), or every message sent (all)"`
 	Batches   bool             `toml:"batches" says:"an array is several messages"`
 	Extra     Texts            `toml:"extra" says:"extra top-level members, which users give with --set NAME=VALUE and events have in extra; a response repeats those of its request"`
-	Sentinel  bool             `toml:"sentinel" says:"the message begins after the last byte 0xFF of a line"`
+	Sentinel  bool             `toml:"sentinel" says:"a message begins after a byte 0xFF, whatever is before that on its line"`
 }
 
 // Members name the members of one kind of message. Each is a dotted path.

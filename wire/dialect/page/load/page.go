@@ -127,6 +127,7 @@ type Step struct {
 	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error that an optional call gets (code, message, data); its value is $kept.NAME from then on"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
+	Login    bool             `toml:"login" says:"true: an error response, or one that is not accepted, means that the peer refuses the login: the status is 6"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
 }
 

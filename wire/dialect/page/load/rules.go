@@ -104,7 +104,7 @@ func (s Step) ownRules() []rule {
 		{"within", s.Within != "" && (s.Await == nil && !s.attempts() || s.Limit() <= 0), "expected a duration, such as 500ms, beside await"},
 		{"wait", s.Call == "" && s.Wait != nil, "only a call has an answer to wait for"},
 		{"for", len(s.For) > 0 && (s.Await != nil || s.Wait != nil), "a step for an operation is a call, which is answered before it, or a notification: leave await and wait out"},
-		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), "a notification has no answer: keep and accept go with call and await"},
+		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0 || s.Login), "a notification has no answer: keep, accept and login go with call and await"},
 	}
 }
 
