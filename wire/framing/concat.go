@@ -80,21 +80,8 @@ func (s *concatSource) value() ([]byte, error) {
 		switch {
 		case max(end, s.seen) > s.in.max:
 			return nil, tooLong(s.in.max)
-		case bad != nil && bad.Deep: // find allows as many levels as a message may have bytes
-			return nil, tooLong(s.in.max)
-		case bad != nil && s.marked():
-			return nil, nil
-		case bad != nil && s.tolerated():
-			return nil, s.garbage(bad.Offset)
-		case bad != nil && bad.Offset >= s.in.max:
-			return nil, tooLong(s.in.max)
 		case bad != nil:
-			s.skipper = &skipper{}
-			n, over := s.skipper.skip(win[:min(bad.Offset+1, len(win))])
-			if s.in.drop(n); over {
-				s.skipper = nil
-			}
-			return scan.Trim(win[:n]), nil
+			return s.broken(win, bad)
 		case end > 0:
 			s.in.drop(end)
 			return win[:end], nil
@@ -105,6 +92,26 @@ func (s *concatSource) value() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// broken handles a value that breaks, at the start of win. It returns the value's beginning, or nil if it was garbage.
+func (s *concatSource) broken(win []byte, bad *scan.Error) ([]byte, error) {
+	switch {
+	case bad.Deep: // find allows as many levels as a message may have bytes
+		return nil, tooLong(s.in.max)
+	case s.marked():
+		return nil, nil
+	case s.tolerated():
+		return nil, s.garbage(bad.Offset)
+	case bad.Offset >= s.in.max:
+		return nil, tooLong(s.in.max)
+	}
+	s.skipper = &skipper{}
+	n, over := s.skipper.skip(win[:min(bad.Offset+1, len(win))])
+	if s.in.drop(n); over {
+		s.skipper = nil
+	}
+	return scan.Trim(win[:n]), nil
 }
 
 // garbage drops the broken bytes up to the window's byte at, through the end of that line. If the first byte of the

@@ -23,3 +23,12 @@ methods true
 tick [1,"x"]
 ended' node "$INTEROP/clients/rpcws.js" "$(field listening | sed 's/^rpcws+//')"
 ok "as a server: its client's calls, methods, events"
+stop
+start '^\{"listening":' rpcx serve rpcws+ws://127.0.0.1:0/ --on 'sum=jq:add' --on 'name=jq:.first' --on 'fire=json:1' --on 'tick=lines:echo "[1,\"x\"]"; exec sleep 60'
+want 0 'sum 7
+named Ada
+refused -32601
+methods true
+tick [1,"x"]
+ended' node "$INTEROP/clients/rpcws.js" "$(field listening | sed 's/^rpcws+//')"
+ok "as a server: the hook of an event"

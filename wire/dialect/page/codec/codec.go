@@ -200,11 +200,15 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 // wrap replaces a call by the one that carries it, if the dialect file wraps calls.
 func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	rule := c.d.Page.Call
-	if rule == nil || c.o.Serving || op.Kind != dialect.Call {
+	if rule == nil || c.o.Serving || op.Kind != dialect.Call && s.rule == nil {
 		return nil
 	}
 	if plain, err := c.d.isPlain(op.Method); plain || err != nil {
 		return err
+	}
+	if s.rule != nil { // it is sent as it is, but its response may mean an error
+		s.unwrap.fail = rule.Error
+		return nil
 	}
 	sc := c.scope(s)
 	method, err := rule.Method.First(op.Params, sc.Value)

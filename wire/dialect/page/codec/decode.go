@@ -112,8 +112,7 @@ func (c *Codec) response(m *wire.Message) error {
 		m.Kind, m.Final = wire.Item, false
 		return c.itemOf(m)
 	case s.rule != nil && m.Err == nil:
-		c.streamResponse(m, s, ends || s.begun && !said)
-		return nil
+		return c.streamResponse(m, s, ends || s.begun && !said)
 	default:
 		c.forget(s)
 		if err := c.unwrapped(m, s); err != nil {
@@ -124,16 +123,20 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// streamResponse handles the response to the request for the stream of s. over reports that it is the end of the stream.
-func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) {
+// streamResponse handles the response to the request for the stream of s, which may mean an error. over reports that it is
+// the end of the stream.
+func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
+	if err := c.unwrapped(m, s); err != nil {
+		return err
+	}
 	confirmed := s.rule.Opened != "" // the stream was opened before, or ends at once
-	if over || confirmed {
+	if over || confirmed || m.Err != nil {
 		c.forget(s)
-		if confirmed {
+		if confirmed && m.Err == nil {
 			m.Final, m.Body = true, nil
 		}
 		c.out = append(c.out, *m)
-		return
+		return nil
 	}
 	s.result = bytes.Clone(m.Body)
 	first := *m
@@ -144,6 +147,7 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) {
 		first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
 		c.out = append(c.out, first)
 	}
+	return nil
 }
 
 // onlyEnds reports whether a response without a value follows items, and then makes it their end.

@@ -90,7 +90,9 @@ func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
 }
 
 // HasRule reports whether a [[read]] rule reads a message. A nil Plan has none.
-func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool { return c != nil && c.rule(raw, scope) != nil }
+func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
+	return c != nil && c.rule(raw, scope) != nil
+}
 
 // Ends reports whether an answer says itself, by the dialect file's rules, whether anything follows
 // it, and if so whether nothing does. A nil Plan knows of no rule.

@@ -188,7 +188,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 			return result, err
 		}
 	}
-	if result, mine, err := h.byPage(in); mine || err != nil {
+	if result, mine, err := h.byPage(ctx, in); mine || err != nil {
 		return result, err
 	}
 	if hooked {
@@ -200,8 +200,11 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, h.unknown(wire.CodeNoMethod, "method not found: "+method, method)
 }
 
-// byPage answers a request as the dialect file says, if it does: the end of a stream, or one of its answers.
-func (h *handler) byPage(in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
+// byPage answers a request as the dialect file says, if it does: a stream of other hooks, the end of a stream, or one of its answers.
+func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
+	if mine, err := h.hooked(ctx, in); mine {
+		return nil, true, err
+	}
 	answers := h.d.Page.Answers
 	if h.Serving {
 		answers = h.d.Page.Serve.Answers

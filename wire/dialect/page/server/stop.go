@@ -21,6 +21,7 @@ const (
 type ongoing struct {
 	order   uint64 // of its request
 	stream  bool
+	hook    string                              // its name, of a stream that a method of another name has begun; else ""
 	endedBy func(m *wire.Message) (bool, error) // reports whether a later message of the client ends it
 	cancel  context.CancelFunc
 	ended   atomic.Bool // by the client

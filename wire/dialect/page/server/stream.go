@@ -15,6 +15,7 @@ import (
 // A stream is a stream of items that we send.
 type stream struct {
 	ongoing
+	ctx   context.Context  // of a stream with a hook; ends with it
 	in    *dialect.Inbound // its request
 	rule  *load.Subscribe
 	serve load.Items
