@@ -3,8 +3,10 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/page/load"
@@ -86,4 +88,60 @@ func (c *Codec) Keep(values json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
+}
+
+// refused returns the error of a step, as one of a login if the step is that.
+func refused(step *load.Step, err error) error {
+	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
+		login := *f
+		login.Kind, login.Message = wire.Auth, "the peer refuses the login: "+strings.TrimPrefix(f.Message, "the handshake was refused: ")
+		return &login
+	}
+	return err
+}
+
+// accept checks that the dialect file accepts an answer and keeps the values that a step of it
+// names.
+func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, method string, answer json.RawMessage) error {
+	sc := c.Scope()
+	for _, text := range slices.Sorted(maps.Keys(accepted)) {
+		got, err := program.New(text).First(answer, sc.Value)
+		switch {
+		case err != nil && scan.Type(answer) != 'o':
+			return protocolFault(method, fmt.Sprintf("the response to %s is %s, which is not valid in %s", method, shortened(answer), c.d.Page.Name))
+		case err != nil:
+			return err
+		}
+		if err := oneOf(method, text, got, accepted[text]); err != nil {
+			return err
+		}
+	}
+	return c.keepOf(keep, answer)
+}
+
+// oneOf returns the Fault for an answer in which got is not one of the accepted
+// values.
+func oneOf(method, what string, got json.RawMessage, accepted []any) error {
+	var list []string
+	for _, want := range accepted {
+		val, err := scan.Marshal(want)
+		if err == nil && scan.Equal(got, val) {
+			return nil
+		}
+		list = append(list, string(val))
+	}
+	return protocolFault(method, fmt.Sprintf("the response to %s has %s for %s, rpcx supports %s", method, shortened(got), what, strings.Join(list, ", ")))
+}
+
+// shortened returns the beginning of what a peer has answered.
+func shortened(val json.RawMessage) string {
+	const most = 100
+	said := string(scan.Compact(nil, val))
+	switch {
+	case said == "":
+		return "nothing"
+	case len(said) > most:
+		return said[:most] + "…"
+	}
+	return said
 }
