@@ -17,6 +17,8 @@ type Abilities struct {
 	// Prepare requests from the peer what is needed to encode the Eval op. If it fails, the operation fails with the
 	// same error and is not sent.
 	Prepare func(ctx context.Context, c Caller, op Op) error
+	// PrepareCall requests from the peer what a Call needs before it can be encoded. If it fails, the Call fails.
+	PrepareCall func(ctx context.Context, c Caller, op Op) error
 	// Describe reads the peer's catalog. It returns wire.ErrUnsupported if the dialect has no request for that.
 	Describe func(ctx context.Context, c Caller) (*catalog.Catalog, error)
 	// Typing returns the schemas of one method's params, from the handshake or from a request for this method alone. It

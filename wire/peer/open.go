@@ -36,6 +36,10 @@ func (p *Peer) open(ctx context.Context, op dialect.Op) (dialect.Stream, error) 
 		if err := p.can.Prepare(ctx, p, op); err != nil {
 			return nil, err
 		}
+	case op.Kind == dialect.Call && p.can.PrepareCall != nil:
+		if err := p.can.PrepareCall(ctx, p, op); err != nil {
+			return nil, err
+		}
 	}
 	s := newStream(p, op)
 	p.mu.Lock()

@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/scan"
@@ -30,6 +33,11 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
 		return answer
 	}
+	f.mu.Lock()
+	if f.headers == nil {
+		f.headers = toolHeaders{}
+	}
+	f.mu.Unlock()
 	tools := scan.AppendArray(nil)
 	dropped := false
 	for tool := range scan.Elements(scan.Get(answer, "tools")) {
@@ -44,9 +52,6 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 		}
 		tools.Add(tool)
 		f.mu.Lock()
-		if f.headers == nil {
-			f.headers = toolHeaders{}
-		}
 		f.headers[name] = headers
 		f.mu.Unlock()
 	}
@@ -54,6 +59,24 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 		return answer
 	}
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
+}
+
+// PrepareCall lists the tools before the first call of one over HTTP, as they tell its headers.
+func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error {
+	if caller.Connection().HTTPSession == nil || f.c.IsPlain(op.Method) && op.Method != "tools/call" || !f.isModern() {
+		return nil
+	}
+	f.mu.Lock()
+	listed := f.headers != nil
+	f.mu.Unlock()
+	if listed {
+		return nil
+	}
+	var rpc *wire.Error
+	if err := f.c.Relist(ctx, caller, tool(op)); !errors.As(err, &rpc) {
+		return err
+	}
+	return nil // the response to the call will say what is wrong
 }
 
 // Mirror adds the headers of a call of a tool.
@@ -185,7 +208,7 @@ func isHeaderType(val json.RawMessage) bool {
 			types = append(types, scan.String(one))
 		}
 	}
-	return len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
+	return !slices.Equal(types, []string{"null"}) && len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
 		return !slices.Contains([]string{"string", "integer", "boolean", "null"}, t)
 	})
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the protocol's own conformance suite against a folder of hooks as its server, and against rpcx as its client, but for auth/*
+# the protocol's own conformance suite against a folder of hooks as its server
 . "$INTEROP/lib.sh"
 needs_packages
 needs jq
@@ -185,11 +185,3 @@ at=$(field listening)
 want 1 '' sh -c "'$INTEROP/clients/suite.sh' server --url '${at#mcp+}' --spec-version 2026-07-28 --scenario caching >defect.log 2>&1"
 ok "a defect that is planted in the server is found"
 stop
-
-for scenario in initialize tools_call elicitation-sep1034-client-defaults sse-retry; do
-  if ! suite client --command "$INTEROP/clients/conformance.sh" --scenario "$scenario" --expected-failures "$expected" --output-dir out >suite.log 2>&1; then
-    bad=1
-    cat suite.log >&2
-  fi
-done
-ok "as the client: every scenario but auth/*"

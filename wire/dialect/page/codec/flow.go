@@ -34,6 +34,12 @@ type Flow interface {
 	Shutdown(ctx context.Context, caller dialect.Caller) error
 }
 
+// A Preparer is a Flow that makes requests before a call is encoded.
+type Preparer interface {
+	// PrepareCall is that of dialect.Abilities.
+	PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error
+}
+
 // A Mirrorer is a Flow with headers of its own for messages that are sent over HTTP.
 type Mirrorer interface {
 	// Mirror adds to the headers of a message, which are not empty.

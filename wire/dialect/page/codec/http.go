@@ -104,8 +104,8 @@ func (c *Codec) mirrored(msg []byte) map[string]string {
 // HeaderValue returns text in the form in which a mirrored header has it: unchanged if a header can hold it, else in Base64.
 func HeaderValue(text string) string {
 	const begin, end = "=?base64?", "?="
-	safe := !strings.ContainsFunc(text, func(r rune) bool { return (r < ' ' || r > '~') && r != '\t' })
-	if safe && strings.Trim(text, " \t") == text && !(strings.HasPrefix(text, begin) && strings.HasSuffix(text, end)) {
+	safe := !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+	if safe && strings.TrimSpace(text) == text && !(strings.HasPrefix(text, begin) && strings.HasSuffix(text, end)) {
 		return text
 	}
 	return begin + base64.StdEncoding.EncodeToString([]byte(text)) + end

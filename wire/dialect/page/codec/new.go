@@ -30,6 +30,9 @@ func (c *Codec) Abilities() dialect.Abilities {
 		RequestID: of.RequestID, AnswerID: of.AnswerID, Arrays: c.d.plan.Array(), OpenEnded: true,
 		SendsCancel: c.d.Page.Cancel != nil && c.d.Page.Cancel.HTTP == "send",
 	}
+	if f, ok := c.flow.(Preparer); ok && !c.o.Serving {
+		a.PrepareCall = f.PrepareCall
+	}
 	if c.flow != nil {
 		a.Job, a.RunningJobs = c.flow.Job, c.flow.RunningJobs
 	}
