@@ -82,6 +82,8 @@ var (
 		"wire/transport/httpfault.go":           "the first line of a body is for messages",
 		"wire/transport/ws/frames.go":           "the length of a frame",
 		"commands/options/auth.go":              "a token with them is refused",
+		"wire/dialect/mcp/modern/headers.go":    "values with them are encoded",
+		"wire/dialect/page/codec/http.go":       "values with them are encoded",
 	}
 )
 

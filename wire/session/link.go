@@ -57,10 +57,10 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 	return d.tryLink(ctx)
 }
 
-// isRefusal reports whether err is that of a handshake that the peer did not accept.
+// isRefusal reports whether err is that of a call of the handshake that the peer did not accept.
 func isRefusal(err error) bool {
 	f := wire.AsFault(err)
-	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.HTTP != nil)
+	return f != nil && (f.Kind == wire.Protocol && f.Method != "" || f.Kind == wire.RPCError || f.HTTP != nil)
 }
 
 func (d *Direct) tryLink(ctx context.Context) (*link, error) {

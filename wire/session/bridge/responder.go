@@ -196,7 +196,7 @@ func (a *answer) event(ev wire.Event) error {
 		}
 		if a.array {
 			if a.size += len(ev.Data); a.size > wire.DefaultMaxMessage {
-				return wire.Errorf(wire.CodeServer, "the items are longer than %d bytes in sum", wire.DefaultMaxMessage)
+				return wire.Errorf(wire.CodeServer, "the items are longer than %d bytes in total", wire.DefaultMaxMessage)
 			}
 			a.items.Add(ev.Data)
 			return nil
