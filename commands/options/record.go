@@ -20,6 +20,7 @@ type Record struct {
 	split  bool
 	force  bool
 	more   bool
+	plain  bool
 	also   io.Writer
 }
 
@@ -52,6 +53,7 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace a tape that exists", &r.force),
 		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue a tape that exists", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in a message, such as .params.card", &r.redact),
+		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "record secrets in messages, too (the tape notes it)", &r.plain),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
@@ -82,6 +84,9 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	}
 	if o.Redact, err = r.programs(); err != nil {
 		return nil, err
+	}
+	if o.Plain = r.plain; o.Plain && len(o.Redact) > 0 {
+		return nil, wire.Usagef("--no-redact records all, and --redact selects secrets: use one of them")
 	}
 	rec, err := recorder.Open(o)
 	if err != nil {

@@ -32,7 +32,7 @@ var table = []row{
 	{
 		flags: []string{
 			"header", "token-command", "subprotocol", "cacert", "cert", "key", "insecure", "proxy", "resolve", "connect-timeout", "ping", "noise",
-			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "force", "append", "on-tape-error", "account",
+			"max-message", "resume", "no-environment", "shutdown-timeout", "record", "redact", "no-redact", "force", "append", "on-tape-error", "account",
 		},
 		needs: newConnection,
 	},
@@ -79,7 +79,7 @@ var table = []row{
 
 	// for other flags
 	with("cert", "key"),
-	with("record", "redact", "force", "append", "on-tape-error").not("record"),
+	with("record", "redact", "no-redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
 	with("retry", "retry-unsafe"),
 	with("to", "use-login").only("serve"),

@@ -141,7 +141,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 }
 
 // printOne prints p, on a terminal as the words.
-func printOne(run *env.Env, p printed, words string) error {
+func printOne(run *env.Env, p any, words string) error {
 	if words = format.CleanLine(words); !run.Stdout.Terminal {
 		b, err := scan.Marshal(p)
 		if err != nil {

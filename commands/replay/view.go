@@ -23,6 +23,8 @@ type View struct {
 	form string
 	jq   string
 	grep string
+
+	redactions bool
 }
 
 // viewForms are the values of --format.
@@ -33,18 +35,22 @@ func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(groupView, "show", "", "print the conversation: two columns, calls nested in the calls that they answer", &v.show),
 		cmdline.Enum(groupView, "format", "`html|har`: write one self-contained page, or a HAR file for a browser's network panel", &v.form, viewForms),
+		cmdline.Bool(groupView, "redactions", "", "list the places from which secrets were removed: line, pointer, and a number that equal secrets share", &v.redactions),
 		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` is true, and their responses", &v.jq),
 		cmdline.Text(groupView, "grep", "", "show the messages that match the regular expression `REGEX`, and their responses", &v.grep),
 	}
 }
 
 // Wanted reports whether to show the tape.
-func (v *View) Wanted() bool { return v.show || v.form != "" }
+func (v *View) Wanted() bool { return v.show || v.form != "" || v.redactions }
 
 // way returns the requested view: "show", or the value of --format, or "" if there is none.
 func (v *View) way() string {
-	if v.show {
+	switch {
+	case v.show:
 		return "show"
+	case v.redactions:
+		return "redactions"
 	}
 	return v.form
 }
@@ -53,6 +59,8 @@ func (v *View) way() string {
 // select messages are only for views, and only one view can be asked for.
 func (v *View) Check(l *cmdline.CommandLine) error {
 	switch {
+	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
+		return l.Usage("--redactions lists all redactions: it does not go with --show, --format, --jq and --grep")
 	case v.show && v.form != "":
 		return l.Usage("--show prints text and --format %s writes a file: give one of them", v.form)
 	case !v.Wanted() && (v.jq != "" || v.grep != ""):
@@ -84,7 +92,9 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if err != nil {
 		return err
 	}
-	switch v.form {
+	switch v.way() {
+	case "redactions":
+		return redactions(run, r, name)
 	case "html":
 		return tapeview.HTML(ctx, &run.Out, r, o)
 	case "har":

@@ -61,17 +61,24 @@ func secretValue(msg []byte, i int) int {
 
 // credentials returns where the string from i to end contains the value of an Authorization header; 0, 0 if it does not.
 func credentials(msg []byte, i, end int) (from, to int) {
-	if end-i > 2 && Telltale(msg[i+1:end-1]) && known(msg[i+1:end-1]) {
+	if end-i > 2 && holdsSecret(msg[i+1:end-1]) {
 		return i, end
 	}
-	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
-		at := bytes.Index(msg[i:end], []byte(scheme))
-		if at == 1 || at > 2 && msg[i+at-2] == ':' { // at the start of the string, or of a header line's value
+	return 0, 0
+}
 
-			return i, end
+// holdsSecret reports whether a string contains the value of an Authorization header, or a secret known by its value.
+func holdsSecret(text []byte) bool {
+	if Telltale(text) && known(text) {
+		return true
+	}
+	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
+		at := bytes.Index(text, []byte(scheme))
+		if at == 0 || at > 1 && text[at-2] == ':' { // at the start of the string, or of a header line's value
+			return true
 		}
 	}
-	return 0, 0
+	return false
 }
 
 // secrets are parts of names, as plainName spells them, that mean a secret anywhere in a name.

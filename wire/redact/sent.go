@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"maps"
 	"net/http"
@@ -97,6 +98,9 @@ func Known(text string) string {
 	}
 	return text
 }
+
+// HasKnown reports whether b has a secret that was sent.
+func HasKnown(b []byte) bool { return sent.mask.Load() != nil && !bytes.Equal(KnownBytes(b), b) }
 
 // KnownBytes is Known for bytes, which it does not change.
 func KnownBytes(b []byte) []byte {

@@ -8,6 +8,7 @@
 package tape
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -18,8 +19,23 @@ import (
 // Version is the version of the format that this package reads and writes.
 const Version = 1
 
-// Redacted replaces a secret in a tape. It equals any value when tapes are compared.
+// Redacted replaces a secret in a tape, followed by a number that equal secrets share. It equals any value when tapes are
+// compared.
 const Redacted = redact.Mark
+
+// IsRedacted reports whether a JSON value replaces a secret.
+func IsRedacted(val []byte) bool {
+	if len(val) < len(Redacted)+2 || val[0] != '"' || string(val[1:1+len(Redacted)]) != Redacted {
+		return false
+	}
+	_, is := redact.IsMark(string(val[1 : len(val)-1]))
+	return is
+}
+
+// MayBeRedacted reports whether a message may hold a value that replaces a secret. It is fast.
+func MayBeRedacted(msg []byte) bool { return bytes.Contains(msg, redacted) }
+
+var redacted = []byte(`"` + Redacted)
 
 // A Header is the first line of a tape.
 type Header struct {

@@ -41,9 +41,9 @@ func (e *editor) value(b, val []byte) []byte {
 	return append(b, val...)
 }
 
-// Replace returns msg with the value at each of the JSON pointers replaced by
-// val. Pointers that lead nowhere are ignored.
-func Replace(msg []byte, pointers []string, val []byte) []byte {
+// Replace returns msg with the value at each of the JSON pointers replaced by what by returns for it. Pointers that lead
+// nowhere are ignored.
+func Replace(msg []byte, pointers []string, by func(val []byte) []byte) []byte {
 	if len(pointers) == 0 {
 		return msg
 	}
@@ -51,9 +51,9 @@ func Replace(msg []byte, pointers []string, val []byte) []byte {
 	for _, p := range pointers {
 		set[p] = true
 	}
-	return Edit(nil, msg, func(path []string, _ []byte) []byte {
+	return Edit(nil, msg, func(path []string, val []byte) []byte {
 		if set[pointer(path)] {
-			return val
+			return by(val)
 		}
 		return nil
 	})

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"strconv"
 
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape"
 )
 
 // Values map the made-up values of the recorded conversation, such as ids, to
@@ -103,6 +105,12 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 			v.Set(want, got)
 		}
 	}}
+	w.redacted = func(want, got []byte) {
+		text, _ := scan.Text(want)
+		if number, _ := redact.IsMark(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
+			v.Set(want, got) // where it comes again, it is the same secret
+		}
+	}
 	w.pair(want, got)
 }
 

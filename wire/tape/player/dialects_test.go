@@ -193,7 +193,7 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 	whole := text(header, lines)
 	parts(lines[i].Msg, "", func(pointer string, val []byte, member bool) {
 		changed := slices.Clone(lines)
-		changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other(val))
+		changed[i].Msg = match.Replace(bytes.Clone(lines[i].Msg), []string{pointer}, other)
 		named += r.change(t, whole, text(header, changed), i+2, pointer)
 		if !member {
 			return // what comes after it would be another element

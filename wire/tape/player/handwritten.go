@@ -32,14 +32,15 @@ func check(t *transcript.Transcript, side wire.Direction, set map[string]json.Ra
 		if known == nil {
 			known = map[string]json.RawMessage{}
 		}
+		came := map[string]bool{} // what replaces a secret in earlier lines of the other side
 		for i := range track.Len() {
 			e := track.Entry(int32(i))
 			var err error
 			if line := track.HandwrittenLine(i); line != nil {
 				err = checkLine(line, e.Dir == side, known)
 			}
-			if err == nil && e.Redacted && e.Dir == side && side == wire.Send {
-				err = checkRedacted(track, i, set)
+			if err == nil && e.Redacted && side == wire.Send {
+				err = checkRedacted(track, i, set, came)
 			}
 			if err != nil {
 				return tape.Fault(t.Name, int(e.Line), err)
@@ -76,12 +77,23 @@ func checkLine(line *tape.Line, ours bool, known map[string]json.RawMessage) err
 	return nil
 }
 
-func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage) error {
+// checkRedacted returns an error if entry i is sent and has a secret that neither set nor an earlier line of the server
+// gives. The secrets of a line of the server are added to came.
+func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessage, came map[string]bool) error {
 	msg, err := track.Message(i)
 	if err != nil {
 		return err
 	}
-	_, missing := fill(msg, set)
+	if track.Entry(int32(i)).Dir == wire.Recv {
+		match.Edit(nil, msg, func(_ []string, part []byte) []byte {
+			if tape.IsRedacted(part) && len(part) > len(tape.Redacted)+2 {
+				came[string(part)] = true
+			}
+			return nil
+		})
+		return nil
+	}
+	_, missing := fill(msg, set, came)
 	if missing != "" {
 		return fmt.Errorf("the value of %q is redacted: give it with --fill %s=VALUE", missing, missing)
 	}
@@ -90,14 +102,15 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 
 // fill returns val with each redacted string replaced by the value that set
 // has for the name of its member. missing is the first name that set lacks.
-func fill(val []byte, set map[string]json.RawMessage) (out []byte, missing string) {
+// came has those of an earlier line, whose values are known when val is sent.
+func fill(val []byte, set map[string]json.RawMessage, came map[string]bool) (out []byte, missing string) {
 	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
-		if text, _ := scan.Text(part); text != tape.Redacted {
+		if !tape.IsRedacted(part) {
 			return nil
 		}
 		name := memberOf(path)
 		v, ok := set[name]
-		if !ok && missing == "" {
+		if !ok && missing == "" && !came[string(part)] {
 			missing = name
 		}
 		return v

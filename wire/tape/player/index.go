@@ -1,7 +1,6 @@
 package player
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -9,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"rpcx/wire"
-	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/transcript"
 )
@@ -106,7 +104,7 @@ func (p *play) named(method string) candidates {
 // alike returns the first unused entry that equals msg but for its times and what is
 // redacted, and the last that does.
 func (p *play) alike(method string, msg []byte) (first, last int32) {
-	if p.values.Any() || p.rules.Ignores() || bytes.Contains(msg, redacted) {
+	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
 		return p.firstOf(p.named(method), msg, true)
 	}
 	x := p.index.loosely(p.track)
@@ -120,8 +118,6 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 	}
 	return first, last
 }
-
-var redacted = scan.AppendQuoted(nil, tape.Redacted)
 
 // unused returns the place in c before which all are used.
 func (p *play) unused(c candidates) int {

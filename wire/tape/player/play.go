@@ -212,7 +212,7 @@ func (p *play) outgoing(i int32, live *request) ([]byte, error) {
 		msg = substitute(msg, p.vars)
 	}
 	if e.Redacted {
-		msg, _ = fill(msg, p.vars)
+		msg, _ = fill(msg, p.vars, nil)
 	}
 	msg = p.rules.Rewrite(nil, p.track.Method(int(i)), msg, p.values)
 	if len(p.ended) > 0 && live != nil {

@@ -239,7 +239,7 @@ func TestOneChange(t *testing.T) {
 		if pointer == "/method" {
 			changed = `"other"`
 		}
-		line.Msg = match.Replace(line.Msg, []string{pointer}, []byte(changed))
+		line.Msg = match.Replace(line.Msg, []string{pointer}, func([]byte) []byte { return []byte(changed) })
 		lines[n] = line.Append(nil)
 		changes++
 		synctest.Test(t, func(t *testing.T) { playChanged(t, seed, text, bytes.Join(lines, nil), n+1, pointer, changed) })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -103,6 +104,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 			return err
 		}
 		r.conns = max(r.conns, line.Conn, 1)
+		r.marks = max(r.marks, redact.LastMark(line.Msg))
 		if lines.Header().Started.IsZero() {
 			was.Started = time.Now().Add(-line.Time)
 		}

@@ -26,6 +26,7 @@ type Options struct {
 	Many   bool        // there may be several connections, so lines say which they belong to
 	Header tape.Header // of each tape
 	Redact []*jq.Paths // secrets, beside members that are secret by their name
+	Plain  bool        // nothing is redacted but the credentials in headers
 	// Failed is called once, with the reason, if recording ends before the
 	// conversation does: the disk is full, or a program of Redact fails. It
 	// must not block. May be nil.
@@ -33,6 +34,9 @@ type Options struct {
 	// Warn is called with texts that a user should see. May be nil.
 	Warn func(text string)
 }
+
+// generic are the dialects whose messages have members of any meaning.
+var generic = map[string]bool{"": true, "jsonrpc": true, "jsonrpc1": true}
 
 // Existing says what becomes of a tape that exists and has a message.
 type Existing uint8
@@ -51,6 +55,7 @@ type Recorder struct {
 	files  []io.WriteCloser
 	tapes  []*tape.Writer
 	conns  int
+	marks  int // the last number of a secret on the tape that is continued
 	failed error
 }
 
@@ -88,11 +93,16 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 	if name != "" && r.o.Also != nil {
 		out = io.MultiWriter(to, r.o.Also)
 	}
-	options.Redact = newRedactor(r.o.Redact, r.o.Warn).append
+	if !r.o.Plain {
+		options.Redact = newRedactor(r.o.Redact, r.o.Warn, &redact.Numbering{Sessions: !generic[r.o.Header.Dialect], Last: r.marks}).append
+	}
 	w, err := tape.NewWriter(out, r.o.Header, options)
 	if err != nil {
 		_ = to.Close()
 		return nil, unwritable(name, err)
+	}
+	if r.o.Plain {
+		w.Add(tape.Line{Kind: tape.Note, Note: "recorded with --no-redact: this tape has secrets"})
 	}
 	r.files, r.tapes = append(r.files, to), append(r.tapes, w)
 	return w, nil

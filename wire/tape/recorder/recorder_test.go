@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -42,22 +43,22 @@ func TestRedaction(t *testing.T) {
 		paths    []*jq.Paths
 		in, want string
 	}{
-		{nil, `{"password":"x","n":1.10}`, `{"password":"…","n":1.10}`},
-		{nil, `{"a":[{"API_KEY":{"x":1}}]}`, `{"a":[{"API_KEY":"…"}]}`},
-		{nil, `{"h":"Bearer abc"}`, `{"h":"…"}`},
-		{nil, `{"h":"Authorization: Basic YTpi"}`, `{"h":"…"}`},
+		{nil, `{"password":"x","n":1.10}`, `{"password":"…1","n":1.10}`},
+		{nil, `{"a":[{"API_KEY":{"x":1,"y":["z"]}}]}`, `{"a":[{"API_KEY":{"x":1,"y":["…1"]}}]}`},
+		{nil, `{"h":"Bearer abc"}`, `{"h":"…1"}`},
+		{nil, `{"h":"Authorization: Basic YTpi"}`, `{"h":"…1"}`},
 		{nil, `{"h":"bearers of news","i":"the bearer said"}`, `{"h":"bearers of news","i":"the bearer said"}`},
-		{nil, `{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"…"}`},
+		{nil, `{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"…1"}`},
 		{nil, `{"a":1,"a":[{"":0}],"token":"x"`, `{"a":1,"a":[{"":0}],"token":"…"`},
 		{nil, `{"progressToken":"x"}`, `{"progressToken":"x"}`},
-		{nil, `Authorization: "Bearer abc"`, `Authorization: "…"`},
-		{[]*jq.Paths{compile(".params.card")}, `{"params":{"card":"4111","x": 1}}`, `{"params":{"card":"…","x":1}}`},
+		{nil, `Authorization: "Bearer abc"`, `Authorization: …`},
+		{[]*jq.Paths{compile(".params.card")}, `{"params":{"card":"4111","x": 1}}`, `{"params":{"card":"…1","x":1}}`},
 		{[]*jq.Paths{compile(".params.card")}, `{"params":[]}`, `"…"`},
-		{[]*jq.Paths{compile(".params.card?"), compile(".. | .pin?")}, `{"params":[{"pin":1}]}`, `{"params":[{"pin":"…"}]}`},
+		{[]*jq.Paths{compile(".params.card?"), compile(".. | .pin?")}, `{"params":[{"pin":1}]}`, `{"params":[{"pin":"…1"}]}`},
 	}
 	for _, tt := range tests {
 		var warned []string
-		r := newRedactor(tt.paths, func(text string) { warned = append(warned, text) })
+		r := newRedactor(tt.paths, func(text string) { warned = append(warned, text) }, &redact.Numbering{})
 		for range 2 {
 			if got, _ := r.append(nil, []byte(tt.in)); string(got) != tt.want {
 				t.Errorf("%s: %s, want %s", tt.in, got, tt.want)
@@ -71,18 +72,18 @@ func TestRedaction(t *testing.T) {
 
 // Redaction of a message does not depend on an earlier one with the same members or values.
 func TestRedactionOfMessagesThatAreAlike(t *testing.T) {
-	r := newRedactor(nil, nil)
+	r := newRedactor(nil, nil, &redact.Numbering{})
 	for _, c := range [][2]string{
 		{`{"id":1,"user":"a","word":"b"}`, `{"id":1,"user":"a","word":"b"}`},
-		{`{"id":1,"user":"a","word":"Bearer b"}`, `{"id":1,"user":"a","word":"…"}`},
-		{`{"id":1,"user":"a","password":"b"}`, `{"id":1,"user":"a","password":"…"}`},
-		{`{"id":1,"user":"a","password":"c"}`, `{"id":1,"user":"a","password":"…"}`},
-		{`{"id":1,"user":"a","password":{"d":1}}`, `{"id":1,"user":"a","password":"…"}`},
-		{`{"id":1,"user":{"token":"t"},"word":"b"}`, `{"id":1,"user":{"token":"…"},"word":"b"}`},
+		{`{"id":1,"user":"a","word":"Bearer b"}`, `{"id":1,"user":"a","word":"…1"}`},
+		{`{"id":1,"user":"a","password":"b"}`, `{"id":1,"user":"a","password":"…2"}`},
+		{`{"id":1,"user":"a","password":"c"}`, `{"id":1,"user":"a","password":"…3"}`},
+		{`{"id":1,"user":"a","password":{"d":1}}`, `{"id":1,"user":"a","password":{"d":1}}`},
+		{`{"id":1,"user":{"token":"t"},"word":"b"}`, `{"id":1,"user":{"token":"…4"},"word":"b"}`},
 		{`{"id":1,"user":["password"],"word":"b"}`, `{"id":1,"user":["password"],"word":"b"}`},
 		{`{"id":1,"user":"a","word":"b"}`, `{"id":1,"user":"a","word":"b"}`},
 		{`{"id":1,"user":"a","token":"b"`, `{"id":1,"user":"a","token":"…"`},
-		{`{"id":1,"user":"a","tok\u0065n":"b"}`, `{"id":1,"user":"a","tok\u0065n":"…"}`},
+		{`{"id":1,"user":"a","tok\u0065n":"b"}`, `{"id":1,"user":"a","tok\u0065n":"…2"}`},
 	} {
 		for range 2 {
 			if got, _ := r.append(nil, []byte(c[0])); string(got) != c[1] {

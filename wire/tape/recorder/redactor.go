@@ -25,6 +25,7 @@ type redactor struct {
 	shapes scan.Shapes
 	see    func(name []byte) bool // the method name, bound once so that look does not allocate
 	found  bool                   // the current message may hold a secret
+	marks  *redact.Numbering      // nil: nothing is redacted
 }
 
 // known is a member's name, and whether its value is secret. Messages are much
@@ -35,8 +36,8 @@ type known struct {
 	next   *known // nil means none yet
 }
 
-func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
-	r := &redactor{known: map[string]*known{}, paths: paths, warn: warn}
+func newRedactor(paths []*jq.Paths, warn func(string), marks *redact.Numbering) *redactor {
+	r := &redactor{known: map[string]*known{}, paths: paths, warn: warn, marks: marks}
 	r.see = r.name
 	return r
 }
@@ -45,14 +46,17 @@ func newRedactor(paths []*jq.Paths, warn func(string)) *redactor {
 // a secret and the user has named none.
 func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 	found, is := r.look(msg)
-	if found || is == tape.Unknown {
-		msg, is = redact.JSON(msg), min(is, tape.JSON)
+	switch {
+	case is == tape.Unknown:
+		return append(dst, redact.KnownBytes(redact.Text(msg))...), is
+	case found:
+		msg, is = r.marks.JSON(msg), tape.JSON
 	}
-	if len(r.paths) > 0 && is != tape.Unknown {
+	if len(r.paths) > 0 {
 		msg, is = r.chosen(msg), tape.JSON
 	}
-	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) {
-		if msg, is = known, min(is, tape.JSON); scan.Valid(msg, wire.DefaultMaxDepth) != nil { // a number was one
+	if known := redact.KnownBytes(msg); !bytes.Equal(known, msg) { // a name, or a number
+		if msg, is = known, tape.JSON; scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			is = tape.Unknown
 		}
 	}
@@ -62,7 +66,7 @@ func (r *redactor) append(dst, msg []byte) ([]byte, tape.Text) {
 // look scans msg once: found reports whether it may contain a secret. If a message without secrets had the same members, it
 // skips their names.
 func (r *redactor) look(msg []byte) (found bool, is tape.Text) {
-	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B')) || redact.Telltale(msg)
+	r.found = bytes.IndexByte(msg, ' ') >= 0 && (holdsScheme(msg, 'b') || holdsScheme(msg, 'B')) || redact.Suspect(msg) || redact.HasKnown(msg)
 	r.last = &r.begin
 	ok, ascii := r.shapes.Valid(msg, wire.DefaultMaxDepth, r.see)
 	switch {
@@ -104,9 +108,9 @@ func (r *redactor) secret(name []byte) bool {
 	k := r.known[string(name)]
 	if k == nil {
 		if len(r.known) >= maxNames || len(name) > maxName {
-			return redact.SecretName(scan.Key(name))
+			return redact.SecretMember(scan.Key(name))
 		}
-		k = &known{name: string(name), secret: redact.SecretName(scan.Key(name))}
+		k = &known{name: string(name), secret: redact.SecretMember(scan.Key(name))}
 		r.known[k.name] = k
 	}
 	r.last.next, r.last = k, k
@@ -140,7 +144,7 @@ func (r *redactor) chosen(msg []byte) []byte {
 		}
 		all = append(all, pointers...)
 	}
-	return match.Replace(msg, all, withheld)
+	return match.Replace(msg, all, r.marks.MarkJSON)
 }
 
 // withheld replaces a message that could not be redacted.

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -123,7 +122,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	case e.Kind == wire.Invalid:
 		e.Hash = l.t.Rules.HashBytes(line.Bytes)
 	}
-	e.Redacted = bytes.Contains(msg, redacted)
+	e.Redacted = tape.MayBeRedacted(msg)
 	if e.Dir == wire.Send {
 		k.addHandles(int32(k.Len()), msg)
 	}
@@ -214,9 +213,6 @@ func (k *loading) item(e *Entry, stream uint64) {
 		k.openers[opener] = true
 	}
 }
-
-// redacted is the string that replaces a secret, as JSON.
-var redacted = []byte(`"` + tape.Redacted + `"`)
 
 func (l *loader) intern(method string) uint32 {
 	n, ok := l.t.number[method]

@@ -90,7 +90,7 @@ func TestBytes(t *testing.T) {
 		t.Error(err)
 	}
 	want := `{"open":{}}
-{"dir":"send","msg":{"id": 1,"password":"…"}}
+{"dir":"send","msg":{"id":1,"password":"…1"}}
 {"dir":"send","msg":[1]}
 {"dir":"send","text":"hello"}
 {"dir":"send","text":"{\"half\":"}

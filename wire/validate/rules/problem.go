@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape"
 	"rpcx/wire/validate"
 )
 
@@ -52,7 +52,7 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 func (v *view) at(pointer string) (got string, known bool) {
 	val, there := scan.Lookup(v.val["msg"], pointer)
 	switch {
-	case val == tape.Redacted, v.line.Vars && isVariable(val):
+	case isRedacted(val), v.line.Vars && isVariable(val):
 		return "", false
 	case !there && pointer != "":
 		return "nothing", true
@@ -66,6 +66,13 @@ func (v *view) at(pointer string) (got string, known bool) {
 
 // isVariable reports whether a value of a tape's line stands for another one,
 // by "vars" (rpcx-tape(5)).
+func isRedacted(val any) bool {
+	s, ok := val.(string)
+	_, is := redact.IsMark(s)
+	return ok && is
+}
+
+// isVariable reports whether a value stands for another one.
 func isVariable(val any) bool {
 	s, _ := val.(string)
 	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
