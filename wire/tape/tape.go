@@ -23,6 +23,9 @@ const Version = 1
 // compared.
 const Redacted = redact.Mark
 
+// SecretNumber reports whether a string replaces a secret, and its number; 0: none.
+func SecretNumber(text string) (number int, is bool) { return redact.IsMark(text) }
+
 // IsRedacted reports whether a JSON value replaces a secret.
 func IsRedacted(val []byte) bool {
 	if len(val) < len(Redacted)+2 || val[0] != '"' || string(val[1:1+len(Redacted)]) != Redacted {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 
-	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 )
@@ -107,7 +106,7 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 	}}
 	w.redacted = func(want, got []byte) {
 		text, _ := scan.Text(want)
-		if number, _ := redact.IsMark(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
+		if number, _ := tape.SecretNumber(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
 			v.Set(want, got) // where it comes again, it is the same secret
 		}
 	}

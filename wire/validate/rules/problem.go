@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire/jq"
-	"rpcx/wire/redact"
 	"rpcx/wire/scan"
+	"rpcx/wire/tape"
 	"rpcx/wire/validate"
 )
 
@@ -68,7 +68,7 @@ func (v *view) at(pointer string) (got string, known bool) {
 // by "vars" (rpcx-tape(5)).
 func isRedacted(val any) bool {
 	s, ok := val.(string)
-	_, is := redact.IsMark(s)
+	_, is := tape.SecretNumber(s)
 	return ok && is
 }
 

@@ -1,0 +1,28 @@
+package recorder
+
+import (
+	"errors"
+
+	"rpcx/wire"
+	"rpcx/wire/tape"
+)
+
+func closeOf(err error) *tape.Close {
+	var closed *wire.CloseError
+	switch {
+	case errors.As(err, &closed):
+		c := &tape.Close{Code: closed.Code, Reason: closed.Reason, Clean: closed.Clean}
+		if closed.Child != nil {
+			child := *closed.Child
+			child.Stderr = nil // it may hold secrets, and is not redacted
+			c.Child = &child
+		}
+		if closed.Err != nil && !closed.Clean {
+			c.Error = closed.Err.Error()
+		}
+		return c
+	case err == nil, err.Error() == "EOF":
+		return &tape.Close{Clean: true}
+	}
+	return &tape.Close{Error: err.Error()}
+}
