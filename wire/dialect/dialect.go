@@ -203,6 +203,7 @@ type Connection struct {
 	SingleExchange bool              // the connection is a single exchange of the peer
 	Identity       string            // the identity that the client has proved, if several connections can belong to the same client; "" if the connection is the client
 	Vars           map[string]string // other variables of the connection's hooks, or nil
+	Answers        []string          // what the client of a connection for one call answers; nil means nothing, or that it is not one
 	SingleResponse bool              // the peer accepts only a single message, the answer to its request
 	HTTPSession    wire.HTTPSession  // of the connection's exchanges; nil if the transport has none
 

@@ -28,6 +28,7 @@ type Bridge struct {
 	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
 	alone   bool              // each client gets a connection of its own
 	single  atomic.Bool       // the peer serves one call a connection
+	calls   pool              // of calls whose client can be asked
 }
 
 // Options are the two sides of a bridge.
@@ -87,7 +88,7 @@ func endsItself(conv session.Conversation) bool {
 func (b *Bridge) Catalog() *catalog.Catalog { return b.catalog }
 
 // Close ends the connection that the clients share.
-func (b *Bridge) Close() error { return b.shared.close() }
+func (b *Bridge) Close() error { return errors.Join(b.shared.close(), b.calls.close()) }
 
 // Wrap returns a backend that passes requests on to the peer if no hook answers
 // them (see session.Options.Bridge).
@@ -102,7 +103,12 @@ type backend struct {
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	r := &responder{Responder: b.Backend.Bind(c), bridge: b.bridge, client: &client{caller: c}}
-	if r.up = b.bridge.shared; b.bridge.alone && !c.Connection().SingleExchange {
+	about := c.Connection()
+	switch r.up = b.bridge.shared; {
+	case !b.bridge.alone:
+	case about.Answers != nil:
+		r.up, r.lent = b.bridge.calls.take(b.bridge, about.Answers), true
+	case !about.SingleExchange:
 		r.up, r.own = newUpstream(b.bridge), true
 	}
 	r.up.join(r.client)

@@ -21,6 +21,7 @@ type responder struct {
 	client            *client
 	up                *upstream
 	own               bool   // up is not shared with other clients
+	lent              bool   // up carries only the call of this client
 	connecting        func() // cancels connect; nil means it does not run
 }
 
@@ -127,6 +128,9 @@ func (r *responder) Close() error {
 	r.up.leave(r.client)
 	if r.own {
 		err = errors.Join(err, r.up.close())
+	}
+	if r.lent {
+		err = errors.Join(err, r.bridge.calls.give(r.up))
 	}
 	return err
 }

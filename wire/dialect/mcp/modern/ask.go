@@ -65,3 +65,20 @@ func fits(method string, answer json.RawMessage) bool {
 	}
 	return true
 }
+
+// questions are the methods that a client can be asked, by the capability that it declares.
+var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
+
+// answers returns the methods that the client of a call can be asked.
+func answers(m *wire.Message) (methods []string) {
+	if !slices.Contains(asking, m.Method) {
+		return nil
+	}
+	for name := range scan.Named(meta(m.Params, MetaCapabilities)) {
+		if method := questions[name]; method != "" {
+			methods = append(methods, method)
+		}
+	}
+	slices.Sort(methods)
+	return methods
+}

@@ -103,6 +103,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	if file != "" {
 		about.Vars = map[string]string{"RPCX_INPUT": file}
 	}
+	about.Answers = answers(&in.Msg)
 	r.about, r.last, r.requests = about, req, []*request{req}
 	m := in.Msg.Clone()
 	m.Params, m.Err = ownMeta(m.Params), nil // no call comes too early
