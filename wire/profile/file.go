@@ -41,7 +41,7 @@ func filePath() string {
 	return filepath.Join(dir, "config.toml")
 }
 
-// open reads the file; nil if there is none.
+// open reads the file. It returns nil if there is none.
 func open() (*file, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -72,7 +72,7 @@ func contents(path string) ([]byte, error) {
 	return userfile.Unmarked(b), nil
 }
 
-// load reads b, the content of the file at path. It rejects a file that other users can write.
+// load reads b, the content of the file at path. It refuses a file that other users can write.
 func load(path string, b []byte) (*file, error) {
 	if err := trusted(path); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func load(path string, b []byte) (*file, error) {
 	return f, f.parse(b)
 }
 
-// trusted rejects a file that other users can write, directly or through its directory, and also checks the target of a
+// trusted refuses a file that other users can write, directly or through its directory. It also checks the target of a
 // link.
 func trusted(path string) error {
 	real, err := filepath.EvalSymlinks(path)

@@ -1,5 +1,5 @@
-// Package profile reads config.toml: a user's names for peers, and how to reach each (rpcx-config(5)). It reads the file
-// only when a profile is used.
+// Package profile reads config.toml, in which a user names peers and how to reach them (rpcx-config(5)). It reads the
+// file only when a profile is used.
 package profile
 
 import (
@@ -17,8 +17,8 @@ import (
 type Profile struct {
 	Name     string
 	Folder   string    // the directory of the file, the base of relative paths
-	Endpoint Setting   // has one value
-	Settings []Setting // the rest, in the order of their keys
+	Endpoint Setting   // the endpoint, which has one value
+	Settings []Setting // the others, in the order of their keys
 }
 
 // A Setting is one key of a profile. Keys have the names of flags.
@@ -26,12 +26,12 @@ type Setting struct {
 	Key     string
 	Values  []string // exactly one, unless the key is a list
 	where   string   // file, line and key
-	filled  bool     // a variable was filled in: the values must not be shown
+	filled  bool     // a variable was filled in, so that the values must not be shown
 	secrets []string // the values of the variables
 }
 
-// shortestSecret is the least number of bytes of a variable's value that is redacted everywhere: shorter values would redact
-// parts of words.
+// shortestSecret is the smallest length of a variable's value that is redacted everywhere, because shorter values would
+// redact parts of words.
 const shortestSecret = 4
 
 // Secrets returns the values of a profile's variables, which must not be shown.
@@ -80,9 +80,9 @@ func (f *file) profile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Defaults returns the settings of [default] for every peer, a profile without name and endpoint: times, sizes and the like,
-// but nothing that is sent to a peer. It is nil if there is no file or no such table; a file without the text [default] is
-// not parsed. Errors are like those of Find.
+// Defaults returns the settings of [default] for every peer, as a profile without name and endpoint. They are times,
+// sizes and the like, and nothing that is sent to a peer. It is nil if there is no file or no such table. A file
+// without the text [default] is not parsed. Errors are like those of Find.
 func Defaults() (*Profile, error) {
 	path := filePath()
 	b, err := contents(path)
@@ -117,7 +117,7 @@ func Defaults() (*Profile, error) {
 // A Listed profile summarises a profile, without filling in variables.
 type Listed struct{ Name, Endpoint, Dialect string }
 
-// List returns all profiles, sorted by name. One that Find rejects is listed with what can be read of it.
+// List returns all profiles, sorted by name. One that Find rejects is listed with its readable parts.
 func List() ([]Listed, error) {
 	f, err := open()
 	if err != nil || f == nil {
@@ -157,8 +157,8 @@ func (p *Profile) Setting(key string) *Setting {
 // Where returns file, line and key of s.
 func (s Setting) Where() string { return s.where }
 
-// Fault returns err, about a value of s, as a usage Fault with the place of the key. If a variable was filled in, it leaves
-// out the text of err, which may quote a secret.
+// Fault returns err, about a value of s, as a usage Fault with the place of the key. If a variable was filled in, it
+// omits the text of err, which may quote a secret.
 func (s Setting) Fault(err error) error {
 	f := wire.AsFault(err)
 	if f == nil {

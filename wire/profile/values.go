@@ -61,7 +61,7 @@ func (f *file) setting(name, key string, val any) (Setting, error) {
 	return s, nil
 }
 
-// plain returns a value as it would be given to a flag.
+// plain returns a value in the form for a flag.
 func plain(val any, k kind) (string, error) {
 	switch v := val.(type) {
 	case bool:
@@ -87,7 +87,7 @@ func plain(val any, k kind) (string, error) {
 	return "", fmt.Errorf("it takes a string")
 }
 
-// fill replaces each ${NAME} by that environment variable; $${ becomes ${.
+// fill replaces each ${NAME} with that environment variable, and $${ with ${.
 func (s *Setting) fill(text string) (string, error) {
 	var b strings.Builder
 	for {

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// Address returns an endpoint or URL as it may be shown: without userinfo and the values of its query; a command is redacted
-// like Text.
+// Address returns an endpoint or URL in a form that is safe to show, without userinfo and the values of its query. A
+// command is redacted like Text.
 func Address(text string) string {
 	before, rest, ok := strings.Cut(text, "://")
 	if !ok {

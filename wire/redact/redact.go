@@ -43,7 +43,7 @@ func JSON(msg []byte) []byte {
 	return append(out, msg[done:]...)
 }
 
-// secretValue returns the end of the secret at i, or i if there is none. Broken bytes count as secret to their end.
+// secretValue returns the end of the secret at i, or i if there is none. Broken bytes count as secret to the end.
 func secretValue(msg []byte, i int) int {
 	if i >= len(msg) {
 		return i
@@ -59,7 +59,8 @@ func secretValue(msg []byte, i int) int {
 	return end
 }
 
-// credentials returns where the string from i to end contains the value of an Authorization header; 0, 0 if it does not.
+// credentials returns where the string from i to end contains the value of an Authorization header, or 0, 0 if it does
+// not.
 func credentials(msg []byte, i, end int) (from, to int) {
 	if end-i > 2 && holdsSecret(msg[i+1:end-1]) {
 		return i, end

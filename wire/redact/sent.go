@@ -14,20 +14,21 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Bounds of the secrets that are known by their values: a shorter one may be any word, and a server may set any number.
+// These are the limits of secrets that are known by their values: a shorter one may be any word, and a server may set
+// any number.
 const (
 	shortestSecret = 4
 	maxSecrets     = 1000
 )
 
-// sent holds the secrets that this process has sent, by their values.
+// sent has the secrets that this process has sent, by their values.
 var sent struct {
 	mu   sync.Mutex
 	all  map[string]bool
-	mask atomic.Pointer[strings.Replacer] // nil means there are none
+	mask atomic.Pointer[strings.Replacer] // nil if there are none
 }
 
-// Sent has Known mask the values from here on, wherever a peer may repeat them.
+// From now on, Known masks the values wherever a peer may repeat them.
 func Sent(values ...string) {
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
@@ -55,7 +56,8 @@ func Sent(values ...string) {
 	sent.mask.Store(strings.NewReplacer(pairs...))
 }
 
-// SentHeader is Sent for the secrets in the lines of a header: credentials, cookies, and what has the name of a secret.
+// SentHeader is Sent for the secrets in the lines of a header: credentials, cookies, and values with the name of a
+// secret.
 func SentHeader(h http.Header) {
 	for name, lines := range h {
 		if !SecretName(name) {
@@ -91,7 +93,7 @@ func SentQuery(query string) {
 	}
 }
 
-// Known returns text with the secrets masked that were sent.
+// Known returns text with the sent secrets masked.
 func Known(text string) string {
 	if mask := sent.mask.Load(); mask != nil {
 		return mask.Replace(text)

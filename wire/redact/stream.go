@@ -6,19 +6,19 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Stream redacts bytes that arrive in pieces, however they are cut. It replaces what JSON replaces and, outside quoted
-// strings, the values of header lines and query parameters whose names SecretName knows, and what follows the words Bearer
-// and Basic. The bytes need not be JSON. The zero value is ready for use.
+// A Stream redacts bytes that arrive in pieces, however they are cut. It replaces the same values as JSON and, outside
+// quoted strings, the values of header lines and query parameters whose names SecretName knows, and the values after
+// the words Bearer and Basic. The bytes need not be JSON. The zero value is ready for use.
 type Stream struct {
 	state  state
 	key    []byte // the current or last quoted string, or the current word
 	ended  bool   // key is a complete string: a colon makes it a key
-	escape bool   // the byte before was a backslash in quotes
+	escape bool   // the previous byte was a backslash in quotes
 	depth  int    // nesting of the redacted value
 	quoted bool   // inside a string of the redacted value
 }
 
-// A state is what the next byte belongs to.
+// A state is the element to which the next byte belongs.
 type state uint8
 
 const (
@@ -32,10 +32,10 @@ const (
 	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey bounds the kept bytes of a string; a longer one counts as the name of a secret.
+// longestKey bounds the kept bytes of a string. A longer one counts as the name of a secret.
 const longestKey = 1 << 10
 
-// Append appends the redacted b, which follows the bytes before, to dst.
+// Append appends the redacted b, which follows the previous bytes, to dst.
 func (s *Stream) Append(dst, b []byte) []byte {
 	for _, c := range b {
 		dst = s.next(dst, c)
@@ -224,8 +224,8 @@ func isScheme(word []byte) bool {
 	return bytes.EqualFold(word, []byte("bearer")) || bytes.EqualFold(word, []byte("basic"))
 }
 
-// hasScheme reports whether a string ends with that scheme where credentials would follow: at its start, or after the name
-// of a header.
+// hasScheme reports whether a string ends with that scheme in a place where credentials would follow: at its start, or
+// after the name of a header.
 func hasScheme(text []byte) bool {
 	for _, name := range []string{"bearer", "basic"} {
 		at := len(text) - len(name)

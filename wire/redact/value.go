@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// telltales are parts that each secret has which is recognised by its value alone.
+// telltales are substrings, one of which every secret that is recognised by its value contains.
 var telltales = [][]byte{
 	[]byte("eyJ"), []byte("-----BEGIN "), []byte("@"), []byte("ghp_"), []byte("gho_"), []byte("ghs_"), []byte("ghu_"), []byte("ghr_"), []byte("github_pat_"), []byte("glpat-"),
 	[]byte("sk-"), []byte("k_live_"), []byte("xox"), []byte("AKIA"), []byte("ASIA"), []byte("AIza"), []byte("ya29."), []byte("npm_"), []byte("hf_"), []byte("pypi-"),

@@ -34,7 +34,7 @@ func (o *Object) key(name string) {
 	o.b = append(AppendQuoted(o.b, name), ':')
 }
 
-// Add adds a member with the JSON val unchanged; nothing if val is empty.
+// Add adds a member with the JSON val unchanged, or nothing if val is empty.
 func (o *Object) Add(name string, val []byte) {
 	if len(val) > 0 {
 		o.key(name)
@@ -87,7 +87,7 @@ func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error
 	return err
 }
 
-// Inside adds the members of obj on one line; nothing if obj is not an object.
+// Inside adds the members of obj on one line, or nothing if obj is not an object.
 func (o *Object) Inside(obj []byte) {
 	inner := Trim(obj)
 	if len(inner) < 2 || inner[0] != '{' {
@@ -124,7 +124,7 @@ func (o *Object) Bool(name string, v bool) {
 	o.b = strconv.AppendBool(o.b, v)
 }
 
-// Value adds a member with v as Marshal writes it; nothing if Marshal fails.
+// Value adds a member with v as written by Marshal, or nothing if Marshal fails.
 func (o *Object) Value(name string, v any) {
 	if val, err := Marshal(v); err == nil {
 		o.Add(name, val)
@@ -134,8 +134,8 @@ func (o *Object) Value(name string, v any) {
 // Empty reports whether no member has been added.
 func (o *Object) Empty() bool { return !o.opened }
 
-// End returns the bytes that AppendObject was given, followed by the object; {} if nothing was added. The Object must not be
-// used afterwards.
+// End returns the bytes that AppendObject was given, followed by the object, which is {} if nothing was added. The
+// Object must not be used afterwards.
 func (o *Object) End() []byte {
 	if !o.opened {
 		o.next()
@@ -151,7 +151,7 @@ func (o *Object) EndOrNil() []byte {
 	return o.End()
 }
 
-// An Array writes a JSON array, as Object writes an object.
+// An Array writes a JSON array, like Object for an object.
 type Array struct {
 	b      []byte
 	opened bool
@@ -187,8 +187,8 @@ func (a *Array) Text(text string) {
 	a.b = AppendQuoted(a.b, text)
 }
 
-// End returns the bytes that AppendArray was given, followed by the array; [] if nothing was added. The Array must not be
-// used afterwards.
+// End returns the bytes that AppendArray was given, followed by the array, which is [] if nothing was added. The Array
+// must not be used afterwards.
 func (a *Array) End() []byte {
 	if !a.opened {
 		a.next()
@@ -259,7 +259,7 @@ func JSON(v any) json.RawMessage {
 	return b
 }
 
-// Marshal is json.Marshal, but leaves <, > and & as they are.
+// Marshal is json.Marshal, but leaves <, > and & unchanged.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

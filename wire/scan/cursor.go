@@ -20,7 +20,7 @@ type Cursor struct {
 	bad    fault
 }
 
-// ReadObject returns a cursor for the object in b, which may have blanks around it. depth is the greatest nesting allowed,
+// ReadObject returns a cursor for the object in b, which may have surrounding blanks. depth is the maximum nesting,
 // including the object itself.
 func ReadObject(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '{', '}', noObject)
@@ -31,8 +31,8 @@ func ReadArray(b []byte, depth int) Cursor {
 	return open(b, Skip(b, 0), depth, '[', ']', noArray)
 }
 
-// ReadObjectAt returns a cursor for the object that starts at b[i]; bytes after its end are not read. After the last member,
-// Pos returns that end.
+// ReadObjectAt returns a cursor for the object that starts at b[i]. It does not read bytes after its end. After the
+// last member, Pos returns that end.
 func ReadObjectAt(b []byte, i, depth int) Cursor {
 	c := open(b, i, depth, '{', '}', noObject)
 	c.within = true
@@ -146,7 +146,7 @@ func (c *Cursor) Peek() byte {
 	return c.b[c.i]
 }
 
-// SkipTo passes the value at which NextKey stopped; the caller has checked it and its end, b[end].
+// SkipTo passes the value at which NextKey stopped. The caller has checked the value and its end, b[end].
 func (c *Cursor) SkipTo(end int) { c.i = end }
 
 // Skip passes and returns the value at which NextKey stopped, after in has read it. If in is broken, c is broken too.
@@ -176,5 +176,5 @@ func (c *Cursor) fail(i int, bad fault) bool {
 	return false
 }
 
-// Err returns what is wrong, as an *Error, or nil if the bytes read are valid.
+// Err returns the problem as an *Error, or nil if the bytes read are valid.
 func (c *Cursor) Err() error { return c.bad.at(c.i) }

@@ -3,20 +3,20 @@ package scan
 // A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once, however they are
 // split. The zero value with a Depth is ready for use.
 type Decoder struct {
-	Depth int // the greatest nesting of arrays and objects allowed
+	Depth int // the maximum nesting of arrays and objects
 
 	open  []byte // the brackets that are open, '{' or '['
 	state state
 	key   bool   // the current string is a key
 	word  string // the rest of a literal
-	hex   int    // digits of an escape that are missing
+	hex   int    // the missing digits of an escape
 	off   int    // bytes that Next has consumed
 }
 
 type state uint8
 
 const (
-	wantValue state = iota // 0 means no state of a number
+	wantValue state = iota // 0 if not in a number
 	wantElement
 	wantFirstElement
 	wantFirstKey
@@ -43,9 +43,9 @@ func (d *Decoder) Reset() {
 	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
 }
 
-// Next reads further bytes of the value. n is the number of those that belong to it (or to the blanks before it); done
-// reports that the value is complete. A number is complete when a byte follows that is not part of it. An error is an *Error
-// whose offset counts from the first byte after Reset; the value is broken then, at b[n].
+// Next reads further bytes of the value. n is the number of those that belong to it (or to the blanks before it). done
+// reports that the value is complete. A number is complete when a byte follows that is not part of it. An error is an
+// *Error whose offset counts from the first byte after Reset; the value is broken then, at b[n].
 func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	for n < len(b) {
 		if d.state == inString {
@@ -71,7 +71,7 @@ func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
 	return n, false, nil
 }
 
-// End reports whether the value is complete if no more bytes arrive, as a number at the top level is.
+// End reports whether the value is complete if no more bytes arrive, like a number at the top level.
 func (d *Decoder) End() bool {
 	switch d.state {
 	case complete:
@@ -82,7 +82,7 @@ func (d *Decoder) End() bool {
 	return false
 }
 
-// step reads one byte; took is false if c ends a number and has to be read again.
+// step reads one byte. took is false if c ends a number and has to be read again.
 func (d *Decoder) step(c byte) (took bool, bad fault) {
 	switch d.state {
 	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
@@ -238,7 +238,7 @@ func (d *Decoder) inside(c byte) fault {
 	return none
 }
 
-// numbers has, for each state inside a number, the next state for each class of byte; 0 means none.
+// numbers has, for each state inside a number, the next state for each class of byte, or 0 if there is none.
 var numbers = [...]struct {
 	zero, digit, point, e, sign state
 	open                        bool // the number may not end here

@@ -1,7 +1,7 @@
 package scan
 
 // Keys checks b like Valid, and passes the name of each member of each object in it to see, without quotes, escapes
-// unchanged. If b is broken, see has got the names before that place.
+// unchanged. If b is broken, see has received the names before that place.
 func Keys(b []byte, depth int, see func(name []byte)) error {
 	i, bad := keysOf(b, Skip(b, 0), depth, see)
 	if bad == none {

@@ -2,7 +2,7 @@
 // grammar of numbers, escapes, control characters in strings, literals. It does not check UTF-8: invalid bytes in strings
 // are kept.
 //
-// It neither changes nor keeps the bytes it is given.
+// It does not change or keep its input.
 package scan
 
 import (
@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// An Error describes where bytes stop being JSON, and why.
+// An Error describes where and why bytes cease to be JSON.
 type Error struct {
-	Offset int    // in the bytes that were given
-	What   string // lower case: "expected a colon after the key"
-	Cut    bool   // the bytes end before the value does; more bytes might complete it
+	Offset int    // the offset in the given bytes
+	What   string // in lower case: "expected a colon after the key"
+	Cut    bool   // the bytes end before the value does, and more bytes might complete it
 	Deep   bool   // the value is nested deeper than allowed
 }
 
@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// A fault is the reason why bytes are not JSON, small enough for the hot path.
+// A fault is the reason why bytes are not JSON, in a form that is small enough for the hot path.
 type fault uint8
 
 const (
@@ -69,7 +69,7 @@ func (f fault) at(offset int) error {
 	return &Error{Offset: offset, What: faultText[f], Cut: f == cut, Deep: f == deep}
 }
 
-// The classes of bytes.
+// These are the classes of bytes.
 const (
 	isBlank = 1 << iota
 	isDigit
@@ -84,7 +84,7 @@ var class = [256]uint8{
 	'A': isHex, 'B': isHex, 'C': isHex, 'D': isHex, 'E': isHex, 'F': isHex,
 }
 
-// Skip returns the offset of the first byte at or after i that is not blank, len(b) if there is none.
+// Skip returns the offset of the first byte at or after i that is not blank, or len(b) if there is none.
 func Skip(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && class[b[i]]&isBlank != 0 {
 		i++
@@ -101,9 +101,9 @@ func Trim(b []byte) []byte {
 	return b
 }
 
-// Value checks the JSON value that starts at b[i] and returns its end. depth is the greatest nesting of arrays and objects
-// allowed: 0 allows none, 1 a flat array or object. The error is an *Error. A number that reaches the end of b counts as
-// complete.
+// Value checks the JSON value that starts at b[i] and returns its end. depth is the maximum nesting of arrays and
+// objects: 0 allows none, 1 a flat array or object. The error is an *Error. A number that reaches the end of b counts
+// as complete.
 func Value(b []byte, i, depth int) (end int, err error) {
 	end, bad := value(b, i, depth)
 	if bad != none {
@@ -112,7 +112,7 @@ func Value(b []byte, i, depth int) (end int, err error) {
 	return end, nil
 }
 
-// Valid returns nil if b is exactly one JSON value, with or without blanks around it.
+// Valid returns nil if b is exactly one JSON value, possibly with surrounding blanks.
 func Valid(b []byte, depth int) error {
 	i, bad := value(b, Skip(b, 0), depth)
 	if bad == none {
@@ -132,7 +132,7 @@ func Type(val []byte) byte {
 	return types[val[0]]
 }
 
-// typeNames are the names of types, as in a JSON Schema, with the results of Type that they cover; any covers all.
+// typeNames maps the names of types, as in a JSON Schema, to the results of Type that they include. any includes all.
 var typeNames = map[string]string{"string": "s", "number": "n", "boolean": "tf", "object": "o", "array": "a", "any": "oasntf0"}
 
 // IsTypeName reports whether name is the name of a type, or any.

@@ -18,7 +18,7 @@ type Shapes struct {
 // A shape is a message without its strings, numbers, booleans and nulls: the parts before, between and after them.
 type shape struct {
 	text []byte
-	ends []int // ends of the parts in text; empty: the shape is unused
+	ends []int // ends of the parts in text; empty if the shape is unused
 
 	last  []byte // a message of the shape
 	ascii bool   // last is ASCII without control characters
@@ -29,15 +29,15 @@ type shape struct {
 const (
 	maxShapes      = 4
 	maxParts       = 512      // a message with more parts has no shape
-	maxShapeLength = 32 << 10 // nor has a longer one
+	maxShapeLength = 32 << 10 // the same applies to a longer message
 	patience       = 16       // after this many messages without a known shape, few are compared with the shapes
 	seldom         = 8        // one of this many is compared
 )
 
-// Valid reports whether b is exactly one JSON value, nested no deeper than depth, which has to be the same in all calls. It
-// passes the names of members, without quotes, to see, unless see got and accepted those of a message of the same shape. If
-// see returns false for a name, the shape is not kept, and the next message like it is passed to see again. ascii is true if
-// b is known to be ASCII without control characters.
+// Valid reports whether b is exactly one JSON value, nested no deeper than depth, which must be the same in all calls.
+// It passes the names of members, without quotes, to see, unless see has accepted those of an earlier message of the
+// same shape. If see returns false for a name, the shape is not kept, and the next message like it is passed to see
+// again. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(name []byte) bool) (ok, ascii bool) {
 	if s.missed > patience && s.missed%seldom != 0 || len(b) > maxShapeLength {
 		s.missed++

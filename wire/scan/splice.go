@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// Splice returns a copy of obj with the value of its member key replaced by val: the first if there are several; a new first
-// member if there is none. In an array it replaces the element with index key. obj must be valid.
+// Splice returns a copy of obj with the value of its member key replaced by val. If there are several, it replaces the
+// first; if there is none, it adds a first member. In an array it replaces the element with index key. obj must be
+// valid.
 func Splice(obj []byte, key string, val []byte) []byte {
 	m := ReadObject(obj, trusted)
 	for k, old, ok := m.Next(); ok; k, old, ok = m.Next() {

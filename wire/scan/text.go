@@ -11,8 +11,8 @@ import (
 // trusted is the depth for values that were checked before.
 const trusted = 1 << 16
 
-// Get returns the value of obj's member key: the first if there are several, nil if there is none or obj is not an object.
-// obj must be valid.
+// Get returns the value of obj's member key, or the first if there are several. It returns nil if there is none or obj
+// is not an object. obj must be valid.
 func Get(obj []byte, key string) []byte {
 	for k, val := range Members(obj) {
 		if IsKey(k, key) {
@@ -46,8 +46,8 @@ func Unescaped(raw []byte) []byte {
 	return unescape(make([]byte, 0, len(raw)), raw)
 }
 
-// Text decodes the JSON string val; ok is false if val is not a string. Half a surrogate pair becomes U+FFFD; invalid UTF-8
-// stays.
+// Text decodes the JSON string val. ok is false if val is not a string. Half a surrogate pair becomes U+FFFD; invalid
+// UTF-8 stays.
 func Text(val []byte) (text string, ok bool) {
 	if len(val) < 2 || val[0] != '"' {
 		return "", false
@@ -95,8 +95,8 @@ func unescape(dst, raw []byte) []byte {
 	}
 }
 
-// unescapeRune reads the four digits after \u, and the second half of a surrogate pair if there is one; rest is what
-// follows.
+// unescapeRune reads the four digits after \u, and the second half of a surrogate pair if there is one. rest is the
+// remaining input.
 func unescapeRune(raw []byte) (r rune, rest []byte) {
 	r, ok := hex4(raw)
 	if !ok {
@@ -146,7 +146,7 @@ func Minify(dst, val []byte) []byte {
 			i++
 		default:
 			end, bad := str(val, i)
-			if bad != none { // not JSON: the rest stays unchanged
+			if bad != none { // not JSON, so that the rest stays unchanged
 				return append(dst, val[from:]...)
 			}
 			i = end

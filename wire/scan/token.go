@@ -10,8 +10,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by its lowest set bit, the first byte of x that ends a plain run in a string: a quote, a backslash or a
-// control character. Bits above the lowest one mean nothing.
+// special marks, by its lowest set bit, the first byte of x that ends a plain run in a string: a quote, a backslash or
+// a control character. Bits above the lowest one have no meaning.
 func special(x uint64) uint64 {
 	quote := x ^ '"'*ones
 	slash := x ^ '\\'*ones
@@ -220,7 +220,8 @@ func literal(b []byte, i int, word string) (int, fault) {
 	return i + len(word), none
 }
 
-// StringEnd returns the end of the string whose opening quote is b[i], which is not checked; len(b) if it has none.
+// StringEnd returns the end of the string whose opening quote is b[i], without checking the string, or len(b) if it has
+// none.
 func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {

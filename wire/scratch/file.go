@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// A File is a temporary file without a name, which disappears with the process, however that ends. On systems where open
-// files need a name, it is removed when closed.
+// A File is a temporary file without a name, which always disappears with the process. On systems where open files need
+// a name, it is removed when closed.
 type File struct{ *os.File }
 
 // NewFile creates a File in the system's directory for temporary files.

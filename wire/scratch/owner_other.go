@@ -4,8 +4,8 @@ package scratch
 
 import "os"
 
-// ours returns false: this system cannot tell whether an owner lives.
+// ours returns false, because this system does not show whether an owner is alive.
 func ours(string) bool { return false }
 
-// lock does nothing: this system has no locks.
+// lock does nothing, because this system has no locks.
 func lock(*os.File) bool { return false }

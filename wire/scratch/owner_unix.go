@@ -17,7 +17,8 @@ func ours(path string) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// lock takes the lock on f, which ends with the process; false if another process has it, or there are no locks.
+// lock takes the lock on f, which ends with the process. It returns false if another process has it, or if there are no
+// locks.
 func lock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -10,18 +10,18 @@ import (
 
 const (
 	prefix = "rpcx-"
-	// ownerFile is in each directory, locked as long as its process lives.
+	// ownerFile is in each directory, locked while its process lives.
 	ownerFile = ".owner"
 )
 
 // A Dir is a temporary directory of this process.
 type Dir struct {
 	Path  string
-	owner *os.File // nil means the file system has no locks
+	owner *os.File // nil if the file system has no locks
 }
 
-// Make makes a private directory in the system's temporary directory, whose name begins with "rpcx-" and kind. It removes
-// directories of killed processes.
+// Make creates a private directory in the system's temporary directory. Its name begins with "rpcx-" and kind. It
+// removes directories of killed processes.
 func Make(kind string) (*Dir, error) {
 	sweep(os.TempDir())
 	path, err := os.MkdirTemp("", prefix+kind+"-")
@@ -40,8 +40,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim creates the owner's file in a directory and locks it before it gets its name: it is never visible without its
-// lock.
+// claim creates the owner's file in a directory and locks it before it gets its name, so that it is never visible
+// without its lock.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)
 	if err != nil {

@@ -16,16 +16,15 @@ import (
 	"rpcx/wire/schema"
 )
 
-// A method is one that the catalog describes, with its schemas, which are
-// compiled when first needed.
+// A method is a method of the catalog, with its schemas, which are compiled when first needed.
 type method struct {
 	b       *backend
 	name    string
 	entry   *catalog.Method
-	pointer string // of the entry in the catalog
+	pointer string // the JSON pointer of the entry in the catalog
 
 	mu      sync.Mutex
-	schemas map[string]*schema.Schema // by their place below pointer; nil means not usable
+	schemas map[string]*schema.Schema // by their place below pointer; nil if not usable
 }
 
 // method returns the catalog's entry for name, or nil if there is none.
@@ -48,7 +47,7 @@ func (b *backend) method(name string) *method {
 	return nil
 }
 
-// document returns the catalog as the schemas see it.
+// document returns the catalog in the form for the schemas.
 func (b *backend) document() (json.RawMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,8 +61,7 @@ func (b *backend) document() (json.RawMessage, error) {
 	return b.doc, nil
 }
 
-// schema compiles the schema at a place below the entry. One that cannot be
-// used is warned of, and nil.
+// schema compiles the schema at a place below the entry. If it cannot be used, schema prints a warning and returns nil.
 func (m *method) schema(place string) *schema.Schema {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +83,7 @@ func (m *method) schema(place string) *schema.Schema {
 	return s
 }
 
-// input checks params, and names positional ones if the schema wants names.
+// input checks params, and names positional ones if the schema requires names.
 func (m *method) input(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	if m.entry.Params == nil || !m.b.o.Check && scan.Type(params) != 'a' {
 		return params, nil
@@ -124,7 +122,7 @@ func (m *method) result(ctx context.Context, r *dialect.Request, what string, re
 	return m.fits(ctx, "/result", what, result)
 }
 
-// event checks one event of a stream: by its content type, else as a result.
+// event checks one event of a stream by its content type, or else as a result.
 func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
@@ -139,7 +137,7 @@ func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) e
 	return m.result(ctx, r, "an event", ev.Data)
 }
 
-// An unfitError means that the output of a hook does not fit the catalog's schema.
+// An unfitError means that the output of a hook does not match the catalog's schema.
 type unfitError struct {
 	method, what string
 	why          error

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/schema"
 )
 
-// Checked returns a Caller that checks calls with the schemas that the peer declared: it does not send params that do not
-// fit, and a result that does not fit is an error. It is c if peers of this dialect declare nothing.
+// Checked returns a Caller that checks calls with the schemas that the peer declared: it does not send params that do
+// not match, and a result that does not match is an error. If peers of this dialect declare nothing, it returns c.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
 	if codec == nil {
@@ -35,7 +35,7 @@ type checkedCaller struct {
 	warn func(text string)
 
 	mu  sync.Mutex
-	of  *catalog.Catalog // the catalog that far is made of
+	of  *catalog.Catalog // the catalog from which far is made
 	far *backend         // its schemas, compiled as they are needed
 }
 
@@ -44,7 +44,7 @@ func (c *checkedCaller) Call(ctx context.Context, method string, params json.Raw
 	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp checks what goes out and what comes back.
+// CallOp checks the params of a call and its result.
 func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	m := c.declared(op.Method)
 	if m == nil {
@@ -63,12 +63,12 @@ func (c *checkedCaller) CallOp(ctx context.Context, op dialect.Op) (json.RawMess
 	}
 	var mis *schema.Mismatch
 	if s := m.schema("/result"); s != nil && errors.As(s.Check(ctx, scan.OrNull(result)), &mis) {
-		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s does not fit the schema of the peer: %v", op.Method, mis))
+		return nil, wire.NewError(wire.CodeServer, fmt.Sprintf("the result of %s does not match the schema of the peer: %v", op.Method, mis))
 	}
 	return result, nil
 }
 
-// declared returns what the peer declared of method, or nil for nothing.
+// declared returns the peer's declaration of method, or nil if there is none.
 func (c *checkedCaller) declared(name string) *method {
 	cat := c.told(name)
 	if cat == nil {

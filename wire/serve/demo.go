@@ -10,8 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// demos are catalogs whose methods are answered by jq: their run members may be
-// obeyed, as they are ours.
+// demos are catalogs whose methods are answered by jq. Their run members may be obeyed, because they are embedded.
 //
 //go:embed demo/*.json
 var demos embed.FS
@@ -27,7 +26,7 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 	}
 	c, err = catalog.Parse(b)
 	if err != nil {
-		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test has seen to it that this cannot be
+		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test ensures that this cannot happen
 	}
 	c.Right = true
 	return c, true

@@ -14,11 +14,11 @@ import (
 // RuntimeOptions are the parts of a connection that a runtime may use. The zero
 // value is usable.
 type RuntimeOptions struct {
-	Stderr io.Writer         // gets whole lines of a co-process's stderr; may be nil
-	Warn   func(line string) // gets one line for the user; may be nil
+	Stderr io.Writer         // receives whole lines of a co-process's stderr; may be nil
+	Warn   func(line string) // receives one line for the user; may be nil
 }
 
-// RuntimeWords are the ways to evaluate code, as --runtime names them.
+// RuntimeWords are the ways to evaluate code, as in --runtime.
 const RuntimeWords = "jq, or co:COMMAND"
 
 // NewRuntime returns a runtime that evaluates code: in this process for "jq", in a
@@ -40,8 +40,7 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 	return newCo(command, o), nil
 }
 
-// invokeFailed returns the error of an evaluation in which the error of an invoke
-// was not caught.
+// invokeFailed returns the error of an evaluation that did not catch the error of an invocation.
 func invokeFailed(name string, err error) error {
 	var rpc *wire.Error
 	if !errors.As(err, &rpc) {

@@ -28,7 +28,7 @@ func evaluation(session, code string) dialect.Code {
 			case "refuse":
 				return nil, wire.NewError(wire.CodeRefused, "refused")
 			case "gone":
-				return nil, wire.NewFault(wire.Closed, "the client has gone", nil)
+				return nil, wire.NewFault(wire.Closed, "the client has disconnected", nil)
 			case "wait":
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -80,7 +80,7 @@ func TestJQRuntime(t *testing.T) {
 		{`refuse(1)`, `failed: refuse: refused caused by -32001`},
 		{`try refuse(1) catch .code`, `-32001`},
 		{`gone`, `failed:  jq: function not defined: gone/0 in: gone`},
-		{`invoke("gone"; 1)`, `failed:  jq: the client has gone`},
+		{`invoke("gone"; 1)`, `failed:  jq: the client has disconnected`},
 		{`if(1)`, `failed:  jq: unexpected EOF at offset 5 of: if(1)`},
 		{`error("x")`, `failed:  jq: error: x`},
 		{`1 +`, `failed:  jq: unexpected EOF at offset 3 of: 1 +`},

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// invoke answers one invoke of the co-process.
+// invoke answers one invocation of the co-process.
 func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
 	defer wire.Guard()
 	value, err := run.e.Invoke(run.ctx, scan.String(scan.Get(invoke, "name")), scan.Get(invoke, "input"))

@@ -22,9 +22,8 @@ import (
 // cancelled; a later answer is dropped.
 const cancelTime = 2 * time.Second
 
-// coRuntime evaluates code in a co-process, by the lines that the manual shows
-// under SCOMP AND RUNTIMES. The process is started with the first eval, and again
-// after it has ended; the sessions' state is lost then.
+// coRuntime evaluates code in a co-process. The manual describes its lines under SCOMP AND RUNTIMES. The process is
+// started with the first eval, and again after it has ended. The sessions' state is then lost.
 type coRuntime struct {
 	command string
 	o       RuntimeOptions
@@ -34,15 +33,15 @@ type coRuntime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	process *hook.LineProcess // nil means none was started
+	process *hook.LineProcess // nil if none was started
 	last    int64             // id
 	pending map[int64]*coEval
 	knows   map[string]bool // the sessions known to the co-process
 	noisy   bool
-	lines   int64             // that have come of any co-process
+	lines   int64             // the number of answers from any co-process
 	obey    time.Duration     // see cancelTime
 	stall   time.Duration     // see stallTime
-	watched *hook.LineProcess // the co-process that is watched for a stall, or nil is
+	watched *hook.LineProcess // the co-process that is watched for a stall, or nil
 }
 
 // coEval is an eval that the co-process has not answered.
@@ -64,11 +63,11 @@ func newCo(command string, o RuntimeOptions) *coRuntime {
 	return r
 }
 
-// About names the engine. Which language a co-process evaluates is not known.
+// About names the engine. The language of a co-process is unknown.
 func (*coRuntime) About() map[string]string { return map[string]string{"engine": "co-process"} }
 
-// Eval hands the code to the co-process and waits for its answer.
-// Completions returns nil: the program is not asked what code can use.
+// Eval passes the code to the co-process and waits for its answer. Completions returns nil, because the program has no
+// such request.
 func (*coRuntime) Completions() []string { return nil }
 
 func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, error) {
@@ -76,7 +75,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // what it still invokes ends with it
+	ctx, cancel := context.WithCancel(ctx) // its pending invocations end with it
 	defer cancel()
 	run := &coEval{ctx: ctx, e: e, process: t, done: make(chan coAnswer, 1)}
 	r.mu.Lock()
@@ -96,7 +95,7 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 		return got.value, got.err
 	case <-t.Done():
 		select {
-		case got := <-run.done: // its last words
+		case got := <-run.done: // its last output
 			return got.value, got.err
 		default:
 		}
@@ -109,9 +108,8 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 }
 
-// giveUp asks the co-process to end an eval, and waits a little until it has:
-// the session's next one begins after that. One that does not obey is watched,
-// since code of other sessions may wait for it.
+// giveUp asks the co-process to end an eval, and waits briefly until it has. The session's next eval begins after that.
+// If it does not end the eval, it is watched, because code of other sessions may wait for it.
 func (r *coRuntime) giveUp(id int64, run *coEval) {
 	late := time.NewTimer(r.obey)
 	defer late.Stop()
@@ -170,7 +168,7 @@ func (r *coRuntime) Close() error {
 	return nil
 }
 
-// living returns the running co-process, which it starts if needed, and records that it knows session.
+// living returns the running co-process, and starts it if needed. It records that the co-process knows session.
 func (r *coRuntime) living(session string) (*hook.LineProcess, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,7 +204,7 @@ func (r *coRuntime) forget(id int64) {
 	delete(r.pending, id)
 }
 
-// said handles a line of the co-process. Lines that belong to no eval are dropped.
+// said handles a line of the co-process. It drops lines that belong to no eval.
 func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
@@ -258,7 +256,7 @@ func answerOf(line []byte) coAnswer {
 	return coAnswer{err: failed}
 }
 
-// coLine begins a line about the eval of that number.
+// coLine begins a line about the eval with that number.
 func coLine(id int64) scan.Object {
 	var line scan.Object
 	line.Int("id", id)

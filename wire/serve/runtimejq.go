@@ -18,9 +18,10 @@ import (
 // maxEval bounds the time of an evaluation that nothing else ends.
 const maxEval = time.Hour
 
-// jqRuntime evaluates jq programs in this process. A binding is a function of one argument; invoke(NAME; INPUT) calls
-// bindings with names that jq cannot have, and function values as "ref:ID". $state is the session's last setState(V), null
-// at first; function(NAME) is a function value for a binding. The last output is the value; debug and stderr print.
+// jqRuntime evaluates jq programs in this process. A binding is a function with one argument. invoke(NAME; INPUT) calls
+// bindings with names that jq does not allow, and function values as "ref:ID". $state is the session's last
+// setState(V), initially null. function(NAME) is a function value for a binding. The last output is the value. debug
+// and stderr print.
 type jqRuntime struct {
 	mu     sync.Mutex
 	states map[string]json.RawMessage // by session
@@ -33,8 +34,7 @@ func (*jqRuntime) About() map[string]string {
 	return map[string]string{"language": "jq", "engine": "gojq"}
 }
 
-// Completions returns the names of jq's own functions, and of those that code
-// has beside them.
+// Completions returns the names of jq's own functions, and of the additional ones for code.
 func (*jqRuntime) Completions() []string { return append(jq.Names(), "$state", "setState", "invoke") }
 
 // Forget drops the state of a session.
@@ -44,7 +44,7 @@ func (r *jqRuntime) Forget(session string) {
 	delete(r.states, session)
 }
 
-// Close does nothing: what runs ends with its context.
+// Close does nothing, because evaluations end with their context.
 func (*jqRuntime) Close() error { return nil }
 
 // Eval runs e.Code on null.
@@ -61,7 +61,7 @@ func (r *jqRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 	}
 	value, err := jq.Bounded(ctx, prog, maxEval, json.RawMessage("null"), func(ctx context.Context, in json.RawMessage) (last json.RawMessage, err error) {
 		err = prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
-			last = out // nil means the program had no output
+			last = out // nil if the program had no output
 			return true, nil
 		})
 		return last, err
@@ -84,8 +84,7 @@ type jqRun struct {
 	e dialect.Code
 }
 
-// callable are the names that a function of jq can have; none of them is a
-// keyword.
+// callable are the names that a function of jq can have. None of them is a keyword.
 var (
 	callable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	keywords = []string{
@@ -153,8 +152,8 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 	return jq.Decode(value)
 }
 
-// invokeError makes an error of an invoke's error response, which try catches as an
-// object with code and message.
+// invokeError makes an error from the error response to an invocation. try catches it as an object with code and
+// message.
 func invokeError(name string, err error) error {
 	err = invokeFailed(name, err)
 	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {

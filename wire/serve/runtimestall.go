@@ -7,13 +7,12 @@ import (
 	"rpcx/wire/hook"
 )
 
-// stallTime bounds the silence of a co-process that has not ended a cancelled eval
-// while others wait for an answer: then it is ended.
+// stallTime limits the silence of a co-process that has not ended a cancelled eval while others wait for an answer.
+// After that, the co-process is ended.
 const stallTime = 10 * time.Second
 
-// watch warns that t did not end an eval that was cancelled, and watches it until
-// it writes something. A co-process often has one thread for all sessions, so code
-// that never ends would stop every one of them.
+// watch prints a warning that t did not end a cancelled eval, and watches t until it writes something. A co-process
+// often has one thread for all sessions, so that code that never ends would stop all of them.
 func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -25,8 +24,8 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 	r.wg.Go(func() { r.untilItSpeaks(t) })
 }
 
-// untilItSpeaks ends t if it writes nothing for the stall time while evals wait for
-// it. Another is started for the next eval.
+// untilItSpeaks ends t if it writes nothing for the stall time while evals wait for it. The next eval starts another
+// one.
 func (r *coRuntime) untilItSpeaks(t *hook.LineProcess) {
 	r.mu.Lock()
 	lines, waits := r.lines, len(r.pending) > 0

@@ -17,28 +17,26 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options are the parts that a backend answers with.
+// Options are the parts with which a backend answers.
 type Options struct {
-	Catalog *catalog.Catalog // nil means nothing is described or checked
-	Hooks   *hook.Table      // nil means nothing is answered
-	// Allow and Deny are patterns of method names, in which "*" stands for any characters. Deny wins; if Allow is set,
-	// everything else is denied.
+	Catalog *catalog.Catalog // nil if nothing is described or checked
+	Hooks   *hook.Table      // nil if nothing is answered
+	// Allow and Deny are patterns of method names, in which "*" stands for any characters. Deny takes precedence. If
+	// Allow is set, everything else is denied.
 	Allow, Deny []string
-	// Name returns the name by which hooks and the policy call a method of the
-	// catalog; requests come with that name, too. nil: the same.
+	// Name returns the name of a catalog's method for hooks and the policy. Requests also have that name. nil keeps the
+	// name.
 	Name    func(method string) string
-	Runtime dialect.Runtime     // evaluates code; nil means nothing does
-	Hosting dialect.HostOptions // how a host with a clock and files of its own runs
-	Check   bool                // params and results are checked against the catalog's schemas
-	Tell    bool                // the peer may ask for the catalog
-	// Warn gets one line for the user. May be nil.
+	Runtime dialect.Runtime     // evaluates code, or nil
+	Hosting dialect.HostOptions // how a host with its own clock and files runs
+	Check   bool                // params and results are checked with the catalog's schemas
+	Tell    bool                // the peer may request the catalog
+	// Warn receives one line for the user. It may be nil.
 	Warn func(line string)
-	// TalkBack returns what gives the hooks of one connection the endpoint that
-	// leads back to it; suspend frees the slot of a hook that waits for a nested
-	// call. May be nil.
+	// TalkBack returns a function that gives the hooks of one connection the endpoint that leads back to the
+	// connection. suspend releases the slot of a hook that waits for a nested call. It may be nil.
 	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
-	// OnBind is given, for each connection that is bound, what starts the hook of
-	// its opening. May be nil.
+	// OnBind receives, for each bound connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
 }
 
@@ -65,7 +63,7 @@ type backend struct {
 // Catalog returns the catalog for the peer: without run members and without denied methods.
 func (b *backend) Catalog() *catalog.Catalog { return b.told() }
 
-// Host returns what evaluates code, and how a host runs that has a clock and files of its own.
+// Host returns the evaluator of code, and how a host with its own clock and files runs.
 func (b *backend) Host() dialect.Host {
 	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
 }
@@ -108,7 +106,7 @@ func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	return r
 }
 
-// Suspend and Request are those of dialect.Commands.
+// Suspend and Request implement dialect.Commands.
 func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
 
 func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
@@ -116,12 +114,13 @@ func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) 
 // A responder answers on one connection.
 type responder struct {
 	b      *backend
-	bound  *hook.ConnectionHooks // nil means there are no hooks
-	client string                // what it is called in warnings; "" means it is the only one
+	bound  *hook.ConnectionHooks // nil if there are no hooks
+	client string                // its name in warnings; "" for the only one
 }
 
-// Kind returns how name is answered. A denied method has a kind, and is refused rather than unknown. A method that Allow
-// excludes and that has no hook is left to the dialect: it may be the dialect's own, such as the end of a stream.
+// Kind returns how name is answered. A denied method has a kind, so that it is refused rather than unknown. A method
+// that Allow excludes and that has no hook is left to the dialect, because it may be the dialect's own, such as the end
+// of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
 	match := o.Hooks != nil && o.Hooks.Match(name)
@@ -140,21 +139,20 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	return catalog.Call, true
 }
 
-// Denied reports whether the policy refuses name outright, for what a dialect
-// answers itself.
+// Denied reports whether the policy refuses name outright, for methods that a dialect answers itself.
 func (r *responder) Denied(name string) bool { return some(r.b.o.Deny, name) }
 
 // Greeted does nothing.
 func (r *responder) Greeted([]string) {}
 
-// ByPattern reports whether a pattern among the hooks matches name, and no hook
-// has that very name; it is false for what the policy refuses outright.
+// ByPattern reports whether a pattern among the hooks matches name, and no hook has exactly that name. It is false for
+// methods that the policy refuses outright.
 func (r *responder) ByPattern(name string) bool {
 	hooks := r.b.o.Hooks
 	return hooks != nil && hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
 }
 
-// Respond answers one request: policy, params, hook, result.
+// Respond answers one request, in the order policy, params, hook, result.
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
 	if !r.b.o.allows(req.Method) {
 		e := wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
@@ -186,7 +184,8 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	return result, r.told(m.output(ctx, &req, result))
 }
 
-// told warns of hook output that does not fit the catalog. The peer only learns that it was wrong.
+// told prints a warning for hook output that does not match the catalog. The peer only learns that the output was
+// wrong.
 func (r *responder) told(err error) error {
 	var unfit *unfitError
 	if !errors.As(err, &unfit) {
@@ -196,7 +195,7 @@ func (r *responder) told(err error) error {
 	return wire.NewError(wire.CodeInternal, unfit.what+" does not fit the catalog")
 }
 
-// warn tells the user of what happened on this connection.
+// warn prints a warning about this connection.
 func (r *responder) warn(text string) {
 	if r.client != "" {
 		text = r.client + ": " + text
@@ -204,7 +203,7 @@ func (r *responder) warn(text string) {
 	r.b.o.Warn(text)
 }
 
-// admit checks the params of req and converts them for hooks; m may be nil.
+// admit checks the params of req and converts them for hooks. m may be nil.
 func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) (err error) {
 	if m != nil {
 		req.Params, err = m.input(ctx, req.Params)
@@ -221,7 +220,7 @@ func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) 
 	return err
 }
 
-// Close ends what hooks run for this connection.
+// Close ends the hooks that run for this connection.
 func (r *responder) Close() error {
 	if r.bound == nil {
 		return nil

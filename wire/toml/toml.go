@@ -1,5 +1,4 @@
-// Package toml reads and writes TOML. Only this package imports a library for
-// that.
+// Package toml reads and writes TOML. Only this package imports a TOML library.
 package toml
 
 import (
@@ -10,17 +9,16 @@ import (
 	lib "github.com/pelletier/go-toml/v2"
 )
 
-// An Error describes what is wrong with a TOML text.
+// An Error describes an error in a TOML text.
 type Error struct {
-	Line int // 0 means not known
+	Line int // 0 if unknown
 	Text string
 }
 
 // Error returns the text without the line.
 func (e *Error) Error() string { return e.Text }
 
-// Decode decodes b into to. A key that to has no place for is an error. Errors
-// are of the type *Error.
+// Decode decodes b into to. If to has no field for a key, that is an error. Errors are of the type *Error.
 func Decode(b []byte, to any) error {
 	err := lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)
 	if strict, ok := errors.AsType[*lib.StrictMissingError](err); ok && len(strict.Errors) > 0 {
@@ -31,7 +29,7 @@ func Decode(b []byte, to any) error {
 	return read(err)
 }
 
-// Read is Decode, but ignores keys that to has no place for.
+// Read is Decode, but ignores keys for which to has no field.
 func Read(b []byte, to any) error { return read(lib.Unmarshal(b, to)) }
 
 // Encode returns v as TOML.
@@ -49,8 +47,8 @@ func read(err error) error {
 	return e
 }
 
-// Strange returns the keys of b that to has no place for, with their lines. It
-// may miss keys of inline tables, and misses those in arrays of tables.
+// Strange returns the keys of b for which to has no field, with their lines. It may miss keys of inline tables, and
+// misses those in arrays of tables.
 func Strange(b []byte, to any) map[string]int {
 	lines := map[string]int{}
 	if strict, ok := errors.AsType[*lib.StrictMissingError](lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)); ok {

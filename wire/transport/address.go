@@ -15,11 +15,11 @@ import (
 // An Address is a parsed transport and target.
 type Address struct {
 	Scheme  string        // "ws", "http+unix", "exec", …
-	User    *url.Userinfo // of ws, wss, http, https, or nil
-	Host    string        // as written: host or host:port of ws, wss, http, https; host:port of tcp, tls
-	Path    string        // the socket's path of unix, ws+unix, http+unix
-	URLPath string        // path and query of ws and http, beginning with "/"
-	Command []string      // the words of exec and ipc; empty for `ipc:` alone
+	User    *url.Userinfo // for ws, wss, http, https, or nil
+	Host    string        // as written: host or host:port for ws, wss, http, https; host:port for tcp, tls
+	Path    string        // the socket's path for unix, ws+unix, http+unix
+	URLPath string        // path and query for ws and http, beginning with "/"
+	Command []string      // the words for exec and ipc; empty for `ipc:` alone
 	Env     []string      // of exec: variables beside those of this process
 	Dir     string        // of exec: where it starts; "" means the current directory
 }
@@ -32,7 +32,7 @@ func HostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// Origin returns scheme, host and port of u, which decide whether two URLs belong together.
+// Origin returns scheme, host and port of u, which determine whether two URLs have the same origin.
 func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
 
 // WebSocket reports whether a is the address of a WebSocket.
@@ -59,7 +59,7 @@ type Meant struct{ Given, Better string }
 // Error implements error.
 func (Meant) Error() string { return "another address is meant" }
 
-// meant returns the Fault for the address given, which can only mean better.
+// meant returns the Fault for the given address, which can only mean better.
 func meant(given, better, format string, args ...any) *wire.Fault {
 	f := UsageHint("did you mean "+better+"?", format, args...)
 	f.Err = Meant{given, better}
@@ -105,7 +105,7 @@ func (a *Address) parseRest(s, rest string) *wire.Fault {
 		return a.parseCommand(rest)
 	case "stdio":
 		if rest != "" {
-			return UsageHint("stdio: is stdin and stdout of rpcx itself; exec:COMMAND starts a program", "stdio: nothing may follow the colon")
+			return UsageHint("stdio: means the stdin and stdout of rpcx itself; exec:COMMAND starts a program", "stdio: nothing may follow the colon")
 		}
 		return nil
 	}
@@ -120,7 +120,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	u, err := url.Parse(s)
 	if err != nil {
 		if e, ok := err.(*url.Error); ok {
-			err = e.Err // without the URL, which may hold a password
+			err = e.Err // without the URL, which may contain a password
 		}
 		return Usage("%s:%s", a.Scheme, " "+err.Error())
 	}
@@ -141,7 +141,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	return nil
 }
 
-// urlPath returns path and query as a request line has them.
+// urlPath returns path and query as in a request line.
 func urlPath(u *url.URL) string {
 	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" || u.ForceQuery {
@@ -157,7 +157,7 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 		return meant(s, a.Scheme+"://"+strings.TrimLeft(rest, "/"), "%s: needs //host:port", a.Scheme)
 	}
 	if bare := strings.TrimSuffix(hp, "/"); bare != hp && !strings.ContainsAny(bare, "/?#@ ") {
-		return meant(s, a.Scheme+"://"+bare, "%s: an address of %s has no path", a.Scheme, a.Scheme)
+		return meant(s, a.Scheme+"://"+bare, "%s: an address of %s cannot have a path", a.Scheme, a.Scheme)
 	}
 	if i := strings.IndexAny(hp, "/?#@ \t\r\n"); i >= 0 {
 		return UsageHint(a.Scheme+"://host:port", "%s: %q does not belong in host:port", a.Scheme, hp[i])
@@ -236,8 +236,8 @@ func (a *Address) parseSocketURL(rest string) *wire.Fault {
 	return a.parseSocket(path)
 }
 
-// At returns a with another path and query. The path comes from a dialect file or from the peer, and must not lead to
-// another authority: a path that does not begin with "/" is a Protocol Fault.
+// At returns a with another path and query. The path is from a dialect file or from the peer, and must not lead to
+// another authority. If it does not begin with "/", that is a Protocol Fault.
 func (a Address) At(path string) (Address, error) {
 	if !strings.HasPrefix(path, "/") {
 		return a, wire.NewFault(wire.Protocol, wire.Quote(path)+" is not a path of "+a.Host+": a path begins with /", nil)
@@ -246,8 +246,8 @@ func (a Address) At(path string) (Address, error) {
 	return a, nil
 }
 
-// String returns the address as it may be shown to a user: userinfo, values of a query, and command words with secret names
-// are replaced by "…". If there are none, Parse accepts the text again.
+// String returns the address in a form for users: userinfo, values of a query, and command words with secret names are
+// replaced by "…". If there are none, Parse accepts the result.
 func (a Address) String() string {
 	switch a.Scheme {
 	case "ws", "wss", "http", "https":
@@ -266,7 +266,7 @@ func (a Address) String() string {
 	return a.Scheme + ":" + ShownCommand(a.Command)
 }
 
-// noScheme returns the error for an address that begins with no known transport, with a guess at the intended address.
+// noScheme returns the error for an address without a known transport, with a guess at the intended address.
 func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")

@@ -7,14 +7,14 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words. Commands that it accepts mean the same to a shell; it rejects those that only a
-// shell could run.
+// wordReader splits a command into words. Commands that it accepts mean the same to a shell. It rejects those that only
+// a shell could run.
 type wordReader struct {
 	s     string
 	i     int
 	words []string
 	word  strings.Builder
-	open  bool // word has begun, possibly with empty quotes
+	open  bool // a word has begun, possibly with empty quotes
 }
 
 // parseCommand sets the command of exec and ipc.
@@ -147,7 +147,7 @@ func assignment(s string) string {
 	return ""
 }
 
-// joinWords quotes words so that a shell, and Parse, read them back.
+// joinWords quotes words in a form that a shell, and Parse, can read.
 func joinWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -159,7 +159,7 @@ func joinWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ShownCommand returns a command as it may be shown to a user, with secrets redacted.
+// ShownCommand returns a command in a form for users, with secrets redacted.
 func ShownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {

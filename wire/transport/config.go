@@ -16,32 +16,33 @@ import (
 	"rpcx/wire"
 )
 
-// A Config describes how to connect to a peer, or how to listen. The zero value is usable except for Framing, which byte
-// transports need.
+// A Config describes how to connect to a peer, or how to listen. The zero value is usable, except for Framing, which
+// byte transports need.
 type Config struct {
 	Framing wire.Framing // for tcp, tls, unix, exec, ipc (always line), stdio
 	wire.Options
 	Exchanges
 	Header              http.Header // of the HTTP request (http, ws)
-	Subprotocols        []string    // offered (a listener: accepted), in order of preference
+	Subprotocols        []string    // offered (by a listener: accepted), in order of preference
 	SubprotocolOptional bool        // the server may choose none of them
 	TLS                 TLS
 	Binary              wire.Binary
 
-	ConnectTimeout time.Duration // until connected, handshakes included; 0 means 10 s
-	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 means none for ws and Go's own for tcp; a usage error elsewhere
-	CloseTimeout   time.Duration // bound of each step of Close; 0 means 2 s
-	// Hurry ends when the caller of Close stops waiting: Close then skips its remaining waits, and kills a child shortly
-	// (HurriedGrace) after asking it to end. nil: never.
+	ConnectTimeout time.Duration // until connected, including handshakes; 0 for 10 s
+	Ping           time.Duration // between keep-alive pings (ws) or probes (tcp, tls); 0 for none with ws and Go's default with tcp; a usage error elsewhere
+	CloseTimeout   time.Duration // the limit of each step of Close; 0 for 2 s
+	// Hurry ends when the caller of Close stops waiting. Close then skips its remaining waits, and kills a child
+	// shortly (HurriedGrace) after asking it to exit. nil never ends.
 	Hurry context.Context
 
-	// Stderr receives a child's stderr as it arrives; if it has a method Flush(), Flush is called at the end. May be nil.
+	// Stderr receives a child's stderr as it arrives; if it has a method Flush(), Flush is called at the end. It may be
+	// nil.
 	Stderr io.Writer
 	// Env is added to a child's environment, as NAME=VALUE.
 	Env []string
-	// Warn receives one line, without its end, that a user should read though nothing failed. May be nil.
+	// Warn receives one line, without a line break, that a user should read although nothing failed. It may be nil.
 	Warn func(line string)
-	// Watch receives the steps of connecting and, if it asks for them, the bytes. May be nil.
+	// Watch receives the steps of connecting and, if requested, the bytes. It may be nil.
 	Watch *Watch
 	HTTPObserver
 	Route
@@ -51,33 +52,33 @@ type Config struct {
 
 // Exchanges are a dialect's settings for exchanges over HTTP (http, ws).
 type Exchanges struct {
-	Sessions *wire.HTTPSessions // how exchanges form sessions; nil means they do not
+	Sessions *wire.HTTPSessions // how exchanges form sessions, or nil
 	Name     wire.HTTPName      // how a server identifies its client
 	Gets     wire.HTTPGets      // a listener's response to GET, or nil
 }
 
-// HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each may be nil.
+// HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each of them may be nil.
 type HTTPObserver struct {
-	// Login returns the bearer token for a request without Authorization; "": none. refused is the token that the server has
-	// just refused; "" at first.
+	// Login returns the bearer token for a request without Authorization, or "" for none. refused is the token that the
+	// server has just refused, at first "".
 	Login      func(ctx context.Context, u *url.URL, refused string) (string, error)
 	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
-	Unanswered func()         // when a POST has no response, not even a status, after UnansweredAfter
+	Unanswered func()         // when a POST has had no response, not even a status, for UnansweredAfter
 }
 
 // Listening are the settings of listeners.
 type Listening struct {
-	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; empty: none
+	AllowOrigin []string                                                  // exact Origins that may connect (http, ws), "*" for all; empty for none
 	Token       string                                                    // the bearer token that clients must send (http, ws), or ""
-	Public      bool                                                      // a listener beyond loopback needs neither token nor client certificates
-	MaxClients  int                                                       // simultaneous connections of a listener; 0 means 1,000
-	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard (a listener of ws: upgrades), also for paths below the listener's; nil means each upgrade and each POST is a connection
+	Public      bool                                                      // a listener beyond loopback needs no token or client certificates
+	MaxClients  int                                                       // simultaneous connections of a listener; 0 for 1,000
+	Relay       func(w http.ResponseWriter, r *http.Request, body []byte) // handles all requests that pass the guard (a listener of ws: upgrades), also for paths below the listener's; if it is nil, each upgrade and each POST is a connection
 	NoPosts     bool                                                      // accept only WebSockets (http, ws), because the dialect needs both directions
 }
 
 // A Route is the network route to an address of ws, wss, http, https, tcp or tls.
 type Route struct {
-	Proxy   *url.URL          // nil means the proxy of the environment, if any
+	Proxy   *url.URL          // nil for the proxy of the environment, if any
 	Direct  bool              // ignore the proxy of the environment
 	Resolve map[string]string // host:port to the address to connect to instead, without a port
 }
@@ -90,18 +91,18 @@ type Stdio struct {
 
 // TLS names the files for TLS.
 type TLS struct {
-	CACert   string // PEM file of roots: for a client those of servers, for a listener those of clients (which then need a certificate)
-	Cert     string // PEM file of the local certificate chain
-	Key      string // PEM file of its key
-	Insecure bool   // the peer's certificate is not verified
+	CACert   string // a PEM file of roots: for a client those of servers, for a listener those of clients (which then need a certificate)
+	Cert     string // a PEM file of the local certificate chain
+	Key      string // a PEM file of its key
+	Insecure bool   // do not verify the peer's certificate
 }
 
 // A Listener accepts connections.
 type Listener interface {
 	// Accept returns the next connection after its handshake. It returns net.ErrClosed after Close.
 	Accept() (wire.Conn, error)
-	// Endpoint is the listen address as a client would write it ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"). For stdio it
-	// is "".
+	// Endpoint is the listen address in a client's spelling ("ws://127.0.0.1:41233/", "unix:/tmp/x.sock"). It is "" for
+	// stdio.
 	Endpoint() string
 	// Close closes the listener, not its connections, and removes a socket file.
 	Close() error
@@ -119,7 +120,7 @@ type Drainer interface {
 	Drain()
 }
 
-// WithDefaults returns c with defaults in place of zeros.
+// WithDefaults returns c with defaults instead of zeros.
 func (c Config) WithDefaults() Config {
 	c.Options = c.Options.WithDefaults()
 	c.ConnectTimeout = cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
@@ -135,14 +136,14 @@ func (c Config) Warnf(format string, args ...any) {
 	}
 }
 
-// WarnInsecure warns, for each connection, that the peer was not verified.
+// WarnInsecure prints a warning, for each connection, that the peer was not verified.
 func (c Config) WarnInsecure(where string) {
 	if c.TLS.Insecure {
 		c.Warnf("%s: the certificate is not verified (--insecure)", where)
 	}
 }
 
-// Frame applies c's framing to a stream of bytes. For a listener, who is the client.
+// Frame applies c's framing to a stream of bytes. for a listener, the name of the client
 func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
 	if c.Framing == nil {
 		s.Close()
@@ -162,7 +163,7 @@ func Within(hurry context.Context, d, extra time.Duration) (context.Context, con
 	return ctx, func() { stop(); cancel() }
 }
 
-// IsClosed reports whether a channel that nothing is sent on is closed.
+// IsClosed reports whether a channel on which nothing is sent is closed.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -172,7 +173,7 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Layer returns the first T among a connection and the connections it wraps.
+// Layer returns the first T among a connection and the connections that it wraps.
 func Layer[T any](c net.Conn) (t T, ok bool) {
 	for {
 		if t, ok = c.(T); ok {

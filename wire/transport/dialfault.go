@@ -18,8 +18,8 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// DialFault turns the error of a dial into a Fault that states which address could not be reached, and why, in plain words.
-// where is the address without secrets; ctx is the caller's own context, not the one with the connect timeout limit.
+// DialFault converts the error of a dial to a Fault with the address that could not be reached and the reason. where is
+// the address without secrets. ctx is the caller's own context, not the one with the connect timeout.
 func DialFault(ctx context.Context, where string, limit time.Duration, err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -41,7 +41,7 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 	return f
 }
 
-// Texts of failed dials. Package endpoint recognises failures by the exported ones.
+// These are texts of failed dials. Package endpoint recognises failures by the exported ones.
 const (
 	NoTLS        = "the server does not use TLS"
 	NoResponse   = "the peer closed the connection without a response"
@@ -51,7 +51,8 @@ const (
 // OfProxy reports whether the proxy could not be reached. Such a failure shows nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
-// notThere reports whether a dial failed because the peer did not answer, or closed the connection: retrying may help.
+// notThere reports whether a dial failed because the peer did not answer, or closed the connection. A retry may help
+// then.
 func notThere(err error) bool {
 	var dns *net.DNSError
 	if syserr.Refused(err) || syserr.Reset(err) || syserr.BrokenPipe(err) {
@@ -74,7 +75,7 @@ func noEnd(err error) error {
 	return err
 }
 
-// explain returns why a dial failed, and sets f's kind and hint.
+// explain returns why a dial failed, and sets the kind and the hint of f.
 func explain(f *wire.Fault, limit time.Duration, err error) string {
 	if why := explainTLS(f, err); why != "" {
 		return why
@@ -106,7 +107,7 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	return Innermost(err).Error()
 }
 
-// explainTLS is explain for certificates; "" if err is not about certificates.
+// explainTLS is explain for certificates. It returns "" if err is not about certificates.
 func explainTLS(f *wire.Fault, err error) string {
 	var (
 		unknown x509.UnknownAuthorityError
@@ -137,8 +138,8 @@ func explainTLS(f *wire.Fault, err error) string {
 	return ""
 }
 
-// refusedCertificate explains a TLS alert by which the peer refused the client certificate; "" for other alerts. crypto/tls
-// does not export names of alerts.
+// refusedCertificate explains a TLS alert by which the peer refused the client certificate. It returns "" for other
+// alerts. crypto/tls does not export names of alerts.
 func refusedCertificate(alert string) string {
 	alert = strings.TrimPrefix(alert, "tls: ")
 	switch alert {
@@ -146,7 +147,7 @@ func refusedCertificate(alert string) string {
 		return "the peer requires a client certificate"
 	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
 		"unknown certificate", "unknown certificate authority", "access denied":
-		return "the peer refused our client certificate: " + alert
+		return "the peer refused the client certificate: " + alert
 	}
 	return ""
 }
@@ -164,7 +165,7 @@ func dialled(err error) string {
 	return ""
 }
 
-// Innermost unwraps errors that contain URLs, and with them secrets.
+// Innermost unwraps errors that contain URLs, which may contain secrets.
 func Innermost(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {

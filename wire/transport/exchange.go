@@ -12,13 +12,13 @@ import (
 // request for an event stream. The bodies must not be read here.
 type Exchange struct {
 	Request  *http.Request
-	Response *http.Response // nil means none
+	Response *http.Response // nil for none
 	Err      error          // why there is no response
 	Start    time.Time      // when it began
-	Connect  time.Duration  // to connect, without TLS; 0 means a connection was used again
-	TLS      time.Duration  // of the TLS handshake
+	Connect  time.Duration  // the time to connect, without TLS; 0 if the connection was reused
+	TLS      time.Duration  // the time of the TLS handshake
 	Wait     time.Duration  // from the sent request to the head of the response
-	Remote   string         // the address of the peer; "" means unknown
+	Remote   string         // the address of the peer, or "" if unknown
 }
 
 // RedactURL returns u without userinfo and values of its query.

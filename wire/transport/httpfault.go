@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/redact"
 )
 
-// MaxErrorBody bounds how much is shown of a response body that is not a message.
+// MaxErrorBody bounds the part of a response body that is shown if it is not a message.
 const MaxErrorBody = 1024
 
 // HTTPFault returns the failure for an HTTP status: Auth for 401, 403 and 407, Unreachable for all others.

@@ -7,16 +7,16 @@ import (
 	"rpcx/wire"
 )
 
-// Bounds of one direction of a pair, beyond which Send waits.
+// These are the limits of one direction of a pair, beyond which Send waits.
 const (
 	pairMessages = 64
 	pairBytes    = 1 << 20 // a larger message is sent when the queue is empty
 	pairKeep     = 64 << 10
 )
 
-// Pair returns the two ends of a connection in memory. Send waits if the peer has 64 messages or 1 MiB to read. After Close
-// of one end the other receives the rest and then a clean *wire.CloseError; after CloseSend, io.EOF. Both ends are
-// wire.Idlers and wire.HalfClosers.
+// Pair returns the two ends of a connection in memory. Send waits while the peer has 64 messages or 1 MiB to read.
+// After Close of one end, the other receives the remaining messages and then a clean *wire.CloseError; after CloseSend,
+// io.EOF. Both ends are wire.Idlers and wire.HalfClosers.
 func Pair() (a, b wire.Conn) {
 	ab, ba := newPairQueue(), newPairQueue()
 	return &pairEnd{in: ba, out: ab}, &pairEnd{in: ab, out: ba}
@@ -33,22 +33,22 @@ func (e *pairEnd) Recv() ([]byte, error) { return e.in.pop(e.onIdle) }
 func (e *pairEnd) Send(msg []byte) error { return e.out.push(msg) }
 func (e *pairEnd) CloseSend() error      { e.out.end(pairEnded); return nil }
 
-// Close notifies the peer last, so that the peer cannot send any more by then.
+// Close notifies the peer last, so that the peer can no longer send by then.
 func (e *pairEnd) Close() error {
 	e.in.end(pairAbandoned)
 	e.out.end(pairClosed)
 	return nil
 }
 
-// The states of a queue, in the order in which they can follow each other.
+// These are the states of a queue, in order.
 const (
 	pairOpen      = iota
 	pairEnded     // the sender has called CloseSend
 	pairClosed    // the sender has closed
-	pairAbandoned // the receiver has closed: the rest is dropped
+	pairAbandoned // the receiver has closed, and the rest is dropped
 )
 
-// pairQueue is one direction: a ring with reused buffers. No goroutine waits while it holds the lock.
+// pairQueue is one direction: a ring with reused buffers. No goroutine waits while holding the lock.
 type pairQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond

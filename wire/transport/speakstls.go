@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// SpeaksTLS reports whether the server at a host and port answers a TLS handshake, with whatever certificate. It sends
+// SpeaksTLS reports whether the server at a host and port answers a TLS handshake, with any certificate. It sends
 // nothing else.
 func SpeaksTLS(ctx context.Context, hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)

@@ -29,8 +29,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 	return cfg, err
 }
 
-// Server returns the configuration of a TLS server. It needs a certificate; with CACert the client needs one too, signed by
-// one of those roots.
+// Server returns the configuration of a TLS server. It needs a certificate. With CACert, the client also needs one,
+// signed by one of those roots.
 func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, Usage("a TLS listener needs a certificate: --cert FILE and --key FILE")
@@ -44,7 +44,7 @@ func (t TLS) Server() (*tls.Config, error) {
 	return cfg, err
 }
 
-// loadPair reads Cert and Key; if Key is empty, Cert contains both.
+// loadPair reads Cert and Key. If Key is empty, Cert contains both.
 func (t TLS) loadPair() ([]tls.Certificate, error) {
 	key := cmp.Or(t.Key, t.Cert)
 	pair, err := tls.LoadX509KeyPair(t.Cert, key)
@@ -61,7 +61,7 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, Usage("--cacert %s: holds no PEM certificate", file)
+		return nil, Usage("--cacert %s: contains no PEM certificate", file)
 	}
 	return pool, nil
 }

@@ -18,13 +18,13 @@ import (
 	"rpcx/wire/redact"
 )
 
-// PieceShown bounds how many bytes of a piece are shown.
+// PieceShown bounds the shown bytes of a piece.
 const PieceShown = 2 << 10
 
-// A Watch receives the steps of connections, from any goroutine. It must not keep its arguments. nil: no watching.
+// A Watch receives the steps of connections, from any goroutine. It must not keep its arguments. It may be nil.
 type Watch struct {
 	Fact  func(wire.Fact)
-	Piece func(wire.Piece) // nil means bytes are not watched
+	Piece func(wire.Piece) // nil if bytes are not watched
 }
 
 // Tell reports a fact.
@@ -41,7 +41,7 @@ func (w *Watch) Tellf(step, format string, args ...any) {
 	}
 }
 
-// Pieces returns a function that shows the bytes of one stream, in both directions; nil means not watched.
+// Pieces returns a function that shows the bytes of one stream, in both directions, or nil if they are not watched.
 func (w *Watch) Pieces(who string) func(d wire.Direction, b []byte) {
 	if w == nil || w.Piece == nil {
 		return nil
@@ -58,7 +58,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	if w == nil || w.Fact == nil {
 		return ctx
 	}
-	var mu sync.Mutex // several addresses may be tried simultaneously
+	var mu sync.Mutex // several addresses may be tried at the same time
 	var looked time.Time
 	began := map[string]time.Time{}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -98,7 +98,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// Secured reports a completed TLS handshake. For a listener, who is the client.
+// Secured reports a completed TLS handshake. for a listener, the name of the client
 func (w *Watch) Secured(who string, s tls.ConnectionState, checked bool, took time.Duration) {
 	if w == nil || w.Fact == nil {
 		return
@@ -176,7 +176,7 @@ func HeadLine(name string, values []string) string {
 	return name + ": " + string(redact.Text([]byte(strings.Join(values, ", "))))
 }
 
-// ShownBody returns body, and passes what is read from it to show.
+// ShownBody returns body, and passes everything that is read from it to show.
 func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -184,7 +184,7 @@ func ShownBody(body io.ReadCloser, show func([]byte)) io.ReadCloser {
 	}{io.TeeReader(body, shower(show)), body}
 }
 
-// A shower is a writer that passes what is written to a function.
+// A shower is a writer that passes everything written to a function.
 type shower func([]byte)
 
 func (s shower) Write(b []byte) (int, error) {

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// objection returns why a file must not be obeyed ("" means no reason), and what to do about it.
+// objection returns why a file must not be obeyed ("" for no reason), and what to do about it.
 func objection(path string, info fs.FileInfo) (why, hint string) {
 	switch {
 	case info.Mode().Perm()&0o022 != 0:
@@ -22,9 +22,9 @@ func objection(path string, info fs.FileInfo) (why, hint string) {
 	return "", ""
 }
 
-// trustedOwner reports whether a file's owner is the user or root. Root would otherwise obey any user's file, so for root
-// the owner of the file's directory is trusted as well: the owner of a directory decides what is in it, and root chose the
-// directory.
+// trustedOwner reports whether a file's owner is the user or root. Root would otherwise obey any user's file. So for
+// root, the owner of the file's directory is also trusted, because that owner decides what is in the directory, and
+// root chose it.
 func trustedOwner(path string, info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	uid := os.Geteuid()

@@ -13,7 +13,7 @@ import (
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.WRITE_DAC | windows.WRITE_OWNER |
 	windows.DELETE | windows.GENERIC_WRITE | windows.GENERIC_ALL
 
-// objection returns why a file must not be obeyed ("" means no reason), and what to do about it. The file must be owned
+// objection returns why a file must not be obeyed ("" for no reason), and what to do about it. The file must be owned
 // by the user, the system or its administrators, and writable only for them.
 func objection(path string, _ fs.FileInfo) (why, hint string) {
 	sd, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)

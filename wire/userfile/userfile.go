@@ -14,8 +14,8 @@ var kept = struct {
 	content map[string][]byte
 }{content: map[string][]byte{}}
 
-// Read returns the content of a file; "-" is stdin. It keeps the content of a stream, since several parts of a command may
-// read the same one.
+// Read returns the content of a file; "-" is stdin. It keeps the content of a stream, because several parts of a
+// command may read the same one.
 func Read(name string) ([]byte, error) {
 	if !IsStream(name) {
 		return os.ReadFile(name)
@@ -39,7 +39,7 @@ func read(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Open opens a file, and keeps a stream as Read does.
+// Open opens a file, and keeps a stream like Read.
 func Open(name string) (io.ReadCloser, error) {
 	if !IsStream(name) {
 		return os.Open(name)
@@ -48,7 +48,7 @@ func Open(name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
-// Kept returns what Read has kept of a stream; nil means nothing.
+// Kept returns the part of a stream that Read has kept, or nil if there is none.
 func Kept(name string) []byte {
 	kept.Lock()
 	defer kept.Unlock()

@@ -1,5 +1,5 @@
-// Package xdg returns the directories of a user's rpcx files, by the XDG Base Directory Specification: rpcx in each of its
-// base directories. A variable that is unset or contains a relative path is ignored.
+// Package xdg returns the directories of a user's rpcx files, by the XDG Base Directory Specification: rpcx in each of
+// its base directories. It ignores a variable that is unset or contains a relative path.
 package xdg
 
 import (
@@ -8,15 +8,16 @@ import (
 	"runtime"
 )
 
-// Config returns the directory of the configuration, $XDG_CONFIG_HOME/rpcx or ~/.config/rpcx; "" without a home directory.
+// Config returns the directory of the configuration, $XDG_CONFIG_HOME/rpcx or ~/.config/rpcx, or "" without a home
+// directory.
 func Config() string { return folder("XDG_CONFIG_HOME", ".config") }
 
-// State returns the directory of files that outlive a run, such as histories: $XDG_STATE_HOME/rpcx or ~/.local/state/rpcx;
-// "" without a home directory.
+// State returns the directory of files that outlive a run, such as histories: $XDG_STATE_HOME/rpcx or
+// ~/.local/state/rpcx, or "" without a home directory.
 func State() string { return folder("XDG_STATE_HOME", ".local", "state") }
 
-// Cache returns the directory of expendable files, $XDG_CACHE_HOME/rpcx or ~/.cache/rpcx (on macOS ~/Library/Caches/rpcx);
-// "" without a home directory.
+// Cache returns the directory of expendable files, $XDG_CACHE_HOME/rpcx or ~/.cache/rpcx (on macOS
+// ~/Library/Caches/rpcx), or "" without a home directory.
 func Cache() string {
 	if runtime.GOOS == "darwin" {
 		return folder("XDG_CACHE_HOME", "Library", "Caches")
@@ -33,7 +34,7 @@ func StateFile(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// folder returns rpcx in the directory that a variable names, else in one below the home directory.
+// folder returns rpcx in the directory that a variable names, or else in one below the home directory.
 func folder(variable string, below ...string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {

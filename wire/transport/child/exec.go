@@ -62,7 +62,7 @@ func childCommand(a transport.Address, c transport.Config) *exec.Cmd {
 	return cmd
 }
 
-// startChild starts cmd and copies its stderr to c.Stderr, and its stdout too if that is not a connection.
+// startChild starts cmd and copies its stderr to c.Stderr. It also copies stdout, if that is not a connection.
 func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transport.Config) (*childStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground gives the terminal to a command that is about to be started: a command in a process group of its own would be
-// stopped when it reads from the terminal. It does so if tty is the controlling terminal and this process is in the
-// foreground; takeBack, called when the command has ended, reverses it.
+// Foreground gives the terminal to a command that is about to be started. Otherwise, a command in its own process group
+// would be stopped when it reads from the terminal. It does so if tty is the controlling terminal and this process is
+// in the foreground. takeBack, called when the command has ended, reverses it.
 func Foreground(cmd *exec.Cmd, tty *os.File) (takeBack func()) {
 	fd, us := int(tty.Fd()), syscall.Getpgrp()
 	if front, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || front != us {

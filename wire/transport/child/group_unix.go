@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is a child and its descendants: a process group with the child's number. When the group is empty, its number must
-// not be used any more.
+// A group is a child and its descendants: a process group with the child's number. When the group is empty, its number
+// must no longer be used.
 type group struct{ id int }
 
 // groupOf returns the group of a child that processGroup has made its leader.

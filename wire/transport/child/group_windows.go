@@ -9,16 +9,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGroup keeps Ctrl-C from a child, because rpcx forwards that, and allows ending it with Ctrl-Break.
+// processGroup keeps Ctrl-C from a child, because rpcx forwards it, and makes it possible to end the child with
+// Ctrl-Break.
 func processGroup(attr *syscall.SysProcAttr) {
 	attr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 }
 
-// A group is a child and its descendants: a job, which the system ends with this process. Processes that the child starts
-// before it is in the job are not in it.
+// A group is a child and its descendants: a job, which the system ends with this process. Processes that the child
+// starts before it is in the job are not part of the job.
 type group struct {
 	child *os.Process
-	job   *job // nil means the system refused one; only the child is ended then
+	job   *job // nil if the system refused one; then only the child is ended
 }
 
 type job struct{ handle windows.Handle }
@@ -48,7 +49,8 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask requests that all of the group exit, by Ctrl-Break on their common console; false if there is no console.
+// ask requests that the whole group exit, with Ctrl-Break on their common console. It returns false if there is no
+// console.
 func (g group) ask() bool {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
 }

@@ -21,8 +21,8 @@ func PipeFrom() (ours, theirs *os.File, err error) {
 // pipeSize is the capacity of a pipe, as on other systems.
 const pipeSize = 64 << 10
 
-// pipe creates a pipe with an unguessable name: only with named pipes can one end be overlapped, which deadlines need, and
-// the child's end not.
+// pipe creates a pipe with an unguessable name. Only with named pipes can one end be overlapped, which deadlines need,
+// while the child's end is not.
 func pipe(ours, theirs uint32) (our, their *os.File, err error) {
 	name := `\\.\pipe\rpcx-` + rand.Text()
 	path, err := windows.UTF16PtrFromString(name)

@@ -17,8 +17,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Process is a child in its own group. If this process is killed, Linux kills the child (not its group), and Windows the
-// whole group. Call End in any case, also after the child has exited.
+// A Process is a child in its own group. If this process is killed, Linux kills the child (not its group), and Windows
+// the whole group. Call End in any case, even after the child has exited.
 type Process struct {
 	cmd   *exec.Cmd
 	group group
@@ -28,10 +28,10 @@ type Process struct {
 }
 
 // Start starts cmd. It changes cmd.SysProcAttr to put the child into its own group, and waits for the child in the
-// background: cmd.Wait must not be called. If cmd has writers that are not *os.File, set cmd.WaitDelay, or a grandchild that
-// keeps stdout open delays Done.
+// background, so that cmd.Wait must not be called. If cmd has writers that are not *os.File, set cmd.WaitDelay.
+// Otherwise a grandchild that keeps stdout open delays Done.
 //
-// Failures are *wire.Fault of the kinds NotFound and NotExecutable, else Unreachable.
+// Failures are *wire.Fault of the kinds NotFound, NotExecutable or Unreachable.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -46,7 +46,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// run starts the child and waits for it on one thread: on Linux the child's death signal is sent when that thread ends.
+// run starts the child and waits for it on one thread, because Linux sends the child's death signal when that thread
+// ends.
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -67,16 +68,16 @@ func (p *Process) run(started chan<- error) {
 // children may still run.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for Done and returns what cmd.Wait returned.
+// Wait waits for Done and returns the result of cmd.Wait.
 func (p *Process) Wait() error {
 	<-p.done
 	return p.err
 }
 
-// Pid returns the child's process id, which names its group too.
+// Pid returns the child's process id, which is also the name of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done it returns -1 and "".
+// Status returns how the child ended: its exit status, or -1 and the signal's name. Before Done, it returns -1 and "".
 func (p *Process) Status() (exit int, signal string) {
 	if !transport.IsClosed(p.done) || p.cmd.ProcessState == nil {
 		return -1, ""
@@ -99,9 +100,9 @@ func (p *Process) LeftBehind() bool {
 // HurriedGrace is how long a child may take to exit after Hurry.
 const HurriedGrace = 150 * time.Millisecond
 
-// End asks the whole group to exit (SIGTERM; on Windows Ctrl-Break), and after grace kills it (SIGKILL). It returns when the
-// group is empty, at most a second after the kill. If the child has exited already, End does the same for the processes that
-// it left behind.
+// End asks the whole group to exit (SIGTERM; on Windows Ctrl-Break), and kills it after grace (SIGKILL). It returns
+// when the group is empty, at most a second after the kill. If the child has already exited, End does the same for the
+// processes that it left behind.
 func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), grace) }
 
 // EndWithin is End with a grace that ends HurriedGrace after hurry, which may be nil, has ended.
@@ -123,8 +124,8 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	}
 }
 
-// waitGroup waits until the process group is empty, for at most d. The system reports only the end of the child; for its
-// children waitGroup polls, at growing intervals.
+// waitGroup waits until the process group is empty, for at most d. The system reports only the end of the child. For
+// the child's own children, waitGroup polls at growing intervals.
 func (p *Process) waitGroup(ctx context.Context) bool {
 	select {
 	case <-p.done:
@@ -207,7 +208,7 @@ func HasCRLF(path string) bool {
 // noInterpreter returns why the interpreter of the script at path was not found.
 func noInterpreter(path string) string {
 	if HasCRLF(path) {
-		return "its first line ends with CR LF; scripts have LF line ends"
+		return "its first line ends with CR LF; scripts need LF"
 	}
 	return "the interpreter that its first line names does not exist"
 }

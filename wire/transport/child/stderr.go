@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Bounds of a child's stderr that is kept for the message about its end.
+// These are the limits of a child's stderr that is kept for the message about its end.
 const (
 	tailLines = 20
 	tailWidth = 500 // bytes per line
@@ -24,7 +24,7 @@ const (
 type tail struct {
 	mu   sync.Mutex
 	kept []string
-	line []byte // the last line, without an end yet
+	line []byte // the last line, if it is not complete
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -42,7 +42,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns the last lines, including one without an end.
+// lines returns the last lines, including an incomplete one.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +81,7 @@ func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
 func (p *stderrPump) run(to io.Writer) {
 	defer close(p.done)
 	if f, ok := to.(wire.Flusher); ok {
-		defer f.Flush() // a last line without its end
+		defer f.Flush() // an incomplete last line
 	}
 	buf := make([]byte, 4096)
 	for {
@@ -98,7 +98,7 @@ func (p *stderrPump) run(to io.Writer) {
 	}
 }
 
-// settle waits for the end of stderr, at most d: a grandchild may keep it open.
+// settle waits for the end of stderr for at most d, because a grandchild may keep it open.
 func (p *stderrPump) settle(d time.Duration) {
 	select {
 	case <-p.done:
@@ -106,7 +106,7 @@ func (p *stderrPump) settle(d time.Duration) {
 	}
 }
 
-// close ends the copying after the bytes written so far have been read, waiting at most d.
+// close ends the copying after the bytes written so far have been read, and waits for at most d.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.settle(stderrTimeout)
 	p.r.Close()

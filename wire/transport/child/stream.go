@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Bounds of waiting for a child's end.
+// These are the limits of waiting for a child's end.
 const (
 	exitTimeout   = time.Second            // for its exit, after its stdout ended
 	quietTimeout  = time.Second            // for the end of its stdout, after its exit: a grandchild may keep it open
@@ -38,7 +38,7 @@ type childStream struct {
 	childPipes
 	p       *Process
 	stderr  *stderrPump
-	timeout time.Duration   // of each step of Close
+	timeout time.Duration   // the limit of each step of Close
 	hurry   context.Context // Config.Hurry
 
 	mu      sync.Mutex // guards the deadlines of in and out
@@ -61,7 +61,8 @@ func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transpor
 	return s
 }
 
-// watch ends reads and writes that continue after the child's exit: a grandchild may hold the pipes open forever.
+// watch ends reads and writes that continue after the child's exit, because a grandchild may keep the pipes open
+// forever.
 func (s *childStream) watch() {
 	<-s.p.Done()
 	s.bound(quietTimeout)
@@ -76,8 +77,8 @@ func (s *childStream) bound(d time.Duration) {
 	}
 }
 
-// Read reads the child's stdout. At its end it returns a *wire.CloseError if the child exits too; otherwise io.EOF, and then
-// the *wire.CloseError of its exit.
+// Read reads the child's stdout. At the end, it returns a *wire.CloseError if the child also exits. Otherwise it
+// returns io.EOF, and later the *wire.CloseError of the exit.
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -91,7 +92,7 @@ func (s *childStream) Read(b []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !exited:
-			continue // it has exited: read what it wrote before
+			continue // it has exited, so read what it wrote before
 		}
 		close(s.ended)
 	}
@@ -114,7 +115,7 @@ func (s *childStream) end() error {
 	return io.EOF
 }
 
-// waitExit waits for the child's exit, at most d and not beyond Close.
+// waitExit waits for the child's exit, for at most d and not beyond Close.
 func (s *childStream) waitExit(d time.Duration) bool {
 	select {
 	case <-s.p.Done():
@@ -175,8 +176,8 @@ func (s *childStream) CloseWrite() (err error) {
 	return err
 }
 
-// Close closes the child's stdin, reads the rest of its output, and ends its group: asked after timeout, killed after
-// another. When Close returns none of the group runs, except processes that SIGKILL does not end.
+// Close closes the child's stdin, reads the rest of its output, and ends its group, which is asked after timeout and
+// killed after another. When Close returns, no process of the group runs, except processes that SIGKILL does not end.
 func (s *childStream) Close() error {
 	s.closeOnce.Do(s.close)
 	return nil
@@ -196,7 +197,7 @@ func (s *childStream) close() {
 	s.out.SetReadDeadline(time.Time{})
 	drained := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, s.out) // a child that blocks on writing does not exit
+		io.Copy(io.Discard, s.out) // a child that is blocked on writing does not exit
 		close(drained)
 	}()
 	patience, cancel := transport.Within(s.hurry, s.timeout, 0)

@@ -31,7 +31,7 @@ func groupIsDead(pgid int) bool {
 }
 
 // aliveIn reads /proc/PID/stat: "PID (NAME) STATE PPID PGRP …", where NAME may contain anything. A process whose first
-// thread has exited lives if it has other threads.
+// thread has exited is alive if it has other threads.
 func aliveIn(pgid int, stat []byte) bool {
 	const state, group, threads = 0, 2, 17
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Read reads a whole body, without the blanks around it and a byte order mark. It allocates memory for bytes that arrive,
-// not for the announced length, and rejects a length over the limit at once.
+// Read reads a whole body, without surrounding blanks and without a byte order mark. It allocates memory for received
+// bytes, not for the announced length, and rejects a length over the limit at once.
 func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	if length > int64(max) {
 		return nil, transport.TooLong(max)
@@ -29,7 +29,7 @@ func Read(r io.Reader, length int64, max int) ([]byte, error) {
 	return bytes.TrimSpace(bytes.TrimPrefix(b.Bytes(), []byte("\xEF\xBB\xBF"))), nil
 }
 
-// Lines calls recv for each line that is not blank, also for a last line without an end.
+// Lines calls recv for each line that is not blank, including a last line without a line break.
 func Lines(r io.Reader, max int, recv func([]byte)) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64<<10), max+2) // room for CRLF

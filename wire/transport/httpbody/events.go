@@ -11,11 +11,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An eventStream reads server-sent events as in the HTML standard. Lines end with CR, LF or CRLF, an empty line ends an
-// event, several data lines are joined by LF, comments and unknown fields are skipped, and an event without data does not
-// count.
+// An eventStream reads server-sent events as in the HTML standard. Lines end with CR, LF or CRLF, and an empty line
+// ends an event. Several data lines are joined by LF. Comments, unknown fields, and events without data are skipped.
 type eventStream struct {
-	at     *Position // nil means not recorded
+	at     *Position // nil if not recorded
 	id     *string   // id of the current event, or nil
 	kind   string    // its kind
 	in     *bufio.Reader
@@ -23,7 +22,7 @@ type eventStream struct {
 	line   []byte
 	data   []byte
 	some   bool // a data line was seen
-	skipLF bool // the last line ended with CR: skip an LF
+	skipLF bool // the last line ended with CR, so skip an LF
 }
 
 // A Position is the place in an event stream from which it can be resumed.
@@ -33,10 +32,10 @@ type Position struct {
 	Retry time.Duration // the server's pause before resuming, if any
 }
 
-// Events calls recv with the data of each event until r ends; the data is valid during the call. An event that the end of r
-// cuts off is dropped, as the standard demands, unless its data is a whole JSON value: some servers omit the last empty
-// line. Data longer than max is a Protocol Fault. Events keeps at, unless it is nil, up to date, so that a stream that ends
-// early can be resumed.
+// Events calls recv with the data of each event until r ends. The data is valid during the call. As the standard
+// requires, it drops an event that is cut off by the end of r, unless its data is a whole JSON value: some servers omit
+// the last empty line. Data longer than max is a Protocol Fault. Events keeps at up to date, unless it is nil, so that
+// a stream that ends early can be resumed.
 func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	s := &eventStream{in: bufio.NewReaderSize(r, 64<<10), max: max, at: at}
 	if b, _ := s.in.Peek(3); bytes.Equal(b, []byte("\xEF\xBB\xBF")) {
@@ -67,7 +66,7 @@ func Events(r io.Reader, max int, at *Position, recv func([]byte)) error {
 	}
 }
 
-// end passes a complete event on.
+// end forwards a complete event.
 func (s *eventStream) end(recv func([]byte)) {
 	if s.id != nil {
 		s.at.ID = *s.id
@@ -139,7 +138,7 @@ func lineBreak(b []byte) int {
 	return lf
 }
 
-// maxEventID bounds the id of an event, in bytes, because it is sent back as a header.
+// maxEventID bounds the bytes of an event's id, because it is sent back as a header.
 const maxEventID = 1 << 10
 
 // longestRetry bounds the pause before resuming that a server can request.
@@ -171,7 +170,7 @@ func (s *eventStream) field() error {
 	return nil
 }
 
-// AppendEvent appends msg as one event. A line break between its tokens begins a new data line; JSON has no line breaks
+// AppendEvent appends msg as one event. A line break between its tokens begins a new data line. JSON has no line breaks
 // elsewhere.
 func AppendEvent(b, msg []byte) []byte {
 	b = append(b, "data: "...)

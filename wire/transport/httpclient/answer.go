@@ -51,19 +51,20 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	return h.notJSON(resp.StatusCode, media, body)
 }
 
-// isAuth reports whether a status means missing authorization. Then the body does not count.
+// isAuth reports whether a status means missing authorization. The body then does not matter.
 func isAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
-// nobodyThere are the statuses that mean that there is no such service at this address, rather than that the service failed.
+// nobodyThere lists the statuses that mean that there is no such service at this address, rather than that the service
+// failed.
 var nobodyThere = map[int]bool{
 	http.StatusNotFound: true, http.StatusMethodNotAllowed: true, http.StatusGone: true,
 	http.StatusUnsupportedMediaType: true, http.StatusMisdirectedRequest: true, http.StatusUpgradeRequired: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
-// refusal returns the Fault for a POST whose response has a status but no message: Auth, Unreachable, or, if the server
+// refusal returns the Fault for a POST whose response has a status but no message: Auth, Unreachable or, if the server
 // failed, RPCError.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
@@ -75,8 +76,8 @@ func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	return f
 }
 
-// readRefusal reads the body of a failed response, as far as it arrives in time: the status counts even if the body is
-// broken. Of a body that is not JSON only the beginning is kept, for people to read.
+// readRefusal reads the body of a failed response, as far as it arrives in time. The status counts even if the body is
+// broken. If the body is not JSON, it keeps only the beginning, for people.
 func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 	defer time.AfterFunc(refusalTimeout, func() { body.Close() }).Stop()
 	most := h.max
@@ -89,7 +90,8 @@ func (h *httpConn) readRefusal(body io.ReadCloser, media string) []byte {
 
 const refusalTimeout = time.Second
 
-// broken returns why a response ended early: a Fault unchanged, any other error as the end of the connection.
+// broken returns why a response ended early. It returns a Fault unchanged, and any other error as the end of the
+// connection.
 func (h *httpConn) broken(err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err

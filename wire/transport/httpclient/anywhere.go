@@ -12,9 +12,10 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// Anywhere returns a client for http and https URLs of any host. It connects as c says, but shows the hosts neither headers nor
-// tokens nor a certificate of c, and nothing in traces. allow, unless it is nil, may refuse an address before a request is sent; it is not called for proxies. The client
-// follows redirects of GET within one origin, at most five.
+// Anywhere returns a client for http and https URLs of any host. It connects with the settings of c, but does not send
+// the hosts any headers, tokens or certificates of c, and shows nothing in traces. allow, unless it is nil, may refuse
+// an address before a request is sent. It is not called for proxies. The client follows redirects of GET within one
+// origin, at most five.
 func Anywhere(c transport.Config, allow func(ctx context.Context, host string, at netip.Addr) error) *http.Client {
 	c.Header, c.Watch, c.HTTPObserver, c.TLS.Cert, c.TLS.Key = nil, nil, transport.HTTPObserver{}, "", ""
 	return &http.Client{

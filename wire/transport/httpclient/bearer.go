@@ -7,15 +7,15 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A bearer sends the token of Config.Login, and once more a renewed one if the server refuses it. It is below the observer of
-// exchanges, which therefore does not see tokens.
+// A bearer sends the token of Config.Login. If the server refuses it, it sends a renewed one once. It is below the
+// observer of exchanges, which therefore does not see tokens.
 type bearer struct {
 	http.RoundTripper
 	d *Dialer
 }
 
-// withToken returns t, wrapped to send tokens if the connection has them and is private: over TLS, or to this machine without
-// a proxy.
+// withToken wraps t to send tokens, if the connection has them and is private: over TLS, or to this machine without a
+// proxy.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
 	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" {
 		return t

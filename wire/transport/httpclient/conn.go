@@ -1,4 +1,4 @@
-// Package httpclient posts messages over HTTP. Its Dialer makes the connections of WebSockets, too.
+// Package httpclient posts messages over HTTP. Its Dialer also makes the connections of WebSockets.
 package httpclient
 
 import (
@@ -18,15 +18,15 @@ import (
 	"rpcx/wire/transport"
 )
 
-// An httpConn sends each message as a POST, whose response contains any number of messages. It is a wire.Exchanger; Send is
-// for callers that do not use Exchange.
+// An httpConn sends each message as a POST, whose response contains any number of messages. It is a wire.Exchanger.
+// Send is for callers that do not use Exchange.
 type httpConn struct {
 	*Dialer
 	http    *http.Client
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE; nil means not one
+	events  atomic.Pointer[eventsConn] // for servers of the older HTTP with SSE, else nil
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -149,7 +149,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	}
 	setDefault(req.Header, "Accept", "application/json, text/event-stream")
 	mirrored := h.mirrored(req.Header, msg)
-	var reached atomic.Bool // there was a connection: the message may have arrived
+	var reached atomic.Bool // there was a connection, so that the message may have arrived
 	var way atomic.Pointer[eofNoter]
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) {
@@ -183,7 +183,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 // request returns a request with the headers that all requests have, including the session's. session is the session's
 // name, or nil if there is none.
 func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (req *http.Request, session *string, err error) {
-	// A copy, because the transport may still read it after the response.
+	// A copy is needed, because the transport may still read it after the response.
 	req, err = http.NewRequestWithContext(ctx, method, to, bytes.NewReader(bytes.Clone(msg)))
 	if err != nil {
 		return nil, nil, wire.NewFault(wire.Usage, h.Where+": not a valid address", err)

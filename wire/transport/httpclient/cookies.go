@@ -18,10 +18,10 @@ func newCookies() cookies {
 	return cookies{jar}
 }
 
-// longSecret is the length of a value that a server sets from which on it is no word, but a secret.
+// longSecret is the length from which a value set by a server counts as a secret rather than a word.
 const longSecret = 16
 
-// SetCookies keeps the cookies of a response from u. Those that are secrets are masked where the peer repeats them.
+// SetCookies keeps the cookies of a response from u. Secret ones are masked wherever the peer repeats them.
 func (c cookies) SetCookies(u *url.URL, set []*http.Cookie) {
 	for _, k := range set {
 		k.Domain = ""

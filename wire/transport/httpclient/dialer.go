@@ -67,8 +67,8 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	return d, err
 }
 
-// Client returns an http.Client with connections of its own, which wrap, unless it is nil, replaces. It uses HTTP/1.1 only:
-// with HTTP/2, the alert by which a server refuses the client certificate is lost.
+// Client returns an http.Client with its own connections. wrap, unless it is nil, replaces them. It uses only HTTP/1.1,
+// because HTTP/2 loses the alert by which a server refuses the client certificate.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(&http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
@@ -93,9 +93,9 @@ func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 // maxRedirects bounds the redirects followed for one request.
 const maxRedirects = 5
 
-// redirect follows 307 and 308 within one origin: another path of the server that the user named. It follows no other
-// redirect, which would send the conversation to a server that the user did not name, or repeat a POST as a GET. Redirected
-// reports it as a failure.
+// redirect follows 307 and 308 within one origin, to another path of the server that the user named. It follows no
+// other redirect, which would send the conversation to a server that the user did not name, or repeat a POST as a GET.
+// Redirected reports it as a failure.
 func (d *Dialer) redirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	permanent := req.Response.StatusCode == http.StatusTemporaryRedirect || req.Response.StatusCode == http.StatusPermanentRedirect

@@ -21,5 +21,5 @@ func (e *eofNoter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// atEnd reports whether the input has ended; false if e is nil.
+// atEnd reports whether the input has ended. It returns false if e is nil.
 func (e *eofNoter) atEnd() bool { return e != nil && e.ended.Load() }

@@ -16,7 +16,7 @@ import (
 )
 
 // An eventsConn is a connection of the older HTTP with SSE of the Model Context Protocol (2024-11-05): one event stream
-// brings all messages of the server, and its first event names the address for POSTs.
+// carries all messages of the server, and its first event names the address for POSTs.
 type eventsConn struct {
 	h  *httpConn
 	to string
@@ -32,8 +32,8 @@ type awaited struct {
 	done chan struct{}
 }
 
-// speaksOlderSSE reports whether a server that rejected the first POST with err uses the older HTTP with SSE, and starts
-// that.
+// speaksOlderSSE reports whether a server that rejected the first POST with err uses the older HTTP with SSE. If so, it
+// starts that.
 func (h *httpConn) speaksOlderSSE(ctx context.Context, err error) bool {
 	f := wire.AsFault(err)
 	if h.c.Sessions == nil || f == nil || f.HTTP == nil {
@@ -103,7 +103,7 @@ func (e *eventsConn) named(text []byte) bool {
 	return true
 }
 
-// said passes a message to the request that it answers, otherwise to Recv.
+// said passes a message to the request that it answers, or else to Recv.
 func (e *eventsConn) said(msg []byte) {
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()

@@ -82,7 +82,7 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// measuredExchange collects an Exchange. A connection that is not used in the end may still be made after the exchange.
+// measuredExchange collects an Exchange. A connection that is not used may still be made after the exchange.
 type measuredExchange struct {
 	mu                                  sync.Mutex
 	over                                bool

@@ -17,9 +17,9 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A Relay forwards HTTP requests to one address unchanged: method, query, headers and body; status, headers and body of the
-// response. Headers of a single connection (RFC 9110, section 7.6.1) are not forwarded, and bodies are requested
-// uncompressed. It is safe for concurrent use.
+// A Relay forwards HTTP requests to one address unchanged: the request's method, query, headers and body, and the
+// response's status, headers and body. Headers of a single connection (RFC 9110, section 7.6.1) are not forwarded, and
+// bodies are requested uncompressed. It is safe for concurrent use.
 type Relay struct {
 	d      *Dialer
 	client *http.Client
@@ -27,8 +27,8 @@ type Relay struct {
 	under  string
 }
 
-// NewRelay returns a Relay to the HTTP address a. What follows the path under in that of a request is appended to that of a.
-// It does not connect yet.
+// NewRelay returns a Relay to the HTTP address a. The part of a request's path after under is appended to that of a. It
+// does not connect yet.
 func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, error) {
 	c = c.WithDefaults()
 	d, err := NewDialer(a, c)
@@ -43,9 +43,9 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 // Close closes the idle connections.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Pass forwards a request, whose body has been read, and its response. tap, unless it is nil, sees each message before it is
-// forwarded: in the body, in the lines of a response or in its events. The error states why there was no response, which the
-// client has been sent.
+// Pass forwards a request, whose body has been read, and its response. tap, unless it is nil, sees each message before
+// it is forwarded: in the body, in the lines of a response or in its events. The error states why there was no
+// response. The client has received it.
 func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap wire.Tap) error {
 	if tap == nil {
 		tap = func(wire.Direction, []byte) {}
@@ -72,7 +72,7 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	return r.answer(w, resp, tap)
 }
 
-// request returns req as it is forwarded.
+// request returns req in the form in which it is forwarded.
 func (r *Relay) request(req *http.Request, body []byte) (*http.Request, error) {
 	to := r.target(req)
 	if query := req.URL.RawQuery; query != "" {
@@ -145,7 +145,7 @@ func (r *Relay) answer(w http.ResponseWriter, resp *http.Response, tap wire.Tap)
 	return r.cut(resp.Request.Context(), err)
 }
 
-// stream forwards a body as it arrives; read parses it, as far as it can.
+// stream forwards a body as it arrives. read parses it, as far as possible.
 func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.Reader) error) error {
 	w.WriteHeader(resp.StatusCode)
 	p := &passing{body: resp.Body, w: w}
@@ -158,9 +158,9 @@ func (r *Relay) stream(w http.ResponseWriter, resp *http.Response, read func(io.
 	return r.cut(resp.Request.Context(), p.err)
 }
 
-var errClientGone = errors.New("the client has gone")
+var errClientGone = errors.New("the client has disconnected")
 
-// A passing forwards what was read when more is read, after its reader has seen it.
+// A passing forwards data when more is read, after its reader has seen the data.
 type passing struct {
 	body io.Reader
 	w    http.ResponseWriter

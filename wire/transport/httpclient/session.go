@@ -17,18 +17,18 @@ import (
 type httpSession struct {
 	mu      sync.Mutex
 	headers http.Header
-	mirror  func(msg []byte) map[string]string // further headers of the exchange of a message, or nil
+	mirror  func(msg []byte) map[string]string // additional headers of the exchange of a message, or nil
 	resumes bool                               // resume an event stream that ends before its response
 	ends    bool                               // send DELETE at the end of the session
-	stop    context.CancelFunc                 // ends the standing event stream, or nil yet
+	stop    context.CancelFunc                 // ends the standing event stream; nil if there is none yet
 }
 
 const (
-	maxResumes    = 5                      // attempts to resume a response that brought nothing
-	maxReopens    = 5                      // attempts to reopen a standing event stream that brought nothing
-	reopenPause   = time.Second            // pause before that, unless the server sets one
-	minRetry      = 50 * time.Millisecond  // least pause, whatever the server sets
-	openTimeout   = 250 * time.Millisecond // bound of waiting for the standing event stream
+	maxResumes    = 5                      // attempts to resume a response without any new messages
+	maxReopens    = 5                      // attempts to reopen a standing event stream without any new messages
+	reopenPause   = time.Second            // the pause before that, unless the server sets one
+	minRetry      = 50 * time.Millisecond  // the shortest pause, even if the server sets a shorter one
+	openTimeout   = 250 * time.Millisecond // the limit of waiting for the standing event stream
 	deleteTimeout = 2 * time.Second
 )
 
@@ -42,7 +42,7 @@ func (h *httpConn) SetHeader(name, value string) {
 	h.flow.headers.Set(name, value)
 }
 
-// Mirror adds the headers that headers returns for a message to its exchange.
+// Mirror adds the headers that headers returns for a message to the message's exchange.
 func (h *httpConn) Mirror(headers func(msg []byte) map[string]string) {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -85,7 +85,8 @@ func (h *httpConn) setSession(head http.Header) *string {
 	return id
 }
 
-// lose forgets the session with that name, as the server has, if the dialect uses sessions. It reports whether it did.
+// lose forgets the session with that name, as the server has done, if the dialect uses sessions. It reports whether it
+// did.
 func (h *httpConn) lose(id *string) bool {
 	h.flow.mu.Lock()
 	defer h.flow.mu.Unlock()
@@ -98,9 +99,9 @@ func (h *httpConn) lose(id *string) bool {
 	return true
 }
 
-// ReadEvents starts to read unsolicited messages of the server in a standing event stream, which Recv returns. Servers
-// without one work as well. It waits briefly for the stream, because a request that the server sends before may be lost.
-// From now on responses are resumed, too.
+// ReadEvents starts to read unsolicited messages of the server in a standing event stream. Recv returns them. Servers
+// without such a stream work as well. It waits briefly for the stream, because an earlier request of the server might
+// be lost. From then on, responses are also resumed.
 func (h *httpConn) ReadEvents(over func()) {
 	if h.events.Load() != nil { // already reading
 		return
@@ -129,8 +130,8 @@ func (h *httpConn) ReadEvents(over func()) {
 	}
 }
 
-// readEvents reads the standing event stream, and reopens it when it ends, until the server has none, or it repeatedly
-// brings nothing. It calls answered when the server has responded.
+// readEvents reads the standing event stream, and reopens it when it ends. It stops if the server has none, or if the
+// stream is repeatedly empty. It calls answered when the server has responded.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 	defer answered()
 	at := httpbody.Position{Retry: reopenPause}
@@ -173,7 +174,7 @@ func isEvents(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
 }
 
-// get requests an event stream, after the event with that id if there is one.
+// get requests an event stream, starting after the event with that id if there is one.
 func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
 	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
@@ -186,8 +187,8 @@ func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error)
 	return h.http.Do(req)
 }
 
-// resumed passes the messages of a response to recv. If it is an event stream with ids that ends before the response to msg,
-// resumed requests the rest.
+// resumed passes the messages of a response to recv. If the response is an event stream with ids that ends before the
+// response to msg, resumed requests the rest.
 func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response, recv func([]byte)) error {
 	h.flow.mu.Lock()
 	resumes := h.flow.resumes

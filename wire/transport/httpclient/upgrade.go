@@ -11,9 +11,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Upgrade forwards a request for an upgrade. If the peer accepts it, Upgrade sends the client the peer's response and returns
-// both connections; the caller forwards their bytes, and closes both. Otherwise both are nil, and the client has got the
-// peer's response, or 502 and the error states why there was none.
+// Upgrade forwards a request for an upgrade. If the peer accepts it, Upgrade sends the peer's response to the client
+// and returns both connections. The caller forwards their bytes, and closes both. Otherwise both are nil, and the
+// client has received the peer's response, or 502 with the reason why there was none.
 func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer io.ReadWriteCloser, err error) {
 	redact.SentHeader(req.Header)
 	out, err := r.request(req, nil)
@@ -21,7 +21,7 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // of the handshake alone
+	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // for the handshake alone
 	defer cancel()
 	resp, err := r.client.Transport.RoundTrip(upgrading(out.WithContext(ctx), req.Header))
 	if err != nil {
@@ -47,12 +47,13 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	client, err = switched(w, resp)
 	if err != nil {
 		_ = peer.Close()
-		return nil, nil, nil // the client has gone
+		return nil, nil, nil // the client has disconnected
 	}
 	return client, peer, nil
 }
 
-// upgrading returns out with what the client asked for: the upgrade, and of the extensions those that rpcx can read.
+// upgrading returns out with the client's request for the upgrade, and with those requested extensions that rpcx can
+// read.
 func upgrading(out *http.Request, asked http.Header) *http.Request {
 	out.Header.Set("Connection", "Upgrade")
 	out.Header.Set("Upgrade", asked.Get("Upgrade"))

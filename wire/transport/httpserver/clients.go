@@ -10,21 +10,22 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// lookInterval is how often a listener looks whether its clients are still there.
+// lookInterval is how often a listener checks whether its clients are still connected.
 const lookInterval = 2 * time.Second
 
 // clients are the connections of an HTTP listener.
 //
 // Idle ones end with the listener, while all others belong to their Conn.
 //
-// During a request, net/http reads one byte ahead to detect that its client disconnects. A client that has sent more bytes
-// defeats this, and an idle stream would then stay open forever. So clients also asks the system from time to time.
+// During a request, net/http reads one byte ahead to detect that its client disconnects. A client that has sent more
+// bytes defeats this, and an idle stream would then stay open forever. So clients also queries the system from time to
+// time.
 type clients struct {
 	interval time.Duration
 
 	mu     sync.Mutex
 	known  map[net.Conn]*clientState
-	timer  *time.Timer // nil means no clients
+	timer  *time.Timer // nil for no clients
 	closed bool
 }
 
@@ -36,7 +37,7 @@ type clientState struct {
 // netKey is the key of a request's net.Conn in its context.
 type netKey struct{}
 
-// came is an http.Server's ConnContext: the context ends when the client has disconnected.
+// came is an http.Server's ConnContext. The context ends when the client has disconnected.
 func (k *clients) came(ctx context.Context, c net.Conn) context.Context {
 	ctx, leave := context.WithCancel(context.WithValue(ctx, netKey{}, c))
 	k.mu.Lock()
@@ -85,7 +86,7 @@ func (k *clients) look() {
 	}
 }
 
-// close ends the connections that have no request, now and later.
+// close ends the connections without a request, now and later.
 func (k *clients) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -19,30 +19,30 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A guard decides which requests a listener takes, be they upgrades or POSTs.
+// A guard decides which requests, upgrades and POSTs, a listener accepts.
 type guard struct {
 	c        transport.Config
 	endpoint string
-	path     string   // the only one, exactly
-	hosts    []string // names that Host may have beside the loopback ones; nil with anyHost
+	path     string   // the only path, exactly
+	hosts    []string // names that Host may have in addition to the loopback ones; nil with anyHost
 	anyHost  bool
 	own      []string // the origins of pages that this listener itself would serve
-	websock  bool     // LISTEN names a WebSocket, and errors point to it
+	websock  bool     // LISTEN names a WebSocket, and errors mention it
 	refused  refusals
 }
 
 // bind binds the listener, and sets up its guard and its endpoint.
 //
-// Host must be a loopback name or the one in LISTEN, because a page in a browser can reach the port under its own name (DNS
-// rebinding). If LISTEN is a wildcard or an address beyond loopback, any Host is allowed: such a listener has a token or
-// client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
+// Host must be a loopback name or the one in LISTEN, because a page in a browser can reach the port under its own name
+// (DNS rebinding). If LISTEN is a wildcard or an address beyond loopback, any Host is allowed, because such a listener
+// has a token or client certificates, or is public. A Unix socket, which browsers cannot reach, has no such check.
 func (g *guard) bind(ctx context.Context, a transport.Address) (net.Listener, error) {
 	if a.User != nil {
-		return nil, transport.Usage("%s: a listen address has no user and password; require a token with --token @FILE", a.Scheme)
+		return nil, transport.Usage("%s: a listen address cannot have a user and password; require a token with --token @FILE", a.Scheme)
 	}
 	path, query, _ := strings.Cut(a.URLPath, "?")
 	if query != "" {
-		return nil, transport.Usage("%s: a listen address has no query", a.Scheme)
+		return nil, transport.Usage("%s: a listen address cannot have a query", a.Scheme)
 	}
 	g.path, g.websock = cmp.Or(path, "/"), a.WebSocket()
 	if a.Path != "" {
@@ -89,9 +89,9 @@ func hostname(hostport string) string {
 	return host
 }
 
-// A refusal is how a request is answered that is not taken.
+// A refusal is the answer to a request that is not accepted.
 type refusal struct {
-	status       int // 0 means it is taken
+	status       int // 0 if it is accepted
 	why          string
 	header, says string // an extra header, or ""
 }
@@ -152,7 +152,7 @@ func (g *guard) refusesRequest(r *http.Request) (no refusal) {
 	return no
 }
 
-// relays reports whether a request is forwarded as it is: in front of a WebSocket upgrades are.
+// relays reports whether a request is forwarded unchanged. For a WebSocket, upgrades are.
 func (g *guard) relays(r *http.Request) bool {
 	return g.c.Relay != nil && (isUpgrade(r) || !g.websock)
 }
@@ -163,7 +163,7 @@ func (g *guard) below(r *http.Request) bool {
 	return g.relays(r) && strings.HasPrefix(path, strings.TrimSuffix(g.path, "/")+"/") && !slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// isUpgrade reports whether a request asks for a WebSocket.
+// isUpgrade reports whether a request is for a WebSocket.
 func isUpgrade(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") }
 
 // knownHost reports whether a request's Host is a loopback name or the listener's.
@@ -188,7 +188,7 @@ func (g *guard) knownOrigin(from string) bool {
 	return err == nil && u.Host != "" && slices.Contains(g.own, transport.Origin(u))
 }
 
-// authorized compares the bearer token in a time that tells nothing about it.
+// authorized compares the bearer token in constant time.
 func (g *guard) authorized(r *http.Request) bool {
 	if g.c.Token == "" {
 		return true
@@ -198,8 +198,7 @@ func (g *guard) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// postsJSON reports whether a body claims to be JSON, which no page can do
-// without asking first.
+// postsJSON reports whether a body claims to be JSON, which no page can do without a preflight.
 func postsJSON(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && (media == "application/json" || media == "application/json-rpc")
@@ -210,17 +209,18 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	http.Error(w, fmt.Sprintf(format, args...), status)
 }
 
-// refusals warns of rejected clients, with the reason; of more than maxRefusals per second it only reports the number.
+// refusals prints warnings about rejected clients, with the reason. If there are more than maxRefusals per second, it
+// reports only their number.
 type refusals struct {
 	mu    sync.Mutex
 	since time.Time
 	told  int
-	left  int // not reported in this second
+	left  int // the number not reported in this second
 }
 
 const maxRefusals = 10
 
-// tell notes that the request r was refused.
+// tell records that the request r was refused.
 func (f *refusals) tell(c transport.Config, r *http.Request, no refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -235,5 +235,5 @@ func (f *refusals) tell(c transport.Config, r *http.Request, no refusal) {
 		return
 	}
 	f.told++
-	c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), no.status, no.why) // "@": a Unix socket's
+	c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), no.status, no.why) // "@" is a Unix socket's
 }

@@ -13,12 +13,12 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// A handler takes the requests of a listener.
+// A handler handles the requests of a listener.
 type handler struct {
 	guard
-	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; false means it will not be called any more
+	hand     func(context.Context, wire.Conn) bool // gives a connection to Accept; returns false if Accept will not be called any more
 	patience time.Duration                         // see body
-	sessions *sessions                             // nil means there are none
+	sessions *sessions                             // nil if there are none
 	name     string                                // given to clients, which send it back, or ""
 }
 
@@ -26,7 +26,7 @@ func newHandler(c transport.Config, hand func(context.Context, wire.Conn) bool) 
 	return &handler{guard: guard{c: c}, hand: hand, patience: bodyTimeout, sessions: newSessions(c), name: newName(c)}
 }
 
-// ServeHTTP takes one request.
+// ServeHTTP handles one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.watched(w, r)
 	rc := http.NewResponseController(w)
@@ -64,7 +64,7 @@ func (h *handler) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	h.c.Relay(w, r, body)
 }
 
-// watched reports a request, and returns a writer for its client; Config.Watch sees the bytes in both directions.
+// watched reports a request, and returns a writer for its client. Config.Watch sees the bytes in both directions.
 func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	watch := h.c.Watch
 	watch.Requested(r.RemoteAddr, r.Method, r.RequestURI, r.Proto, append([]string{"Host: " + r.Host}, transport.HeadLines(r.Header)...))
@@ -79,14 +79,14 @@ func (h *handler) watched(w http.ResponseWriter, r *http.Request) http.ResponseW
 	return shownAnswer{w, func(b []byte) { show(wire.Send, b) }}
 }
 
-// The bounds of waiting for more of a body or for a client to read the response, and the least average rate, so that slow
-// clients do not occupy places.
+// These are the limits of waiting for more of a body, or for a client to read the response, and the lowest average
+// rate, so that slow clients do not occupy places.
 const (
 	bodyTimeout = 30 * time.Second
-	bodyRate    = 1 << 10 // bytes a second
+	bodyRate    = 1 << 10 // bytes per second
 )
 
-// body reads a body with these bounds.
+// body reads a body within these limits.
 type body struct {
 	io.Reader
 	rc       *http.ResponseController
@@ -130,7 +130,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 		}
 		return nil, false
 	}
-	rc.SetReadDeadline(time.Time{}) // the handler is not bounded
+	rc.SetReadDeadline(time.Time{}) // the handler has no time limit
 	return msg, true
 }
 
@@ -138,7 +138,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
 	h.exchange(w, r, msg, nil)
 }
 
-// exchange makes a connection of a POST; status is that of an error response, nil: 200.
+// exchange makes a connection of a POST. status is that of an error response, nil for 200.
 func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, status func(code string) int) {
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status

@@ -16,9 +16,8 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A listener serves ws, wss, http, https, ws+unix and http+unix, which
-// differ in their TLS and in what Endpoint says alone: on one port each upgrade
-// to WebSocket is a Conn, and so is each POST, unless Config.NoPosts.
+// A listener serves ws, wss, http, https, ws+unix and http+unix, which differ only in TLS and in the result of
+// Endpoint. On one port, each upgrade to WebSocket is a Conn, and so is each POST, unless Config.NoPosts is set.
 type listener struct {
 	endpoint string
 	server   *http.Server
@@ -29,7 +28,7 @@ type listener struct {
 	clients  clients
 }
 
-// Listen binds a, and serves when it returns.
+// Listen listens at a, and serves when it returns.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	secure := a.Scheme == "wss" || a.Scheme == "https"
 	var cfg *tls.Config
@@ -39,7 +38,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // http asks for no certificates
+		c.TLS = transport.TLS{} // http requests no certificates
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: lookInterval}}
 	h := newHandler(c, l.hand)
@@ -76,7 +75,7 @@ func newServer(h *handler, k *clients) *http.Server {
 	return s
 }
 
-// warner makes lines of a log into warnings.
+// warner turns lines of a log into warnings.
 type warner struct{ c transport.Config }
 
 func (w warner) Write(p []byte) (int, error) {
@@ -94,7 +93,7 @@ func (l *listener) Accept() (wire.Conn, error) {
 	}
 }
 
-// Endpoint returns the URL that a client writes.
+// Endpoint returns the URL in a client's spelling.
 func (l *listener) Endpoint() string { return l.endpoint }
 
 // Close ends the listener. Accepted connections continue until their Conn closes.
@@ -102,7 +101,7 @@ func (l *listener) Close() error {
 	l.closing.Do(func() {
 		close(l.closed)
 		over, cancel := context.WithCancel(context.Background())
-		cancel() // no waiting: only the listener ends, and keeping alive
+		cancel() // no waiting: this ends only the listener and keep-alive
 		l.server.Shutdown(over)
 		l.serving.Wait()
 		l.clients.close()
@@ -110,7 +109,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-// hand gives a connection to Accept; false if Accept will not be called any more.
+// hand gives a connection to Accept. It returns false if Accept will not be called any more.
 func (l *listener) hand(ctx context.Context, c wire.Conn) bool {
 	if transport.IsClosed(l.closed) {
 		return false

@@ -8,7 +8,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// newName returns a name for the clients of a listener; "" if the dialect uses none, or another server gives it.
+// newName returns a name for the clients of a listener. It is "" if the dialect uses none, or another server provides
+// it.
 func newName(c transport.Config) string {
 	if c.Name.Again == 0 || c.Relay != nil {
 		return ""

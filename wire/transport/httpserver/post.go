@@ -16,20 +16,20 @@ import (
 	"rpcx/wire/transport/httpbody"
 )
 
-// settle is how long the first message of an answer is held back: if another
-// follows, the answer becomes an event stream, for clients that accept one.
+// settle is how long the first message of an answer waits. If another follows, the answer becomes an event stream, for
+// clients that accept one.
 const settle = 20 * time.Millisecond
 
-// ErrNoStream is returned by Send for a message that cannot be sent in answer to a
-// POST, because its client accepts one answer and no event stream.
+// ErrNoStream is returned by Send for a message that cannot be sent in answer to a POST, because its client accepts
+// only one answer and no event stream.
 var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
-// A postConn is one POST to a listener: Recv returns its body and then io.EOF, and messages sent until Close are the
+// A postConn is one POST to a listener. Recv returns its body and then io.EOF, and messages sent until Close are the
 // response. It is a wire.SingleExchange and a wire.Batcher.
 type postConn struct {
 	reply
 	body   []byte
-	gone   context.Context // ends when the peer hangs up
+	gone   context.Context // ends when the peer disconnects
 	stream bool            // the peer accepts an event stream
 	plain  bool            // and JSON
 	limit  time.Duration
@@ -38,16 +38,16 @@ type postConn struct {
 	hold   func(bytes int)
 
 	mu       sync.Mutex
-	first    []byte // the first message, not sent yet, or nil
+	first    []byte // the first message, if it is not sent yet, or nil
 	held     int    // its bytes, until they are written
 	out      []byte
 	timer    *time.Timer
 	err      error // nothing can be written any more
 	closed   bool
 	finish   chan struct{} // closed by Close
-	finished chan struct{} // closed when the answer is out
+	finished chan struct{} // closed when the answer is sent
 
-	read bool // by Recv alone
+	read bool // used only by Recv
 }
 
 func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transport.Config) *postConn {
@@ -62,7 +62,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 	}
 }
 
-// OnHold is that of wire.Holder.
+// OnHold implements wire.Holder.
 func (p *postConn) OnHold(hold func(bytes int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *postConn) OnHold(hold func(bytes int)) {
 // SingleExchange marks a wire.SingleExchange.
 func (p *postConn) SingleExchange() {}
 
-// SingleResponse reports whether the peer takes one message and no event stream.
+// SingleResponse reports whether the peer accepts one message and no event stream.
 func (p *postConn) SingleResponse() bool { return !p.stream }
 
 // Remote returns the address of the peer, or "" if it has none.
@@ -81,9 +81,8 @@ func (p *postConn) Remote() string { return p.from }
 // PeerClosed returns a channel that is closed when the client has disconnected, so that work for this exchange can be cancelled.
 func (p *postConn) PeerClosed() <-chan struct{} { return p.gone.Done() }
 
-// Recv returns the body of the POST, also of a peer that has not waited
-// for the answer, then io.EOF, and a *wire.CloseError when the peer has
-// hung up or after Close.
+// Recv returns the body of the POST, even for a peer that has not waited for the answer, then io.EOF. When the peer has
+// disconnected, or after Close, it returns a *wire.CloseError.
 func (p *postConn) Recv() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +96,7 @@ func (p *postConn) Recv() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// over says why nothing can be sent any more; nil means it can.
+// over returns why nothing can be sent any more, or nil if it can.
 func (p *postConn) over() error {
 	switch {
 	case p.closed:
@@ -118,8 +117,7 @@ func (p *postConn) Send(msg []byte) error {
 	return p.Flush()
 }
 
-// SendBuffered holds the first message back for a moment, since an answer of
-// one message needs no event stream.
+// SendBuffered delays the first message briefly, because an answer of one message needs no event stream.
 func (p *postConn) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +176,7 @@ func (p *postConn) startEvents() {
 	}
 }
 
-// Flush writes the events that are held back.
+// Flush writes the queued events.
 func (p *postConn) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,9 +198,8 @@ func (p *postConn) flush() error {
 	return nil
 }
 
-// Close ends the answer. It waits for it to be written, but no longer than the
-// Config's CloseTimeout: the rest is between the peer and the handler. A
-// Send that the peer has kept waiting for that long is cut off.
+// Close ends the answer. It waits until the answer is written, but no longer than the Config's CloseTimeout. The rest
+// is between the peer and the handler. It cuts off a Send for which the peer has waited that long.
 func (p *postConn) Close() error {
 	cut := time.AfterFunc(p.limit, func() {
 		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
@@ -224,19 +221,19 @@ func (p *postConn) Close() error {
 	return nil
 }
 
-// abandon marks the exchange as over before anyone had it.
+// abandon marks the exchange as over before anyone has received it.
 func (p *postConn) abandon() {
 	p.closed = true
 	close(p.finished)
 }
 
-// serve is the handler's goroutine. The response must not be used after it returns;
-// after Close nothing else uses it.
+// serve is the handler's goroutine. The response must not be used after serve returns. After Close, nothing else uses
+// it.
 func (p *postConn) serve() {
 	defer close(p.finished)
 	<-p.finish
 	defer p.release()
-	if p.err == nil { // else there may be a deadline that has cut it off
+	if p.err == nil { // otherwise a deadline may have cut it off
 		p.patience(len(p.first) + len(p.out))
 	}
 	if p.begun {

@@ -11,8 +11,8 @@ import (
 type reply struct {
 	*servedExchange
 	w      http.ResponseWriter
-	begun  bool                  // the event stream has
-	status func(code string) int // of a response that is an error; nil means 200
+	begun  bool                  // the event stream has begun
+	status func(code string) int // the status of an error response; nil for 200
 }
 
 // takesEvents and takesPlain report which responses a client accepts.
@@ -27,12 +27,12 @@ func accepts(r *http.Request) string {
 	return strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 }
 
-// patience bounds how long the client may take for that many bytes.
+// patience limits the time in which the client may read that many bytes.
 func (a *reply) patience(n int) {
 	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(bodyTimeout + atRate(n)))
 }
 
-// whole answers with one message; nil means with the status none.
+// whole answers with one message, or with the status alone if that is nil.
 func (a *reply) whole(msg []byte, none int) {
 	status, head := none, a.w.Header()
 	if msg != nil {
@@ -47,7 +47,7 @@ func (a *reply) whole(msg []byte, none int) {
 	}
 }
 
-// begin begins an event stream, and reports whether there was none.
+// begin starts an event stream, and reports whether there was none.
 func (a *reply) begin() bool {
 	if a.begun {
 		return false

@@ -9,22 +9,23 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A servedExchange is the Exchange by which a connection came to a listener.
+// A servedExchange is the Exchange of a listener's connection.
 type servedExchange struct {
 	r     *http.Request
 	start time.Time
 	watch *transport.Watch
 
 	mu   sync.Mutex
-	head *http.Response           // nil means it has not gone yet
-	tell func(transport.Exchange) // nil means not wanted, or called already
+	head *http.Response           // nil if it was not sent yet
+	tell func(transport.Exchange) // nil if not wanted, or already called
 }
 
 func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange has tell called with the exchange when the head of its response has been sent, at once if it has been.
+// OnExchange sets the function that is called with the exchange when the head of its response has been sent, or at once
+// if it was sent before.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +33,7 @@ func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.told()
 }
 
-// answered notes the head of the response.
+// answered records the head of the response.
 func (s *servedExchange) answered(status int, header http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +55,7 @@ func (s *servedExchange) told() {
 	s.tell = nil
 }
 
-// A shownAnswer is a ResponseWriter that shows what is written of a body.
+// A shownAnswer is a ResponseWriter that shows the written part of a body.
 type shownAnswer struct {
 	http.ResponseWriter
 	show func([]byte)
@@ -65,5 +66,5 @@ func (s shownAnswer) Write(p []byte) (int, error) {
 	return s.ResponseWriter.Write(p)
 }
 
-// Unwrap is what http.ResponseController looks for.
+// http.ResponseController uses Unwrap.
 func (s shownAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -20,15 +20,14 @@ type answerer struct {
 	opens bool // the message begins the session, whose name the client does not know yet
 }
 
-// get answers with the standing event stream, or with what a client has not got yet of
-// another one.
+// get answers with the standing event stream, or with events of another one that a client has not received yet.
 func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	defer c.enter()()
 	if !takesEvents(r) {
 		refuse(w, http.StatusNotAcceptable, "only an event stream (text/event-stream) is available")
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read, for as long as it lasts
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // nothing more is read while it lasts
 	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {
@@ -95,7 +94,7 @@ func (a *answerer) answer() {
 	}
 }
 
-// catchUp writes what there is on the stream. The channel is closed when that is more.
+// catchUp writes the available messages of the stream. The channel is closed when there are more.
 func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
 	for {
 		a.c.mu.Lock()
@@ -149,11 +148,11 @@ func (a *answerer) whole(events []loggedEvent) {
 		a.nameSession()
 	}
 	a.reply.whole(msg, http.StatusAccepted)
-	a.c.drop(a.s) // it has no events by which it could be asked for
+	a.c.drop(a.s) // it has no events with which it could be requested
 }
 
-// begin begins an event stream, with an empty event if the client accepts one: with its id the client can resume from the
-// start.
+// begin starts an event stream. If the client accepts one, it starts with an empty event, from whose id the client can
+// resume.
 func (a *answerer) begin() {
 	a.patience(0)
 	a.nameSession()
@@ -166,7 +165,8 @@ func (a *answerer) begin() {
 	}
 }
 
-// nameSession adds the name of the session to the head of the response to the message that begins it, unless that was refused.
+// nameSession adds the name of the session to the head of the response to the message that begins it, unless that
+// message was refused.
 func (a *answerer) nameSession() {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -176,7 +176,7 @@ func (a *answerer) nameSession() {
 	a.opens = false
 }
 
-// write writes events, and reports whether that went well.
+// write writes events, and reports whether that succeeded.
 func (a *answerer) write(events []loggedEvent) bool {
 	a.begin()
 	var out []byte

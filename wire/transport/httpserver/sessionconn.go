@@ -17,9 +17,9 @@ var (
 	errListenerClosed = errors.New("the listener is closed")
 )
 
-// A sessionConn is a session of exchanges with an HTTP listener: Recv returns the posted messages. A message is sent on the
-// event stream, or as the response, of the POST that it belongs to, and otherwise on the standing event stream. A disconnect
-// ends nothing: the client can request missed events again.
+// A sessionConn is a session of exchanges with an HTTP listener. Recv returns the posted messages. A message is sent on
+// the event stream, or as the response, of the POST to which it belongs, and otherwise on the standing event stream. A
+// disconnect ends nothing, because the client can request missed events again.
 //
 // It is a wire.Router.
 type sessionConn struct {
@@ -30,18 +30,18 @@ type sessionConn struct {
 	posted chan []byte // for Recv
 
 	ending sync.Once
-	over   chan struct{} // closed when the session is
+	over   chan struct{} // closed when the session is over
 	why    error         // set before that
 
 	mu        sync.Mutex
-	streams   []*eventLog // that can be asked for, in the order in which they began; the first is the standing one
-	last      int         // number of the last
-	answered  bool        // the message that begins the session was
-	refused   bool        // by an error
+	streams   []*eventLog // streams that can be requested, in the order in which they began; the first is the standing one
+	last      int         // the number of the last one
+	answered  bool        // the message that begins the session was answered
+	refused   bool        // with an error
 	exchanges int         // under way
-	held      int         // bytes that wait to be written, as hold was told
+	held      int         // bytes that wait to be written, as reported to hold
 	hold      func(bytes int)
-	idle      *time.Timer // runs while there are none
+	idle      *time.Timer // runs while there are no exchanges
 	quiet     chan struct{}
 	tell      func(transport.Exchange)
 }
@@ -53,7 +53,7 @@ func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
 	return c
 }
 
-// OnHold is that of wire.Holder.
+// OnHold implements wire.Holder.
 func (c *sessionConn) OnHold(hold func(bytes int)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,14 +63,14 @@ func (c *sessionConn) OnHold(hold func(bytes int)) {
 // Remote returns the address of the peer, or "" if it has none.
 func (c *sessionConn) Remote() string { return c.from }
 
-// OnExchange has tell called with each exchange when the head of its response has been sent.
+// OnExchange sets the function that is called with each exchange when the head of its response has been sent.
 func (c *sessionConn) OnExchange(tell func(transport.Exchange)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tell = tell
 }
 
-// Recv returns what is posted next.
+// Recv returns the next posted message.
 func (c *sessionConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-c.posted:
@@ -85,10 +85,10 @@ func (c *sessionConn) gone() *wire.CloseError { return &wire.CloseError{Clean: t
 // Send writes a response on the stream of its request, and other messages on the stream of carrier.
 func (c *sessionConn) Send(msg []byte) error { return c.route(nil, msg) }
 
-// SendAbout is that of wire.Router.
+// SendAbout implements wire.Router.
 func (c *sessionConn) SendAbout(request wire.ID, msg []byte) error { return c.route(request, msg) }
 
-// NoAnswer is that of wire.Router.
+// NoAnswer implements wire.Router.
 func (c *sessionConn) NoAnswer(request wire.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,8 +136,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 	return nil
 }
 
-// carrier returns the stream for a message that is not a response: that of its request; the standing one; or another with a
-// reader if that has none. Only streams of events count. The caller holds the lock.
+// carrier returns the stream for a message that is not a response: that of its request, or the standing one, or another
+// one with a reader if that has none. Only streams of events count. The caller holds the lock.
 func (c *sessionConn) carrier(of *eventLog) *eventLog {
 	if of != nil && of.carries {
 		return of
@@ -165,7 +165,7 @@ func (c *sessionConn) owing(request string) *eventLog {
 	return nil
 }
 
-// Close ends the session, and waits until messages in flight have been written, at most for the Config's CloseTimeout.
+// Close ends the session, and waits until messages in flight have been written, for at most the Config's CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
 	limit := time.After(c.in.c.CloseTimeout)
@@ -248,14 +248,14 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	a.answer()
 }
 
-// refuses reports whether the message that begins the session was answered by an error, or not at all.
+// refuses reports whether the message that begins the session was answered with an error, or not at all.
 func (c *sessionConn) refuses() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused || !c.answered
 }
 
-// take passes a message to Recv; false if the session or the client has ended.
+// take passes a message to Recv. It returns false if the session or the client has ended.
 func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	select {
 	case c.posted <- msg:

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	maxSessions  = 1000             // of one listener; beyond them 503
-	sessionIdle  = 30 * time.Minute // without an exchange, and a session is over
+	maxSessions  = 1000             // of one listener; beyond that, the status is 503
+	sessionIdle  = 30 * time.Minute // without an exchange, after which a session is over
 	sessionsKeep = 256 << 20        // bytes of events that all of them keep
 )
 
-// The sessions of an HTTP listener: each is a connection of several exchanges (POSTs, and
-// event streams that are asked for by GET), which DELETE ends.
+// These are the sessions of an HTTP listener. Each is a connection of several exchanges (POSTs, and event streams
+// requested with GET), which DELETE ends.
 type sessions struct {
 	rules *wire.HTTPSessions
 	c     transport.Config
 	idle  time.Duration
 	keeps int          // bytes of events, in all sessions
-	share atomic.Int64 // of them for each session
+	share atomic.Int64 // the share of each session
 
 	mu   sync.Mutex
 	byID map[string]*sessionConn
@@ -41,8 +41,8 @@ func newSessions(c transport.Config) *sessions {
 	return s
 }
 
-// divideLocked says how much each session may keep, and returns those that may now keep less.
-// Shares are halves of halves, so that they seldom change.
+// divideLocked determines how much each session may keep, and returns those that may now keep less. Shares are halves
+// of halves, so that they seldom change.
 func (s *sessions) divideLocked() (less []*sessionConn) {
 	share := int64(keptBytes)
 	for share*int64(len(s.byID)) > int64(s.keeps) {
@@ -54,8 +54,8 @@ func (s *sessions) divideLocked() (less []*sessionConn) {
 	return less
 }
 
-// serveSession answers a request that belongs to a session, or begins one, and reports whether
-// it was one. Of any other POST it returns the message that it has read.
+// serveSession answers a request that belongs to a session, or begins one, and reports whether it was such a request.
+// For any other POST, it returns the message that it has read.
 func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []byte, done bool) {
 	s := h.sessions
 	id, post := r.Header.Get(s.rules.Header), r.Method == http.MethodPost
@@ -95,14 +95,14 @@ func (h *handler) serveSession(w http.ResponseWriter, r *http.Request) (msg []by
 	default:
 		owes, ok := requestsOf(msg)
 		if !ok {
-			return msg, false // it is answered as what it is, outside of the session
+			return msg, false // it is answered by its kind, outside of the session
 		}
 		c.post(w, r, msg, owes)
 	}
 	return nil, true
 }
 
-// begin makes a session of the message that begins it.
+// begin makes a session for the message that begins it.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, primes bool) {
 	s := h.sessions
 	c := newSessionConn(randomName(), r.RemoteAddr, s, primes)
@@ -132,7 +132,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 	}
 }
 
-// forget takes a session out of the table.
+// forget removes a session from the table.
 func (s *sessions) forget(c *sessionConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +140,8 @@ func (s *sessions) forget(c *sessionConn) {
 	s.divideLocked()
 }
 
-// requestsOf returns the ids of the requests in a message, or an array of messages. ok is
-// false for what is not made of requests, notifications and answers.
+// requestsOf returns the ids of the requests in a message, or an array of messages. ok is false for messages other than
+// requests, notifications and answers.
 func requestsOf(msg []byte) (ids []string, ok bool) {
 	each := func(m []byte) bool {
 		method, id := scan.Get(m, "method"), scan.Get(m, "id")
@@ -174,7 +174,7 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 	return ids, scan.Count(msg) > 0
 }
 
-// answersOf returns the ids of the requests that a message answers; none if it is not a response.
+// answersOf returns the ids of the requests that a message answers, or none if it is not a response.
 func answersOf(msg []byte) (ids []string) {
 	if scan.Type(msg) == 'a' {
 		for m := range scan.Elements(msg) {
@@ -194,7 +194,7 @@ func isError(msg []byte) bool {
 	return fail != nil && string(fail) != "null"
 }
 
-// methods are the accepted HTTP methods, for the error of others.
+// methods are the accepted HTTP methods, for the error about others.
 func (g *guard) methods() string {
 	if g.c.Sessions == nil {
 		return "POST"

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// keptBytes is how many bytes of events a session keeps that its client may request again, or has not read yet, if there
-	// are few sessions; see sessions.share. If a reader is further behind, senders wait.
+	// keptBytes is how many bytes of events a session keeps that its client may request again, or has not read yet, if
+	// there are few sessions (see sessions.share). If a reader is further behind, senders wait.
 	keptBytes   = 1 << 20
-	keptEvents  = 1024                   // how many events, as for keptBytes
-	plainWithin = 100 * time.Millisecond // in which an answer may come as plain JSON, before an event stream begins
+	keptEvents  = 1024                   // the number of events, like keptBytes
+	plainWithin = 100 * time.Millisecond // the time in which an answer may be sent as plain JSON, before an event stream begins
 )
 
 // An eventLog is one stream to the client of a session: its kept messages, and its reader. The session's lock guards it.
 type eventLog struct {
-	number  int             // 0 means the standing stream
-	carries bool            // the client reads events there, and not one answer alone
-	owes    map[string]bool // requests whose answers are still to come
+	number  int             // 0 for the standing stream
+	carries bool            // the client reads events there, not only one answer
+	owes    map[string]bool // requests whose answers are still pending
 
 	events []loggedEvent
 	last   int // the number of the last event, from 1
-	sent   int // that of the last that was written
-	unsent int // bytes behind that
+	sent   int // the number of the last written event
+	unsent int // the bytes after that
 
-	reader *answerer     // nil means no reader
+	reader *answerer     // nil for no reader
 	change chan struct{} // closed at the next change of any of these
 }
 
@@ -46,19 +46,19 @@ func newEventLog(number int, owes []string, carries bool) *eventLog {
 	return s
 }
 
-// changed wakes all who wait for that.
+// changed wakes all waiters.
 func (s *eventLog) changed() {
 	close(s.change)
 	s.change = make(chan struct{})
 }
 
-// done reports whether nothing more will be said.
+// done reports whether no more messages will follow.
 func (s *eventLog) done() bool { return s.number > 0 && len(s.owes) == 0 }
 
-// full reports whether a reader has more than so many bytes to catch up with.
+// full reports whether a reader is behind by more than that many bytes.
 func (s *eventLog) full(most int64) bool { return s.reader != nil && int64(s.unsent) > most }
 
-// room is closed when full may not hold any more.
+// room is closed when full may no longer be true.
 func (s *eventLog) room() <-chan struct{} { return s.change }
 
 func (s *eventLog) add(msg []byte) {
@@ -68,7 +68,7 @@ func (s *eventLog) add(msg []byte) {
 	s.changed()
 }
 
-// settle notes that a request was answered, or will not be.
+// settle records that a request was answered, or will not be.
 func (s *eventLog) settle(request string) {
 	delete(s.owes, request)
 	s.changed()
@@ -84,7 +84,7 @@ func (s *eventLog) after(number int) []loggedEvent {
 	return nil
 }
 
-// wrote notes that the events up to that number are written.
+// wrote records that the events up to that number are written.
 func (s *eventLog) wrote(number int) {
 	for _, ev := range s.after(s.sent) {
 		if ev.number <= number {
@@ -111,7 +111,7 @@ func (c *sessionConn) trim() {
 			if ev.number > s.sent {
 				s.unsent -= len(ev.msg)
 			}
-			s.events = s.events[1:] // and not changed: a reader may have them
+			s.events = s.events[1:] // and not changed, because a reader may have them
 			size, count = size-len(ev.msg), count-1
 		}
 	}
@@ -126,7 +126,7 @@ func (c *sessionConn) trim() {
 	c.count()
 }
 
-// count has hold told how many bytes wait to be written. The session's lock is held.
+// count reports to hold how many bytes wait to be written. The session's lock is held.
 func (c *sessionConn) count() {
 	held := 0
 	for _, s := range c.streams {
@@ -138,7 +138,7 @@ func (c *sessionConn) count() {
 	}
 }
 
-// keepLess drops what is more than may be kept now.
+// keepLess drops what exceeds the new limit.
 func (c *sessionConn) keepLess() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// stateless handles a POST that belongs to no session, as the dialect has it, and reports whether it was one.
+// stateless handles a POST that belongs to no session, by the dialect's rules, and reports whether it was one.
 func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	posts := h.sessions.rules.Posts
 	if posts == nil {
@@ -36,7 +36,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, msg []byte) 
 	return true
 }
 
-// Identity is that of wire.Identified: the same credentials are the same client.
+// Identity implements wire.Identified: the same credentials mean the same client.
 func (p *postConn) Identity() string {
 	sum := sha256.New()
 	sum.Write([]byte(p.r.Header.Get("Authorization")))

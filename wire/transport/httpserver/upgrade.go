@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// An upgraded is a WebSocket, and the exchange by which it came.
+// An upgraded is a WebSocket, with the exchange that opened it.
 type upgraded struct {
 	*ws.Conn
 	*servedExchange

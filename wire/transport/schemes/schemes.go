@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// Dial connects to a. It tolerates noise only from children. Failures are *wire.Fault: Unreachable, Auth, NotFound,
+// Dial connects to a. Only children may send noise. Failures are *wire.Fault: Unreachable, Auth, NotFound,
 // NotExecutable, Usage, or Protocol.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
 	t, err := lookup(a)
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	return t.dial(ctx, a, c.WithDefaults())
 }
 
-// Listen binds a; clients can connect when it returns. It tolerates no noise.
+// Listen listens at a. Clients can connect when it returns. It accepts no noise.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	t, err := lookup(a)
 	if err != nil {
@@ -56,9 +56,9 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 	return t.listen(ctx, a, c.WithDefaults())
 }
 
-// Await binds a, calls bound with the listen address, and returns the first connection that passes all checks of the
-// listener. Clients that are rejected or disconnect at once do not count. No other client can connect afterwards. It returns
-// ctx's error when ctx ends.
+// Await listens at a, calls bound with the listen address, and returns the first connection that passes all checks of
+// the listener. Clients that are rejected or disconnect at once do not count. After that, no other client can connect.
+// It returns ctx's error when ctx ends.
 func Await(ctx context.Context, a transport.Address, c transport.Config, bound func(endpoint string) error) (wire.Conn, error) {
 	c.NoPosts = true
 	l, err := Listen(ctx, a, c)
@@ -86,7 +86,7 @@ type kind struct {
 	dial   func(context.Context, transport.Address, transport.Config) (wire.Conn, error)
 	listen func(context.Context, transport.Address, transport.Config) (transport.Listener, error)
 	pings  bool // supports Config.Ping
-	http   bool // begins with an HTTP request
+	http   bool // it begins with an HTTP request
 }
 
 // Pings reports whether a connection to a can be kept alive (Config.Ping).

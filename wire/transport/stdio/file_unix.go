@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a blocked
-// Read or Write. O_NONBLOCK would affect all who share the file; poll(2) with a pipe that Close writes to does not.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a
+// blocked Read or Write. O_NONBLOCK would affect all processes that share the file. poll(2) with a pipe to which Close
+// writes does not.
 type fileStream struct {
 	f          *os.File
 	fd         int
@@ -50,7 +51,7 @@ func newFileStream(f *os.File) (*fileStream, error) {
 	return s, nil
 }
 
-// number returns f's descriptor. Unlike f.Fd it does not change its mode.
+// number returns f's descriptor. Unlike f.Fd, it does not change the descriptor's mode.
 func number(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -60,7 +61,7 @@ func number(f *os.File) (fd int, err error) {
 	return fd, err
 }
 
-// enter reports whether the descriptor may be used; false after Close.
+// enter reports whether the descriptor may be used. It returns false after Close.
 func (s *fileStream) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +72,7 @@ func (s *fileStream) enter() bool {
 	return true
 }
 
-// leave ends what enter began. The last user after Close closes the files.
+// leave ends the use that enter began. The last user after Close closes the files.
 func (s *fileStream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +81,7 @@ func (s *fileStream) leave() {
 	}
 }
 
-// ready waits until the file can be read or written; it returns os.ErrClosed after Close.
+// ready waits until the file can be read or written. It returns os.ErrClosed after Close.
 func (s *fileStream) ready(events int16) error {
 	fds := []unix.PollFd{{Fd: int32(s.fd), Events: events}, {Fd: int32(s.wakeFD), Events: unix.POLLIN}}
 	for {
@@ -145,7 +146,7 @@ func (s *fileStream) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// writeSome writes as much as it can without blocking; EAGAIN if that is nothing.
+// writeSome writes as much as it can without blocking, or returns EAGAIN if that is nothing.
 func (s *fileStream) writeSome(b []byte) (int, error) {
 	if s.socket {
 		return unix.SendmsgN(s.fd, b, nil, nil, unix.MSG_DONTWAIT)
@@ -181,8 +182,8 @@ func (s *fileStream) Close() error {
 	return nil
 }
 
-// release closes the file. The descriptors of stdin and stdout are pointed at /dev/null, so that no file opened later
-// receives what is written to them.
+// release closes the file. The descriptors of stdin and stdout then refer to /dev/null, so that no file opened later
+// receives their output.
 func (s *fileStream) release() {
 	s.woke.Close()
 	if s.f != os.Stdin && s.f != os.Stdout {

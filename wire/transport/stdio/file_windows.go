@@ -8,9 +8,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a blocked
-// Read or Write. Windows cannot cancel a read of such a file: the goroutine that reads is left behind, and its bytes are
-// lost.
+// A fileStream reads or writes a file that other processes may share, such as stdin and stdout, so that Close ends a
+// blocked Read or Write. Windows cannot cancel a read of such a file. The reading goroutine is left behind, and its
+// bytes are lost.
 type fileStream struct {
 	f      *os.File
 	closed chan struct{}
@@ -32,7 +32,7 @@ func (s *fileStream) Read(b []byte) (int, error) {
 	s.reading.Do(func() {
 		go func() {
 			_, err := io.Copy(s.into, s.f)
-			_ = s.into.CloseWithError(err) // nil means io.EOF
+			_ = s.into.CloseWithError(err) // nil for io.EOF
 		}()
 	})
 	return s.in.Read(b)

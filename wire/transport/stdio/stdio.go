@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Dial connects over stdin and stdout: this process is the child.
+// Dial connects over stdin and stdout, because this process is the child.
 func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
 	s, err := newStdio(c)
 	if err != nil {
@@ -21,7 +21,7 @@ func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn
 	return c.Frame(s, "")
 }
 
-// Listen returns a listener whose one client is the parent process.
+// Listen returns a listener whose only client is the parent process.
 func Listen(_ context.Context, _ transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("use ws:// or http://", "stdio: does not support --token")

@@ -8,10 +8,10 @@ import (
 	"rpcx/wire/transport"
 )
 
-// defaultClients is Config.MaxClients where that is 0.
+// defaultClients is the default of Config.MaxClients.
 const defaultClients = 1000
 
-// Limit bounds the simultaneous connections of a listener. It closes further ones.
+// Limit bounds the simultaneous connections of a listener. It closes connections beyond that number.
 type Limit struct {
 	most  int64
 	taken atomic.Int64
@@ -27,7 +27,8 @@ func NewLimit(c transport.Config) *Limit {
 	return &Limit{most: int64(most), warn: c.Warnf}
 }
 
-// Acquire returns conn with a place that closing it frees; if there is none, it closes conn and returns nil.
+// Acquire returns conn with a place, which is freed when conn closes. If there is no place, it closes conn and returns
+// nil.
 func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	if p.taken.Add(1) <= p.most {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })

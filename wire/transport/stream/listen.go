@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Listen binds tcp, tls or a Unix socket.
+// Listen listens on tcp, tls or a Unix socket.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("use ws:// or http://", "%s: does not support --token", a)
@@ -33,7 +33,7 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 			return nil, err
 		}
 	} else {
-		c.TLS = transport.TLS{} // tcp asks for no certificates
+		c.TLS = transport.TLS{} // tcp requests no certificates
 	}
 	l, at, err := ListenTCP(ctx, a, c)
 	if err != nil {
@@ -60,7 +60,7 @@ type streamListener struct {
 // A deadliner is a net.Listener whose Accept can have a deadline.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// drainTimeout bounds how long Drain waits for each of the last connections: they are already in the listener's queue.
+// drainTimeout bounds how long Drain waits for each of the last connections, which are already in the listener's queue.
 const drainTimeout = 100 * time.Millisecond
 
 // Drain makes Accept return net.ErrClosed after the connections made so far.
@@ -137,7 +137,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne is the listener's Accept. After Drain it returns without waiting.
+// acceptOne is the listener's Accept. After Drain, it returns without waiting.
 func (s *streamListener) acceptOne() (net.Conn, error) {
 	if !s.last.Load() {
 		conn, err := s.Listener.Accept()

@@ -11,11 +11,11 @@ import (
 	"rpcx/wire"
 )
 
-// firstWords is how long an expected peer may take to send something that shows it to be another program. Most peers send
-// nothing before they get a request.
+// firstWords is how long an expected peer may take to send something that shows that it is another program. Most peers
+// send nothing before they get a request.
 const firstWords = 100 * time.Millisecond
 
-// AcceptPeer is Accept for a connection that may be the expected peer.
+// AcceptPeer is Accept for a connection that may be from the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
 		conn, err := s.next()
@@ -31,7 +31,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	}
 }
 
-// hear returns the first bytes of conn, or why it is not the expected peer.
+// hear returns the first bytes of conn, or the reason why it is not from the expected peer.
 func (s *streamListener) hear(conn net.Conn) ([]byte, error) {
 	words := make([]byte, 4<<10)
 	if err := conn.SetReadDeadline(time.Now().Add(firstWords)); err != nil {

@@ -32,7 +32,7 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	}
 	if p, err := Forwarder(c.Route, a, &url.URL{Scheme: "http", Host: a.Host}); err == nil && p != nil {
 		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
-		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller does the TLS
+		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller handles TLS
 	}
 	p, err := proxyFor(c.Route, a.Scheme, hostPort)
 	if err != nil {
@@ -54,7 +54,7 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 
 // Forwarder returns the HTTP proxy that forwards a request to a, with its whole URL u, or nil if the request uses its
 // own connection, possibly through a proxy. HTTP proxies forward unencrypted requests, but no upgrades, which many do
-// not support: upgrades use CONNECT, as in RFC 6455.
+// not support. Upgrades use CONNECT, as in RFC 6455.
 func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, error) {
 	if a.Scheme != "http" {
 		return nil, nil
@@ -118,7 +118,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
 	if err = req.Write(conn); err == nil {
-		// Byte by byte, because the bytes after the head belong to the peer.
+		// It reads byte by byte, because the bytes after the head belong to the peer.
 		var resp *http.Response
 		if resp, err = finalResponse(bufio.NewReader(io.LimitReader(oneByte{conn}, 64<<10)), req); err == nil {
 			c.Watch.Answered("", resp.StatusCode, resp.Proto, resp.Header, time.Since(asked))
@@ -195,7 +195,7 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 	return nil, f
 }
 
-// A forward connects to one proxy, whatever the address.
+// A forward connects to one proxy for every address.
 type forward func(context.Context) (net.Conn, error)
 
 // Dial implements proxy.Dialer.

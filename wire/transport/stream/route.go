@@ -52,7 +52,7 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 	return net.JoinHostPort(strings.ToLower(host), port), address, nil
 }
 
-// Hosts returns every host:port on the way to a: its own, and a proxy's.
+// Hosts returns every host:port on the route to a: its own, and a proxy's.
 func Hosts(r transport.Route, a transport.Address) []string {
 	hostPort := strings.ToLower(transport.HostPort(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
 	if p, err := proxyFor(r, a.Scheme, hostPort); err == nil && p != nil {
@@ -61,7 +61,7 @@ func Hosts(r transport.Route, a transport.Address) []string {
 	return []string{hostPort}
 }
 
-// resolved returns the address to connect to for a host:port.
+// resolved returns the address to which to connect for a host:port.
 func resolved(r transport.Route, hostPort string) string {
 	if to, ok := r.Resolve[strings.ToLower(hostPort)]; ok {
 		_, port, _ := net.SplitHostPort(hostPort)

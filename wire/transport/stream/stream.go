@@ -19,12 +19,12 @@ import (
 	"rpcx/wire/transport"
 )
 
-// lingerTimeout bounds how long Close reads bytes that the peer still sends: closing a socket with unread bytes may discard
-// the last sent ones.
+// lingerTimeout bounds how long Close reads bytes that the peer still sends, because closing a socket with unread bytes
+// may discard the last sent ones.
 const lingerTimeout = 10 * time.Millisecond
 
-// goodbyeTimeout bounds how long Close tries to send a TLS close alert to a peer that does not read: package tls would try
-// for 5 s.
+// goodbyeTimeout bounds how long Close tries to send a TLS close alert to a peer that does not read. Package tls would
+// try for 5 s.
 const goodbyeTimeout = 200 * time.Millisecond
 
 // Dial connects over tcp, tls or a Unix socket.
@@ -74,8 +74,8 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	return secure, nil
 }
 
-// dialUnix connects to a socket, and retries while the listener's queue is full: TCP waits by itself, a Unix socket returns
-// EAGAIN at once.
+// dialUnix connects to a socket, and retries while the listener's queue is full. TCP waits by itself, while a Unix
+// socket returns EAGAIN at once.
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", unixName(path))
@@ -93,18 +93,18 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 // serverName returns the name that a certificate must have.
 func serverName(host string) string {
 	if host == "" {
-		return "localhost" // the host that package net connects to
+		return "localhost" // the host to which package net connects
 	}
 	name, _, _ := strings.Cut(host, "%") // certificates contain no zones
 	return name
 }
 
-// keepAlive returns when an idle TCP connection is probed, and when it is closed.
+// keepAlive determines when an idle TCP connection is probed, and when it is closed.
 func keepAlive(every time.Duration) net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
-// A netStream is a net.Conn with the errors of a wire.Conn and an orderly Close.
+// A netStream is a net.Conn with the errors of a wire.Conn and a proper Close.
 type netStream struct {
 	net.Conn
 	first  []byte // bytes that were read ahead
@@ -172,8 +172,8 @@ func (s *netStream) CloseRead() error {
 	return c.CloseRead()
 }
 
-// PeerClosed returns a channel that is closed when the peer has closed both directions: at once on a Unix socket (Linux),
-// elsewhere when the system detects it. Call it once, after Read has returned io.EOF.
+// PeerClosed returns a channel that is closed when the peer has closed both directions: at once on a Unix socket
+// (Linux), otherwise when the system detects it. Call it once, after Read has returned io.EOF.
 func (s *netStream) PeerClosed() <-chan struct{} {
 	raw := rawOf(s.Conn)
 	if raw == nil {
@@ -194,8 +194,8 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 // FarEnd is FarEnd of the connection.
 func (s *netStream) FarEnd() (silent, gone bool) { return FarEnd(s.Conn) }
 
-// FarEnd reports, without reading, whether the peer of a connection has closed its sending direction, and whether it has
-// closed both; false if the system does not report it. conn may have layers.
+// FarEnd reports, without reading, whether the peer of a connection has closed its sending direction, and whether it
+// has closed both. It returns false if the system does not report this. conn may have layers.
 func FarEnd(conn net.Conn) (silent, gone bool) {
 	if raw := rawOf(conn); raw != nil {
 		_ = raw.Control(func(fd uintptr) { silent, gone = farEnd(fd) }) // an error means closed, which the reader knows
@@ -224,7 +224,7 @@ func (s *netStream) socket() net.Conn {
 	return s.Conn
 }
 
-// Close ends the sending direction, reads for a moment what the peer still sends, and closes.
+// Close ends the sending direction, reads briefly the bytes that the peer still sends, and closes.
 func (s *netStream) Close() error {
 	if s.closed.Swap(true) {
 		return nil

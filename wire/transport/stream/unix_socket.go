@@ -26,8 +26,8 @@ func unixName(path string) string {
 	return path
 }
 
-// ListenUnix binds a socket that only its owner can connect to (0600). It replaces a stale socket, which has no listener; a
-// live socket and any other file with that name is a Conflict Fault. Close removes the socket.
+// ListenUnix binds a socket to which only its owner can connect (0600). It replaces a stale socket, which has no
+// listener. A live socket or any other file with that name is a Conflict Fault. Close removes the socket.
 func ListenUnix(path string) (net.Listener, error) {
 	if path == "" {
 		return nil, transport.Usage("a Unix socket needs a path")
@@ -84,7 +84,7 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// putInPlace renames the socket tmp to path. A link fails if the name exists, so of two processes that race for it one
+// putInPlace renames the socket tmp to path. A link fails if the name exists, so that one of two competing processes
 // loses.
 func putInPlace(tmp, path, dir string) error {
 	for range 3 {
@@ -109,8 +109,8 @@ func putInPlace(tmp, path, dir string) error {
 	return inUse(path)
 }
 
-// clearPlace makes way for a new socket: it moves a stale one into dir, checks it again there, and puts it back if it is
-// alive after all.
+// clearPlace makes room for a new socket: it moves a stale one into dir, checks it again there, and puts it back if it
+// is alive after all.
 func clearPlace(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -134,7 +134,7 @@ func clearPlace(path, dir string) error {
 	return nil
 }
 
-// stale reports whether a socket has no listener. In doubt it returns false.
+// stale reports whether a socket has no listener. If in doubt, it returns false.
 func stale(path string) bool {
 	c, err := net.DialTimeout("unix", unixName(path), time.Second)
 	if err == nil {

@@ -15,28 +15,28 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// An assembler makes messages of the frames of one direction (RFC 6455, section 5). It changes none of their bytes.
+// An assembler makes messages from the frames of one direction (RFC 6455, section 5). It does not change their bytes.
 type assembler struct {
 	most     int
-	inflater *inflater // nil: messages are not compressed
+	inflater *inflater // nil if messages are not compressed
 	message  func(msg []byte, binary bool)
 	unseen   func(why string)
 	closed   func(how *wire.CloseError)
 
-	head       []byte      // of the current frame, as far as it came
+	head       []byte      // the head of the current frame, as far as received
 	went       bool        // it is complete
-	size, came uint64      // of the current frame's payload
+	size, came uint64      // the rest of the current frame's payload
 	control    []byte      // the payload of the current control frame
-	msg        []byte      // the payload of the current message, as far as it came
-	first      byte        // the first byte of its first frame; 0: there is none
+	msg        []byte      // the payload of the current message, as far as received
+	first      byte        // the first byte of its first frame; 0 if there is none
 	long       bool        // it is too long
-	said       atomic.Bool // a close frame came
+	said       atomic.Bool // a close frame was received
 }
 
 // between reports whether no frame has begun.
 func (a *assembler) between() bool { return len(a.head) == 0 }
 
-// take takes the next bytes.
+// take handles the next bytes.
 func (a *assembler) take(b []byte) {
 	for len(b) > 0 {
 		if !a.went {
@@ -54,7 +54,7 @@ func (a *assembler) take(b []byte) {
 	}
 }
 
-// begin begins a frame when its head is complete.
+// begin starts a frame when its head is complete.
 func (a *assembler) begin() {
 	head, size, known := frameHead(a.head)
 	if known && a.head[1]&0x80 != 0 {
@@ -69,10 +69,10 @@ func (a *assembler) begin() {
 	}
 }
 
-// payload takes bytes of the payload.
+// payload handles bytes of the payload.
 func (a *assembler) payload(b []byte) {
 	to := &a.msg
-	if a.head[0]&0x08 != 0 { // a control frame, which may stand between the frames of a message
+	if a.head[0]&0x08 != 0 { // a control frame, which may be between the frames of a message
 		to = &a.control
 	} else if a.long = a.long || len(a.msg)+len(b) > a.most; a.long {
 		a.came += uint64(len(b))
@@ -103,7 +103,7 @@ func (a *assembler) end() {
 	a.head, a.went = a.head[:0], false
 }
 
-// close takes a close frame.
+// close handles a close frame.
 func (a *assembler) close() {
 	const noStatus = 1005
 	how := &wire.CloseError{Code: noStatus}
@@ -115,7 +115,7 @@ func (a *assembler) close() {
 	a.closed(how)
 }
 
-// whole takes a message.
+// whole handles a complete message.
 func (a *assembler) whole() {
 	const compressed = 0x40
 	msg, err := a.msg, error(nil)
@@ -126,7 +126,7 @@ func (a *assembler) whole() {
 			a.inflater.lost = !a.inflater.fresh
 		}
 	case a.first&0x30 != 0 || a.first&compressed != 0 && a.inflater == nil:
-		err = errors.New("it has bits of an extension that was not agreed on")
+		err = errors.New("it uses an extension that was not negotiated")
 	case a.first&compressed != 0:
 		msg, err = a.inflater.inflate(msg, a.most)
 	}
@@ -139,8 +139,8 @@ func (a *assembler) whole() {
 
 // An inflater decompresses the messages of one direction (RFC 7692).
 type inflater struct {
-	fresh  bool   // each message is compressed by itself
-	window []byte // what later messages may refer to
+	fresh  bool   // each message is compressed separately
+	window []byte // the data to which later messages may refer
 	r      io.ReadCloser
 	out    bytes.Buffer
 	lost   bool // a message was not decompressed, so that later ones cannot be
@@ -149,7 +149,7 @@ type inflater struct {
 // window is how far back a compressed message may refer.
 const window = 32 << 10
 
-// inflaters returns what the response to an upgrade says of each direction; nil: no compression.
+// inflaters returns an inflater for each direction, by the response to an upgrade, or nil for no compression.
 func inflaters(response http.Header) (of [2]*inflater) {
 	for _, line := range response["Sec-Websocket-Extensions"] {
 		for extension := range strings.SplitSeq(line, ",") {
@@ -169,7 +169,7 @@ func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
 	if i.lost {
 		return nil, errors.New("it refers to a message that could not be decompressed")
 	}
-	const end = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff" // what the sender left out, and an empty last block
+	const end = "\x00\x00\xff\xff" + "\x01\x00\x00\xff\xff" // the end that the sender omitted, and an empty last block
 	in := io.MultiReader(bytes.NewReader(msg), strings.NewReader(end))
 	if i.r == nil {
 		i.r = flate.NewReaderDict(in, i.window)

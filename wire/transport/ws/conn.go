@@ -23,16 +23,16 @@ var (
 	errNotRead = errors.New("the peer did not read a control frame for 5s")
 )
 
-// A Conn is a WebSocket, of client or server, as a wire.Conn; one message is one text message. It is a wire.Idler,
+// A Conn is a WebSocket, of a client or a server, as a wire.Conn. One message is one text message. It is a wire.Idler,
 // wire.Batcher and wire.CloserWith.
 type Conn struct {
 	ws     *websocket.Conn
 	net    *wsNet
-	frames *frameReader // the library reads from it; nil means from net, on a listener
+	frames *frameReader // the library reads from it; nil on a listener, where it reads from net
 	c      transport.Config
 
 	buf  []byte   // used only by Recv; its length is that of the last message
-	more [][]byte // the messages after that, if text is around them
+	more [][]byte // the messages after that, if text surrounds them
 
 	end     atomic.Pointer[error] // the first reason for the end
 	sending sync.Mutex            // held while rpcx or the library writes a message
@@ -40,11 +40,11 @@ type Conn struct {
 	unping  func() // stops the keep-alive
 }
 
-// newWS takes over a WebSocket after its handshake, and the connection below.
+// newWS takes over a WebSocket after its handshake, with the connection below.
 func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	w := &Conn{ws: ws, net: n, c: c, unping: func() {}}
 	ws.SetReadLimit(int64(c.MaxMessage))
-	n.broken.Store(nil) // net/http may have cancelled a read of its own
+	n.broken.Store(nil) // net/http may have cancelled its own read
 	if c.Ping > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
@@ -68,8 +68,8 @@ func (w *Conn) Send(msg []byte) error {
 // Flush writes the messages that SendBuffered queued.
 func (w *Conn) Flush() error { return w.sent(w.net.Flush()) }
 
-// sent returns why a write failed. Only the reader knows the peer's reason; until that has arrived, sent returns the error
-// of the write.
+// sent returns why a write failed. Only the reader knows the peer's reason. Until that has arrived, sent returns the
+// error of the write.
 func (w *Conn) sent(err error) error {
 	if err == nil {
 		return nil
@@ -109,8 +109,8 @@ func (w *Conn) CloseWith(code int, reason string) error {
 // stuckTimeout is how long to wait for the library after its connection was closed.
 const stuckTimeout = 150 * time.Millisecond
 
-// bye bounds the library's close, which waits 5 seconds for a silent peer, by closing the connection below. If even that
-// does not help (a reader is stuck in OnIdle's function), it leaves the library behind.
+// bye limits the library's close, which waits 5 seconds for a silent peer, by closing the connection below. If even
+// that does not help (because a reader is stuck in OnIdle's function), it abandons the library.
 func (w *Conn) bye(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
@@ -161,11 +161,11 @@ func (w *Conn) pings(ctx context.Context, every time.Duration) {
 	}
 }
 
-// ping fails only if a single read waited all the time: any bytes show that the peer is alive, and a pong that rpcx has not
-// read yet is not the peer's failure.
+// ping fails only if a single read waited all the time. Any bytes show that the peer is alive, and a pong that rpcx has
+// not read yet is not the peer's failure.
 func (w *Conn) ping(ctx context.Context, limit time.Duration) {
 	if !w.net.writable() {
-		return // the library would close a connection that is merely full
+		return // the library would close a connection that is only full
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -54,8 +54,8 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	return w, nil
 }
 
-// takeSubprotocols moves the subprotocols of a --header to where the library looks for them when it checks the peer's
-// choice.
+// takeSubprotocols moves the subprotocols of a --header to the place where the library looks for them when it checks
+// the peer's choice.
 func takeSubprotocols(h http.Header, offered []string) []string {
 	const name = "Sec-Websocket-Protocol"
 	for _, v := range h[name] {

@@ -16,7 +16,7 @@ import (
 // masked frame" (RFC 6455, section 5.1).
 var errMasked = errors.New("the peer sent a masked frame, which servers must not send")
 
-// errHuge reports a frame whose length exceeds --max-message. The library would read the allowed part of it first.
+// errHuge reports a frame whose length exceeds --max-message. The library would first read the allowed part of it.
 var errHuge = errors.New("the peer sent a frame over the limit of --max-message")
 
 // An upgrader puts a frameReader between the library and the connection after an upgrade to WebSocket.
@@ -49,10 +49,10 @@ func (u *upgrader) CloseIdleConnections() {
 	}
 }
 
-// A frameReader reads what a server sends after the upgrade. Nearly all of that is messages of one frame each, which Message
-// returns from its buffer. The library reads all other frames through Read (control frames, fragmented and long messages,
-// protocol errors), one frame at a time, so that it buffers nothing between messages. Read fails at the first frame that is
-// masked or too long.
+// A frameReader reads the bytes that a server sends after the upgrade. Nearly all of them are messages of one frame
+// each, which Message returns from its buffer. The library reads all other frames through Read (control frames,
+// fragmented and long messages, protocol errors), one frame at a time, so that it buffers nothing between messages.
+// Read fails at the first frame that is masked or too long.
 type frameReader struct {
 	io.ReadWriteCloser
 	most uint64 // the limit of a frame in bytes
@@ -60,8 +60,8 @@ type frameReader struct {
 	mu   sync.Mutex // Recv reads, and the library's Close may read too
 	buf  []byte
 	in   []byte // the unconsumed part of buf
-	lent bool   // the caller of Message still uses the bytes
-	head []byte // head of the frame at which Read is, as far as consumed
+	lent bool   // the caller of Message is still using the bytes
+	head []byte // the head of the frame at which Read is, as far as consumed
 	left uint64 // unconsumed bytes of that frame's payload
 	err  error  // the read error, returned after the bytes in in
 
@@ -70,14 +70,15 @@ type frameReader struct {
 	goodbye bool       // the library has closed the WebSocket
 }
 
-// The first byte of a message of one frame: FIN set, no reserved bits.
+// This is the first byte of a message of one frame: FIN set, no reserved bits.
 const (
 	wholeText   = 0x81
 	wholeBinary = 0x82
 )
 
-// Message waits for the next message and returns it if it is one frame of text (or binary, if allowed), fits the buffer and
-// is no longer than longest. The bytes are valid until the next call. If ok is false, the library must read the next frame.
+// Message waits for the next message. It returns the message if it is one frame of text (or binary, if allowed), fits
+// the buffer and is no longer than longest. The bytes are valid until the next call. If ok is false, the library must
+// read the next frame.
 func (f *frameReader) Message(binary bool, longest int) (msg []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,8 +106,8 @@ func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int
 	return msgs
 }
 
-// next takes the next message from the buffer if it is complete; plain reports whether Message can return it, as far as that
-// is known.
+// next removes the next message from the buffer if it is complete. plain reports whether Message can return it, as far
+// as that is known.
 func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
 	if f.left > 0 || len(f.head) > 0 {
 		return nil, false, false
@@ -137,7 +138,7 @@ func (f *frameReader) fill() bool {
 	return n > 0
 }
 
-// Read implements io.Reader. It never returns bytes of two frames.
+// Read implements io.Reader. It never returns bytes of two frames at once.
 func (f *frameReader) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,8 +185,8 @@ func (f *frameReader) takeHead(b byte) error {
 	return nil
 }
 
-// frameHead returns the length of the head of the frame at the start of b, and of its payload (RFC 6455, section 5.2); known
-// is false if b is too short. The mask's key is not counted.
+// frameHead returns the length of the head of the frame at the start of b, and of its payload (RFC 6455, section 5.2).
+// known is false if b is too short. The mask's key is not counted.
 func frameHead(b []byte) (head int, size uint64, known bool) {
 	if len(b) < 2 {
 		return 0, 0, false

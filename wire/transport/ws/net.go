@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// wsBuffer is the size of a WebSocket's buffers in each direction. The library's own have 4 KiB, with a system call for
-// each.
+// wsBuffer is the size of a WebSocket's buffers in each direction. The library's own buffers have 4 KiB, with a system
+// call for each.
 const wsBuffer = 64 << 10
 
 // A wsNet is the net.Conn below a WebSocket (and below its TLS). It reads many bytes at a time, reports when it is about to
@@ -30,7 +30,7 @@ type wsNet struct {
 	out  []byte // queued bytes
 	hold atomic.Int32
 	err  error            // the first write error; no writes follow it
-	now  nonblockingWrite // state of flushNow
+	now  nonblockingWrite // the state of flushNow
 }
 
 // Wrap returns a connection for a WebSocket or its TLS. Close calls left, unless it is nil.
@@ -47,7 +47,7 @@ func (n *wsNet) Close() error {
 	return n.Conn.Close()
 }
 
-// The phases of a connection. Close reads as well, on its own goroutine.
+// These are the phases of a connection. Close also reads, on its own goroutine.
 const (
 	inRecv = iota + 1
 	closing
@@ -89,7 +89,7 @@ func (n *wsNet) failed() error {
 	return nil
 }
 
-// waiting returns a number that stays the same while the same read waits, and whether one does.
+// waiting returns a number that stays the same while the same read waits, and whether a read is waiting.
 func (n *wsNet) waiting() (int64, bool) {
 	w := n.waits.Load()
 	return w, w%2 == 1

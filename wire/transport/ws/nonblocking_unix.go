@@ -17,7 +17,7 @@ type nonblockingWrite struct {
 	try   func(fd uintptr) bool
 }
 
-// writeNonblocking writes as much of n.out as the system takes at once. Flush writes the rest, and reports errors.
+// writeNonblocking writes as much of n.out as the system accepts at once. Flush writes the rest, and reports errors.
 func (n *wsNet) writeNonblocking() {
 	a := &n.now
 	if a.raw == nil && !a.none {

@@ -74,7 +74,7 @@ func (w *Conn) Buffered(msgs [][]byte, most int) [][]byte {
 // framed reports whether frames can be read without the library.
 func (w *Conn) framed() bool { return w.frames != nil && w.net.phase.Load() != closing }
 
-// read reads one message into the buffer, which grows only as bytes arrive, whatever length was announced.
+// read reads one message into the buffer, which grows only as bytes arrive, regardless of the announced length.
 func (w *Conn) read(r io.Reader) ([]byte, error) {
 	if cap(w.buf) > largeMessage && len(w.buf) < cap(w.buf)/4 || w.buf == nil {
 		w.buf = make([]byte, 0, smallMessage)
@@ -103,14 +103,14 @@ func (w *Conn) refuseBinary() error {
 	return err
 }
 
-// ended stores the first reason for the end, and returns it from then on.
+// ended stores the first reason for the end, and always returns that one.
 func (w *Conn) ended(err error) error {
 	w.end.CompareAndSwap(nil, &err)
 	return *w.end.Load()
 }
 
-// received turns the library's error into the end of the connection. If the connection below still delivers bytes, the peer
-// has broken the protocol.
+// received converts the library's error to the end of the connection. If the connection below still delivers bytes, the
+// peer has broken the protocol.
 func (w *Conn) received(err error) error {
 	var ce websocket.CloseError
 	switch {

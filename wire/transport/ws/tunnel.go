@@ -10,19 +10,19 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Tunnel forwards the frames of a WebSocket as they are: opcodes, fragments, compression, control frames. Its connections
-// are those after the upgrade.
+// A Tunnel forwards the frames of a WebSocket unchanged: opcodes, fragments, compression, control frames. Its
+// connections are those after the upgrade.
 type Tunnel struct {
 	Client, Server io.ReadWriteCloser
-	Response       http.Header   // of the upgrade: it names the extensions in use
+	Response       http.Header   // the head of the upgrade, which names the extensions in use
 	MaxMessage     int           // a longer message is forwarded, but not seen
-	Linger         time.Duration // how long a side that has closed the WebSocket is waited for
+	Linger         time.Duration // how long to wait for a side that has closed the WebSocket
 	Watch          *transport.Watch
 	From           string // the client's address, for Watch
-	// Message gets each complete message, uncompressed, before its last bytes are forwarded; binary is its opcode. It must
-	// not keep msg.
+	// Message receives each complete message, uncompressed, before its last bytes are forwarded. binary is its opcode.
+	// It must not keep msg.
 	Message func(d wire.Direction, msg []byte, binary bool)
-	// Unseen gets why a message is not passed to Message.
+	// Unseen receives the reason why a message is not passed to Message.
 	Unseen func(d wire.Direction, why string)
 
 	once sync.Once
@@ -30,8 +30,8 @@ type Tunnel struct {
 
 	mu    sync.Mutex
 	who   wire.Direction
-	how   *wire.CloseError // how the first side ended; nil: neither has
-	timer *time.Timer      // closes both connections; nil: not set
+	how   *wire.CloseError // how the first side ended; nil if neither has
+	timer *time.Timer      // closes both connections; nil if not set
 }
 
 // A way is one direction of a Tunnel.
@@ -104,7 +104,7 @@ func (w *way) forward(b []byte) bool {
 	return err == nil
 }
 
-// ended notes how a side ended, if it is the first.
+// ended records how a side ended, if it is the first.
 func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,8 @@ func (t *Tunnel) ended(d wire.Direction, how *wire.CloseError) {
 	}
 }
 
-// close closes both connections; later, if the side of d has closed the WebSocket and the other side may still answer.
+// close closes both connections. It waits if the side of d has closed the WebSocket and the other side may still
+// answer.
 func (t *Tunnel) close(d wire.Direction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,10 +126,10 @@ func (t *Tunnel) close(d wire.Direction) {
 	}
 }
 
-// goingAway is the frame that closes a WebSocket with code 1001, for a client; and for a server, masked.
+// goingAway is the frame that closes a WebSocket with code 1001, for a client and, masked, for a server.
 var goingAway = [2]string{wire.Recv: "\x88\x02\x03\xe9", wire.Send: "\x88\x82\x00\x00\x00\x00\x03\xe9"}
 
-// Close closes the WebSocket of both sides: Pass returns.
+// Close closes the WebSocket of both sides, so that Pass returns.
 func (t *Tunnel) Close() {
 	t.once.Do(t.prepare)
 	for d, w := range t.ways {

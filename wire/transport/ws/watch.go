@@ -13,7 +13,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// watchFrames returns functions that show the frames of one WebSocket, by direction; nil, nil means not watched.
+// watchFrames returns functions that show the frames of one WebSocket, by direction. It returns nil, nil if it is not
+// watched.
 func watchFrames(w *transport.Watch, who string) (dirs [2]*frames) {
 	if w == nil || w.Piece == nil {
 		return dirs
@@ -29,7 +30,7 @@ type frames struct {
 	tell    func(wire.Piece)
 	head    []byte        // received head of the current frame
 	went    bool          // its head is complete
-	size    uint64        // of its payload
+	size    uint64        // the rest of its payload
 	came    uint64        // received bytes of its payload
 	shown   []byte        // the part of its payload to show
 	message redact.Stream // redacts the message that the payload belongs to
@@ -71,7 +72,7 @@ func (f *frames) begin() {
 	}
 }
 
-// payload takes bytes of the payload.
+// payload handles bytes of the payload.
 func (f *frames) payload(b []byte) {
 	plain := append([]byte{}, b...)
 	if f.head[1]&0x80 != 0 {
@@ -81,7 +82,7 @@ func (f *frames) payload(b []byte) {
 		}
 	}
 	f.came += uint64(len(b))
-	if f.head[0]&0x08 != 0 { // control frames may come between the frames of a message
+	if f.head[0]&0x08 != 0 { // control frames may be between the frames of a message
 		f.show(plain)
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// ownFrame is the longest message that a client puts into a frame by itself; the library
-// writes longer ones, in many pieces.
+// ownFrame is the longest message that a client puts into a frame by itself. The library writes longer ones, in many
+// pieces.
 const ownFrame = 16 << 10
 
 // SendBuffered is Send without the last write to the system.
@@ -44,9 +44,8 @@ func (w *Conn) SendBinary(msg []byte) error {
 	return w.Flush()
 }
 
-// SendRun is SendBuffered for messages that lie one after the other in all, the first from
-// start, and end at ends. It returns how many it took: one that is long, and all when a
-// goodbye was said, are left to SendBuffered.
+// SendRun is SendBuffered for messages that follow one another in all, the first from start, and end at ends. It
+// returns how many it accepted. It leaves a long message, and all messages after the closing one, to SendBuffered.
 func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
 	if w.frames == nil || w.c.Around != nil || w.end.Load() != nil {
 		return 0, nil
@@ -59,11 +58,11 @@ func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error)
 	return taken, w.sent(err)
 }
 
-// writeTexts writes text messages as a frame each, up to one that is long.
+// writeTexts writes each text message as a frame, up to the first long one.
 func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.goodbye { // the library says why there are no messages any more
+	if f.goodbye { // the library returns the reason why messages have ended
 		return 0, nil
 	}
 	f.out = f.out[:0]
@@ -85,17 +84,16 @@ func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err 
 func (f *frameReader) Write(p []byte) (int, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if len(p) > 0 && p[0] == wholeClose { // part of a message may begin so, too: then the library writes what follows
+	if len(p) > 0 && p[0] == wholeClose { // part of a message may also begin like this; the library then writes the rest
 		f.goodbye = true
 	}
 	return f.ReadWriteCloser.Write(p)
 }
 
-// wholeClose is the first byte of a frame that closes.
+// wholeClose is the first byte of a closing frame.
 const wholeClose = 0x88
 
-// appendMasked appends a text message of one frame, as a client sends it (RFC 6455,
-// sections 5.2 and 5.3).
+// appendMasked appends a text message of one frame, in the form that a client sends (RFC 6455, sections 5.2 and 5.3).
 func appendMasked(b, msg []byte, key uint32) []byte {
 	const masked = 0x80
 	switch n := len(msg); {
