@@ -40,7 +40,7 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// claim creates the owner's file in a directory and locks it before it gets its name, so that it is never visible
+// claim creates the owner's file in a directory and locks it before it gets its name. It is therefore never visible
 // without its lock.
 func claim(path string) *os.File {
 	f, err := os.CreateTemp(path, ownerFile)

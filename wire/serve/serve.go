@@ -118,7 +118,7 @@ type responder struct {
 	client string                // its name in warnings; "" for the only one
 }
 
-// Kind returns how name is answered. A denied method has a kind, so that it is refused rather than unknown. A method
+// Kind returns how name is answered. A denied method has a kind, and is refused rather than unknown. A method
 // that Allow excludes and that has no hook is left to the dialect, because it may be the dialect's own, such as the end
 // of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
