@@ -44,9 +44,9 @@ type ref struct {
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. An invalid file name or a forbidden place
-// is a usage Fault. An artifact that differs from the announcement is a Fault of kind Expectation, and an existing file
-// one of kind Conflict. If one artifact fails, the others are still saved.
+// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. An invalid
+// file name, which only the result tells, and an artifact that differs from the announcement are Faults of kind
+// Expectation, and an existing file is one of kind Conflict. If one artifact fails, the others are still saved.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -125,7 +125,7 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	most := s.most()
 	switch {
 	case !isFileName(r.name):
-		return refused("its name is not a valid file name")
+		return unfit("its name is not a valid file name")
 	case !r.finalized:
 		return unfit("it is not finalized: the host may still write to it")
 	case r.size < 0:

@@ -65,9 +65,9 @@ func TestLocal(t *testing.T) {
 		{"too large", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":101,"finalized":true}}`), wire.Expectation, "--max-artifact 100"},
 		{"another scheme", root, announce("f", `"uri":"ftp://x/y"`, "hello", ""), wire.Usage, "file://, http:// or https://"},
 		{"another machine", root, announce("f", `"uri":"file://host/etc/passwd"`, "hello", ""), wire.Usage, "another machine"},
-		{"a name with a slash", root, announce("../f", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
-		{"a hidden name", root, announce(".f", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
-		{"no name", root, announce("", path(good), "hello", ""), wire.Usage, "is not a valid file name"},
+		{"a name with a slash", root, announce("../f", path(good), "hello", ""), wire.Expectation, "is not a valid file name"},
+		{"a hidden name", root, announce(".f", path(good), "hello", ""), wire.Expectation, "is not a valid file name"},
+		{"no name", root, announce("", path(good), "hello", ""), wire.Expectation, "is not a valid file name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")

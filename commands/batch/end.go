@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // call makes the call of j without the pipeline and waits for its end. It runs in its own goroutine.
@@ -70,7 +71,12 @@ func (f *flow) failure(j *job, err error) {
 			f.fault = cmdline.Worst(errors.Join(f.fault, fault))
 		}
 	}
-	j.answerWith("error", e.JSON())
+	if j.answerWith("error", e.JSON()); fault.RPC == nil {
+		line := scan.AppendObject(nil)
+		line.Inside(j.answer)
+		line.Int("status", int64(cmdline.StatusOf(fault.Kind).Code))
+		j.answer = line.End()
+	}
 }
 
 // timeOut promotes pipelined calls that got no response within --idle to calls with a stream, which end with that

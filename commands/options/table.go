@@ -110,7 +110,7 @@ var (
 	socket      = dialled(having("an address to connect to, not a command", isSocket))
 	network     = dialled(having("a network address: tcp, tls, ws or http", isNetwork))
 	web         = dialled(having("http, https, ws or wss", func(e endpoint.Endpoint) bool { return isOneOf(e, "http", "https", "ws", "wss") }))
-	headers     = dialled(having("HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
+	headers     = dialled(having("a peer to connect to over HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
 	reached     = dialled(having("a peer to connect to", func(endpoint.Endpoint) bool { return true }))
 	listener    = listening("an address to which clients connect (serve, or accept+ before the transport)", func(e endpoint.Endpoint) bool { return !isOneOf(e, "stdio") })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strings"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -21,6 +22,20 @@ func bindings(c *catalog.Catalog) json.RawMessage {
 		}
 	}
 	return all.End()
+}
+
+// warnDrafts warns of schemas that name another draft of JSON Schema than scomp's, which are declared unchanged.
+func warnDrafts(warn func(text string), c *catalog.Catalog) {
+	if warn == nil || c == nil {
+		return
+	}
+	for _, m := range c.Methods {
+		for _, schema := range []json.RawMessage{m.Params, m.Result} {
+			if draft := scan.String(scan.Get(schema, "$schema")); draft != "" && !strings.Contains(draft, "/2020-12/") {
+				warn("a schema of " + m.Name + " is of " + draft + "; scomp uses JSON Schema 2020-12, and clients may read it as that")
+			}
+		}
+	}
 }
 
 func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {

@@ -19,6 +19,8 @@ type server struct {
 	runtime dialect.Runtime // nil means there is none
 	keep    time.Duration
 
+	checked sync.Once // of the schemas that are declared
+
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
@@ -38,6 +40,7 @@ func newServer(b dialect.Backend, keep time.Duration) *server {
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, caller: c, r: s.b.Bind(c), ready: make(chan struct{})}
+	s.checked.Do(func() { warnDrafts(c.Connection().Warn, s.b.Catalog()) })
 	if checked := s.b.Host().Checked; checked != nil {
 		h.caller = checked(c)
 	}
