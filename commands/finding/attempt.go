@@ -170,7 +170,7 @@ func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "res
 
 // ended keeps how a connection ended.
 func (a *attempt) ended(err error) {
-	a.try.Outcome = "the peer closed the connection"
+	a.try.Outcome, a.try.closed = "the peer closed the connection", true
 	f := wire.AsFault(err)
 	switch {
 	case f != nil && f.Kind != wire.Closed:

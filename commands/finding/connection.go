@@ -3,9 +3,11 @@ package finding
 import (
 	"bytes"
 	"context"
+	"strings"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 	"rpcx/wire/transport/schemes"
 )
 
@@ -39,7 +41,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 			a.unreached = true
 		}
 		a.try.fault = wire.AsFault(err)
-		a.try.Outcome = err.Error()
+		a.try.Outcome, a.try.closed = err.Error(), strings.HasSuffix(err.Error(), transport.NoResponse)
 		a.dials = 0
 		return false
 	}

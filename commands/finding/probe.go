@@ -2,6 +2,8 @@ package finding
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -21,9 +23,10 @@ type Prober struct {
 	// Resolve asks an HTTP server where a conversation of the endpoint's dialect is held; false means it does not tell.
 	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
 
-	all    []*step
-	mu     sync.Mutex
-	report *Report
+	all     []*step
+	guessed bool // that the peer requires TLS, so a failure of that shows nothing
+	mu      sync.Mutex
+	report  *Report
 }
 
 // Run tries until the peer is recognised, all has been tried or ctx is over.
@@ -34,7 +37,9 @@ func (p *Prober) Run(ctx context.Context) *Report {
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
-		r.Fault = faultOf(r.Tried[n:])
+		if f := faultOf(r.Tried[n:]); n == 0 || f == nil || !p.guessed || isCertificate(f) {
+			r.Fault = f
+		}
 		if r.Endpoint != nil || ctx.Err() != nil {
 			break
 		}
@@ -158,7 +163,17 @@ func (p *Prober) change(e endpoint.Endpoint) *endpoint.Change {
 			}
 		}
 	}
-	return nil
+	if slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed }) {
+		return nil
+	}
+	p.guessed = true
+	return plain.Secure() // it closed every connection without a word
+}
+
+// isCertificate reports whether f says that a peer's certificate is not accepted.
+func isCertificate(f *wire.Fault) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](f)
+	return ok
 }
 
 // faultOf returns why the peer was not reached, if none of the attempts reached it.

@@ -171,6 +171,9 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 			if r.Endpoint != nil && !r.Weak {
 				t.Errorf("it is taken for %v", r.Endpoint)
 			}
+			if what == "hangs up" && r.Fault != nil { // it was tried with TLS, too
+				t.Errorf("TLS is blamed: %v", r.Fault)
+			}
 			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.Heard() == "") {
 				t.Errorf("found %v, heard %s", r.Endpoint, r.Heard())
 			}

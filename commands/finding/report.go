@@ -36,9 +36,10 @@ type Try struct {
 	Received string   `json:"received,omitempty"` // the first bytes
 	Outcome  string   `json:"outcome"`
 
-	heard []byte
-	got   bool        // it was a GET beside an attempt
-	fault *wire.Fault // of the transport, or nil
+	heard  []byte
+	got    bool        // it was a GET beside an attempt
+	closed bool        // the peer closed the connection
+	fault  *wire.Fault // of the transport, or nil
 }
 
 // unused reports whether the attempt was stopped before anything was sent.

@@ -42,8 +42,8 @@ var table = []row{
 	{flags: []string{"lossy"}, needs: inSession},
 
 	// for reaching the peer
-	{flags: []string{"cacert", "cert", "key"}, needs: encrypted},
-	{flags: []string{"insecure"}, needs: dialled(encrypted)},
+	{flags: []string{"cacert", "cert", "key"}, needs: probing(encrypted)},
+	{flags: []string{"insecure"}, needs: probing(dialled(encrypted))},
 	{flags: []string{"subprotocol"}, needs: webSocket},
 	{flags: []string{"noise"}, needs: spawned},
 	{flags: []string{"strict"}, commands: pluginClients, needs: spawned},
@@ -154,6 +154,13 @@ func text(says string) func() string { return func() string { return says } }
 // having returns the property of an endpoint that meets a condition.
 func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
+}
+
+// probing is p; --probe may find out that the peer uses TLS.
+func probing(p *property) *property {
+	return &property{says: p.says, holds: func(s *Situation) bool {
+		return p.holds(s) || s.has != nil && s.has("probe") && network.holds(s)
+	}}
 }
 
 // dialled restricts p to the endpoints to which rpcx connects.

@@ -37,7 +37,7 @@ func (c Change) Rewrite(typed string) string {
 		if c.Scheme == "tcp" || c.Scheme == "tls" {
 			after, _, _ = strings.Cut(after, "/") // a path belongs to HTTP
 		}
-		if rest = c.Scheme + "://" + after; scheme == "tcp" && c.Scheme == "http" {
+		if rest = c.Scheme + "://" + after; byteTransports[scheme] && strings.HasPrefix(c.Scheme, "http") {
 			rest, e.Framing = rest+"/", ""
 		}
 	}

@@ -42,6 +42,7 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		}
 		list = append(list, sig)
 	}
+	const http = `^HTTP/1\.[01] |^(?i:<!doctype html)`
 	says := func(pattern string) []*regexp.Regexp { return []*regexp.Regexp{regexp.MustCompile(pattern)} }
 	return append(list,
 		signature{patterns: says(`(?i)^\s*Content-Length: *\d+\r?\n`), sure: true, to: Change{Framing: "header"}},
@@ -49,7 +50,8 @@ var signatures = sync.OnceValue(func() (list []signature) {
 		signature{patterns: says(`^\s*[\[{][^\n]*[\]}]\s*\x00`), sure: true, to: Change{Framing: "nul"}},
 		signature{patterns: says(`^\d{1,10}:\s*[\[{]`), to: Change{Framing: "netstring"}},
 		signature{matches: varint, to: Change{Framing: "varint"}},
-		signature{patterns: says(`^HTTP/1\.[01] |^(?i:<!doctype html)`), to: Change{Scheme: "http"}},
+		signature{patterns: says(http), to: Change{Scheme: "http"}},
+		signature{patterns: says(http), to: Change{Scheme: "https"}},
 		signature{patterns: says("^\x15\x03"), to: Change{Scheme: "tls"}}, // a TLS alert, because the server expected TLS
 		signature{patterns: says(`^\s*[\[{][^\n\x00]*[\]}]\s*\n`), to: Change{Framing: "line"}},
 	)
@@ -114,7 +116,7 @@ func (s *signature) fits(e Endpoint) bool {
 	case s.to.Framing != "":
 		return e.IsBytes() && s.to.Framing != e.FramingName()
 	}
-	return e.Address.Scheme == "tcp"
+	return e.Address.Scheme == map[string]string{"http": "tcp", "https": "tls", "tls": "tcp"}[s.to.Scheme]
 }
 
 // begins holds, by framing, the bytes with which a message can begin. In other framings, a message can begin with any
