@@ -1,4 +1,5 @@
-// A client of the Go SDK of MCP, with the tools of cases/mcp-clients.sh: gomcp auto|VERSION URL|COMMAND ARGS...
+// A client of the Go SDK of MCP, with the tools of cases/mcp-clients.sh: gomcp auto|VERSION URL|COMMAND ARGS... It is a
+// server, too: see serve.
 package main
 
 import (
@@ -19,6 +20,9 @@ import (
 
 func main() {
 	log.SetFlags(0)
+	if os.Args[1] == "serve" {
+		log.Fatal(serve(context.Background(), os.Args[2]))
+	}
 	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		log.Fatal(err)
 	}

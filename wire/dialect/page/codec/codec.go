@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
@@ -29,8 +28,8 @@ type Codec struct {
 	dropped       map[string]bool // the ids of requests that the peer has cancelled, if the dialect file says how these are answered
 
 	own       manualStep
-	beats     chan []byte                     // heartbeats of the peer, and nil as soon as ours begin; nil means the dialect file has none for this side
-	described atomic.Pointer[catalog.Catalog] // the catalog that the peer sent last; nil means it was not asked
+	beats     chan []byte               // heartbeats of the peer, and nil as soon as ours begin; nil means the dialect file has none for this side
+	described atomic.Pointer[described] // the catalog that the peer sent last; nil means it was not asked
 
 	mu       sync.Mutex // guards all members below, which flows use, too
 	conn     program.Conn

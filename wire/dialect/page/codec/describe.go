@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -69,7 +70,7 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	if err != nil {
 		return nil, protocolFault("describe", "what the peer says of itself cannot be read: "+err.Error())
 	}
-	c.described.Store(cat)
+	c.described.Store(&described{cat, found.until})
 	return cat, nil
 }
 
@@ -79,6 +80,7 @@ type found struct {
 	at      map[string]int  // the index of each method by its name
 	info    json.RawMessage // who the peer is, an object; nil means no part says so
 	defs    json.RawMessage // schemas that the methods refer to, an object, or nil
+	until   time.Time       // when the first of them is no longer valid
 	partial string          // why the peer may have more methods; "" means all are listed
 }
 
@@ -108,6 +110,9 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 			return nil, nil
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := to.stays(rule, answer, sc.Value); err != nil {
 			return nil, err
 		}
 		if f, ok := c.flow.(Lister); ok {
@@ -268,6 +273,9 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil
+	}
+	if cat := c.stillValid(method); cat != nil {
+		return cat, nil
 	}
 	cat, err := c.describe(ctx, caller, method)
 	var rpc *wire.Error

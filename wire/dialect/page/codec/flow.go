@@ -108,12 +108,12 @@ func (c *Codec) IsPlain(method string) bool { return c.d.Plain(method) }
 // Described returns a method as the peer describes it, which is asked if it has not been, or nil if it does not know
 // it.
 func (c *Codec) Described(ctx context.Context, caller dialect.Caller, method string) (*catalog.Method, error) {
-	cat := c.described.Load()
-	if cat.Method(method) == nil {
-		var err error
-		if cat, err = c.describe(ctx, caller, method); err != nil {
-			return nil, err
-		}
+	if d := c.described.Load(); d != nil && d.Method(method) != nil {
+		return d.Method(method), nil
+	}
+	cat, err := c.describe(ctx, caller, method)
+	if err != nil {
+		return nil, err
 	}
 	return cat.Method(method), nil
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -144,4 +147,30 @@ func shortened(val json.RawMessage) string {
 		return said[:most] + "…"
 	}
 	return said
+}
+
+// described is a catalog that the peer has sent, and how long it stays valid.
+type described struct {
+	*catalog.Catalog
+	until time.Time
+}
+
+// stillValid returns the last catalog if it is valid and has method, or nil.
+func (c *Codec) stillValid(method string) *catalog.Catalog {
+	if d := c.described.Load(); d != nil && time.Now().Before(d.until) && d.Method(method) != nil {
+		return d.Catalog
+	}
+	return nil
+}
+
+// stays notes for how long a response to a rule's request stays valid; the shortest time counts.
+func (f *found) stays(rule *load.Describe, answer json.RawMessage, vals func(string) json.RawMessage) error {
+	val, err := rule.Fresh.First(answer, vals)
+	ms, _ := strconv.ParseFloat(string(val), 64)
+	const most = float64(24 * time.Hour / time.Millisecond)
+	until := time.Now().Add(time.Duration(max(min(ms, most), 0)) * time.Millisecond)
+	if f.until.IsZero() || until.Before(f.until) {
+		f.until = until
+	}
+	return err
 }

@@ -266,6 +266,7 @@ type Describe struct {
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part stay"`
 	Optional bool   `toml:"optional" says:"true: an error response means that the peer has nothing of this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas that the methods refer to as #/$defs/NAME"`
+	Fresh    Prog   `toml:"fresh" says:"for how many milliseconds the response stays valid, made from it; no output: it is requested each time that it is needed"`
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
