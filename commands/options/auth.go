@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/textproto"
-	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -103,10 +102,9 @@ func (l *Login) UseFlag() cmdline.Flag {
 func (l *Login) Account() *string { return l.account }
 
 // source returns where the tokens for connections with cfg come from; nil if the command does not use logins.
-func (l *Login) source(run *env.Env, cfg transport.Config) func(ctx context.Context, u *url.URL, refused string) (string, error) {
+func (l *Login) source(run *env.Env, cfg transport.Config) transport.Login {
 	if run.Line.Lookup("use-login") != nil && !l.use {
 		return nil
 	}
-	s := &oauth.Source{Account: l.account, Client: func() *oauth.Client { return oauth.NewClient(cfg) }}
-	return s.Token
+	return &oauth.Source{Account: l.account, Client: func() *oauth.Client { return oauth.NewClient(cfg) }}
 }

@@ -95,6 +95,9 @@ func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	if e.Address.User != nil {
 		who = append(who, "user "+e.Address.User.String())
 	}
+	if cfg.Login != nil && cfg.Login.Identity(e.Address) != "" {
+		who = append(who, "login "+cfg.Login.Identity(e.Address))
+	}
 	slices.Sort(who)
 	identity := ""
 	if who != nil {

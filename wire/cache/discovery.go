@@ -65,5 +65,8 @@ func discoveryFile(e endpoint.Endpoint, cfg transport.Config) string {
 	if cfg.TLS.Cert != "" {
 		shows = append(shows, "\x00certificate") // not a possible header name
 	}
+	if cfg.Login != nil && cfg.Login.Identity(e.Address) != "" {
+		shows = append(shows, "\x00login")
+	}
 	return filepath.Join(d, e.Dialect, digest(append(id, shows)...)[:32]+".json")
 }

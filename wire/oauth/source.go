@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // A Source returns the tokens of the user's logins, renewed in time. It is safe for concurrent use.
@@ -53,6 +54,19 @@ func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string,
 	return renewed.Access, nil
 }
 
+// Identity implements transport.Login.
+func (s *Source) Identity(a transport.Address) string {
+	u, err := Resource(a)
+	if err != nil {
+		return ""
+	}
+	l, err := Find(u, s.Account)
+	if l == nil || err != nil {
+		return ""
+	}
+	return l.file()
+}
+
 // current returns the login for u with its secrets; nil: none.
 func (s *Source) current(u *url.URL) (*Login, error) {
 	if s.login != nil && covers(s.login.Resource, u) {
@@ -91,7 +105,7 @@ func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login,
 		}
 		return nil, err
 	}
-	return now, now.Save()
+	return now, now.save()
 }
 
 // errEnded is the cause of the failure to renew a login that its authorization server has ended.

@@ -141,14 +141,11 @@ func (l *Login) open() error {
 	return nil
 }
 
-// Save keeps a login, in the keyring if there is an open one.
-func (l *Login) Save() error {
+// save writes a login, its secrets into the keyring if there is an open one.
+func (l *Login) save() error {
 	d, err := dir()
 	if err != nil {
 		return err
-	}
-	if err := os.MkdirAll(d, 0o700); err != nil {
-		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
 	}
 	kept := *l
 	hidden, err := json.Marshal(l.secrets)
@@ -168,14 +165,14 @@ func (l *Login) Save() error {
 
 // Keep saves a new login, and deletes those for the same resource and account at other issuers: an endpoint has one.
 func (l *Login) Keep(ctx context.Context) error {
-	if err := l.Save(); err != nil {
-		return err
-	}
 	unlock, err := lockLogins(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	if err := l.save(); err != nil {
+		return err
+	}
 	all, err := List()
 	for _, other := range all {
 		if other.Resource == l.Resource && other.Account == l.Account && other.Issuer != l.Issuer {
@@ -236,7 +233,10 @@ func lockLogins(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(d, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	var f *os.File
+	if err = os.MkdirAll(d, 0o700); err == nil {
+		f, err = os.OpenFile(filepath.Join(d, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	}
 	if err != nil {
 		return nil, wire.NewFault(wire.IO, "logins: "+err.Error(), err)
 	}

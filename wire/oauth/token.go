@@ -114,8 +114,11 @@ func (l *Login) fault(ctx context.Context, err error) error {
 		}
 		return f
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return wire.NewFault(wire.Auth, "the code has expired", err)
 	}
 	return wire.NewFault(wire.Unreachable, host+": "+redact.Known(err.Error()), err)
 }

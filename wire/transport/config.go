@@ -59,11 +59,18 @@ type Exchanges struct {
 
 // HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each of them may be nil.
 type HTTPObserver struct {
-	// Login returns the bearer token for a request without Authorization, or "" for none. refused is the token that the
-	// server has just refused, at first "".
-	Login      func(ctx context.Context, u *url.URL, refused string) (string, error)
+	Login      Login          // sends tokens with requests without Authorization; nil: none
 	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
 	Unanswered func()         // when a POST has had no response, not even a status, for UnansweredAfter
+}
+
+// A Login has the tokens of a user at web servers.
+type Login interface {
+	// Token returns the bearer token for a request to u; "": none. refused is the token that the server has just refused; "" at
+	// first.
+	Token(ctx context.Context, u *url.URL, refused string) (string, error)
+	// Identity names the login for an address, by which the server knows the user; "": none.
+	Identity(a Address) string
 }
 
 // Listening are the settings of listeners.

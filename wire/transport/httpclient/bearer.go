@@ -3,7 +3,6 @@ package httpclient
 import (
 	"net/http"
 
-	"rpcx/wire/redact"
 	"rpcx/wire/transport/stream"
 )
 
@@ -34,7 +33,7 @@ func (b bearer) CloseIdleConnections() { closeIdle(b.RoundTripper) }
 
 // RoundTrip implements http.RoundTripper.
 func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
-	token, err := b.d.c.Login(req.Context(), req.URL, "")
+	token, err := b.d.c.Login.Token(req.Context(), req.URL, "")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
 		return resp, err
 	}
-	renewed, err := b.d.c.Login(req.Context(), req.URL, token)
+	renewed, err := b.d.c.Login.Token(req.Context(), req.URL, token)
 	if err != nil || renewed == "" || renewed == token {
 		return resp, nil // its status counts
 	}
@@ -61,7 +60,6 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // authorized returns a copy of req with a token.
 func authorized(req *http.Request, token string) *http.Request {
-	redact.Sent(token)
 	req = req.Clone(req.Context())
 	req.Header.Set("Authorization", "Bearer "+token)
 	return req
