@@ -185,7 +185,7 @@ func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		reply(w, http.StatusOK, map[string]any{
-			"resource": s.or("resource", resource), "authorization_servers": []string{s.or("server", s.issuer())}, "scopes_supported": []string{"read"},
+			"resource": strings.Replace(s.or("resource", resource), "parent", s.at.URL, 1), "authorization_servers": []string{s.or("server", s.issuer())}, "scopes_supported": []string{"read"},
 		})
 		return
 	case r.URL.Path != "/mcp":

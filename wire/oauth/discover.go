@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -127,7 +128,7 @@ func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge
 		case err != nil:
 			return nil, err
 		case !ok:
-		case !covers(p.Resource, resource):
+		case !describes(p.Resource, at, resource):
 			return nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s: resource is %q, which is not %s", at, transport.FirstLine([]byte(p.Resource)), resource), nil)
 		default:
 			return &p, nil
@@ -136,11 +137,22 @@ func (c *Client) protected(ctx context.Context, resource *url.URL, ch *Challenge
 	return nil, nil
 }
 
+// describes reports whether metadata at a URL may be about a resource that calls itself identifier: it is the endpoint, or above
+// it at the place from which the metadata are (RFC 9728, section 3.3). Who only has a path must not get tokens for the whole host.
+func describes(identifier, at string, endpoint *url.URL) bool {
+	u, err := url.Parse(identifier)
+	if err != nil || !covers(identifier, endpoint) {
+		return false
+	}
+	at, _, _ = strings.Cut(at, "?")
+	return covers(endpoint.String(), u) || strings.EqualFold(wellKnown(u, "oauth-protected-resource"), strings.TrimSuffix(at, "/"))
+}
+
 // server returns the metadata of an issuer. A legacy server without metadata has the endpoints of MCP 2025-03-26.
 func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server, error) {
 	u, err := safe(issuer)
-	if err != nil {
-		return Server{}, err
+	if err != nil || u.RawQuery != "" {
+		return Server{}, cmp.Or(err, error(wire.NewFault(wire.Protocol, issuer+": an issuer has no query", nil)))
 	}
 	places := []string{wellKnown(u, "oauth-authorization-server"), wellKnown(u, "openid-configuration"), strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"}
 	for _, at := range slices.Compact(places) {

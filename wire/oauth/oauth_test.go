@@ -45,6 +45,33 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// TestDescribes: metadata at a URL is about the endpoint, or about what that URL is the well-known place of.
+func TestDescribes(t *testing.T) {
+	endpoint, _ := url.Parse("https://h/a/mcp")
+	const place = "https://h/.well-known/oauth-protected-resource"
+	for _, c := range []struct {
+		identifier, at string
+		want           bool
+	}{
+		{"https://h/a/mcp", place + "/a/mcp", true},
+		{"https://h/a/mcp/", place + "/a/mcp", true},
+		{"https://h/a/mcp", "https://h/a/metadata?x=y", true},
+		{"https://h", place, true},
+		{"https://h/", place, true},
+		{"https://h/a", place + "/a", true},
+		{"https://h", place + "/a/mcp", false},
+		{"https://h", "https://h/a/metadata", false},
+		{"https://h/a", place, false},
+		{"https://h/b", place + "/b", false},
+		{"https://other", "https://other/.well-known/oauth-protected-resource", false},
+		{"", place, false},
+	} {
+		if got := describes(c.identifier, c.at, endpoint); got != c.want {
+			t.Errorf("%s at %s: %t", c.identifier, c.at, got)
+		}
+	}
+}
+
 // TestParseChallenge: WWW-Authenticate with one or more challenges (RFC 9110, section 11.6.1).
 func TestParseChallenge(t *testing.T) {
 	for _, c := range []struct {

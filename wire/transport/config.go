@@ -59,7 +59,7 @@ type Exchanges struct {
 
 // HTTPObserver has callbacks for the HTTP exchanges of a client, called from any goroutine. Each of them may be nil.
 type HTTPObserver struct {
-	Login      Login          // sends tokens with requests without Authorization; nil: none
+	Login      Login          // of the user at the server, unless Header has Authorization; nil: none
 	Exchanged  func(Exchange) // after the head of a response; must not keep the Exchange
 	Unanswered func()         // when a POST has had no response, not even a status, for UnansweredAfter
 }

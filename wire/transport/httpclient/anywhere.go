@@ -64,6 +64,9 @@ func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Clien
 	if err != nil {
 		return nil, err
 	}
+	if !d.isPrivate() {
+		return nil, transport.Usage("%s is not reached through a proxy or another address, which would see secrets", origin)
+	}
 	t.origins[origin] = d.Client(func(conn net.Conn) net.Conn {
 		if t.allow == nil || len(stream.Hosts(t.c.Route, a)) > 1 {
 			return conn

@@ -6,27 +6,26 @@ import (
 	"rpcx/wire/transport/stream"
 )
 
-// A bearer sends the token of Config.Login. If the server refuses it, it sends a renewed one once. It is below the
-// observer of exchanges, which therefore does not see tokens.
+// A bearer sends the token of Config.Login in place of the Authorization of a request. If the server refuses it, it sends a
+// renewed one once. It is below the observer of exchanges, which therefore does not see tokens.
 type bearer struct {
 	http.RoundTripper
 	d *Dialer
 }
 
-// withToken wraps t to send tokens, if the connection has them and is private: over TLS, or to this machine without a
-// proxy.
+// withToken wraps t to send tokens, if the connection has them and is private.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
-	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" {
-		return t
-	}
-	if hosts := stream.Hosts(d.c.Route, d.a); !d.secure() && (len(hosts) > 1 || d.c.Route.Resolve[hosts[0]] != "") {
+	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !d.isPrivate() {
 		return t
 	}
 	return bearer{t, d}
 }
 
-// secure reports whether the connection uses TLS.
-func (d *Dialer) secure() bool { return d.a.Scheme == "https" || d.a.Scheme == "wss" }
+// isPrivate reports whether no other machine can read what is sent: over TLS, or directly to an address as it is written.
+func (d *Dialer) isPrivate() bool {
+	hosts := stream.Hosts(d.c.Route, d.a)
+	return d.a.Scheme == "https" || d.a.Scheme == "wss" || len(hosts) == 1 && d.c.Route.Resolve[hosts[0]] == ""
+}
 
 // CloseIdleConnections is called by http.Client.
 func (b bearer) CloseIdleConnections() { closeIdle(b.RoundTripper) }
