@@ -99,6 +99,9 @@ func listen(ctx context.Context, run *env.Env, o *server.Options, e endpoint.End
 	if o.Silent() && !e.Spec().Evaluation.IsLive() { // the evaluator answers without hooks
 		run.Console.Warn("no hooks: every call gets -32601 (--on NAME=ANSWER adds a hook)")
 	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go o.Watch(watching, run, e.Spec(), s)
 	return server.Run(ctx, run, s, command, o.Conn.Listen.File, o.Hooks.Strict)
 }
 

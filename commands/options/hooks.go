@@ -62,8 +62,8 @@ func suggestHook(l *cmdline.CommandLine, err error) error {
 	return &g
 }
 
-// entries returns the hooks of --on, followed by those of --hooks: the first match answers.
-func (h *Hooks) entries() ([]hook.Entry, error) {
+// Entries returns the hooks of --on, followed by those of --hooks: the first match answers.
+func (h *Hooks) Entries() ([]hook.Entry, error) {
 	var all []hook.Entry
 	for _, spec := range h.On {
 		e, err := hook.Parse(spec)

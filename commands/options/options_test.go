@@ -44,7 +44,7 @@ func TestVariables(t *testing.T) {
 // TestFunctionsNeedHooks: a function value needs a local hook.
 func TestFunctionsNeedHooks(t *testing.T) {
 	h := &Hooks{On: []string{"known=json:1"}, Functions: map[string]bool{"known": true}}
-	entries, err := h.entries()
+	entries, err := h.Entries()
 	if err != nil || h.checkFunctions(entries) != nil {
 		t.Error(err, h.checkFunctions(entries))
 	}

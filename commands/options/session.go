@@ -16,7 +16,7 @@ import (
 // ForSession returns the options of a session's connection, as a client or as a listener. It prints a warning for hooks
 // that are not executable.
 func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (session.Options, error) {
-	entries, err := h.entries()
+	entries, err := h.Entries()
 	if err != nil {
 		return session.Options{}, suggestHook(run.Line, err)
 	}

@@ -20,6 +20,9 @@ type Server struct {
 	// Reload notifies the clients that hooks and catalog were loaded again. It is nil if the dialect has no message for
 	// that.
 	Reload func()
+	// Changed tells the clients that listen for it that the catalog was replaced; nil means the dialect has no message for
+	// that.
+	Changed func()
 	// Gets returns the paths for which the server's HTTP listener answers a GET, with their responses. about describes
 	// the server. It may be nil.
 	Gets func(about catalog.Info) wire.HTTPGets

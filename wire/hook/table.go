@@ -8,11 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -58,9 +56,7 @@ type Options struct {
 // A Table is a set of hooks. Any number of goroutines may use it at once.
 type Table struct {
 	o         Options
-	exact     map[string]*chain
-	patterns  []*chain // in the order of precedence
-	names     []string
+	entries   atomic.Pointer[entrySet]
 	slots     semaphore
 	streams   semaphore    // for commands whose lines are a stream
 	computing semaphore    // for jq expressions, which hold it only while they compute
@@ -88,57 +84,20 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
 	}
-	t := &Table{o: o, exact: map[string]*chain{}, slots: semaphore{free: o.Jobs}, streams: semaphore{free: MaxStreams}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
+	t := &Table{o: o, slots: semaphore{free: o.Jobs}, streams: semaphore{free: MaxStreams}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
 	t.slots.slow = t.warnBusy
 	t.shared = sync.OnceValue(func() *ConnectionHooks { return t.Bind(Binding{}) })
-	seen := map[string]*chain{}
-	for _, e := range entries {
-		if e.Pattern == "" {
-			return nil, usage("a hook needs a name")
-		}
-		if e.Answer.Kind == JQ && e.Answer.prog == nil {
-			a, err := ParseAnswer("jq:" + e.Answer.Text)
-			if err != nil {
-				return nil, inside("hook "+e.Pattern, err)
-			}
-			e.Answer = a
-		}
-		if e.Answer.Kind == Inbox && o.Park == nil {
-			f := usage("hook %s: inbox works only in a session", e.Pattern)
-			f.Hint = "rpcx connect ENDPOINT --session NAME opens one"
-			return nil, f
-		}
-		c := seen[e.Pattern]
-		if c == nil {
-			c = t.add(e.Pattern)
-			seen[e.Pattern] = c
-		}
-		c.answers = append(c.answers, &e.Answer)
-	}
-	slices.SortStableFunc(t.patterns, func(a, b *chain) int { return b.literal - a.literal })
-	return t, nil
-}
-
-func (t *Table) add(pattern string) *chain {
-	c := &chain{pattern: pattern}
-	stars := strings.Count(pattern, "*")
-	if stars == 0 {
-		t.exact[pattern] = c
-		t.names = append(t.names, pattern)
-		return c
-	}
-	c.literal = utf8.RuneCountInString(pattern) - stars
-	t.patterns = append(t.patterns, c)
-	return c
+	return t, t.Replace(entries...)
 }
 
 // find returns the hook for name: the one with exactly that name, or else the pattern with the most literal characters.
 // Among equals it returns the first.
 func (t *Table) find(name string) *chain {
-	if c := t.exact[name]; c != nil {
+	set := t.entries.Load()
+	if c := set.exact[name]; c != nil {
 		return c
 	}
-	for _, c := range t.patterns {
+	for _, c := range set.patterns {
 		if dialect.Matches(c.pattern, name) {
 			return c
 		}
@@ -162,7 +121,7 @@ func (t *Table) Streams(name string) bool {
 }
 
 // Names returns the exact names, in the given order. These can be declared to a peer.
-func (t *Table) Names() []string { return slices.Clone(t.names) }
+func (t *Table) Names() []string { return slices.Clone(t.entries.Load().names) }
 
 // Failures returns the number of failures, whether or not OnFailure is set.
 func (t *Table) Failures() int64 { return t.failures.Load() }

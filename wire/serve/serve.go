@@ -38,6 +38,8 @@ type Options struct {
 	TalkBack func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
 	// OnBind receives, for each bound connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
+	// OnClose is called when the hooks of a connection have ended. It may be nil.
+	OnClose func(c dialect.Caller)
 }
 
 // New returns the backend for any dialect's server.
@@ -91,7 +93,7 @@ func told(o Options) *catalog.Catalog {
 // Bind returns the responder for one connection.
 func (b *backend) Bind(c dialect.Caller) dialect.Responder {
 	about := c.Connection()
-	r := &responder{b: b, client: about.Name}
+	r := &responder{b: b, caller: c, client: about.Name}
 	if b.o.Hooks == nil {
 		return r
 	}
@@ -114,6 +116,7 @@ func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) 
 // A responder answers on one connection.
 type responder struct {
 	b      *backend
+	caller dialect.Caller
 	bound  *hook.ConnectionHooks // nil if there are no hooks
 	client string                // its name in warnings; "" for the only one
 }
@@ -222,6 +225,9 @@ func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) 
 
 // Close ends the hooks that run for this connection.
 func (r *responder) Close() error {
+	if r.b.o.OnClose != nil {
+		defer r.b.o.OnClose(r.caller)
+	}
 	if r.bound == nil {
 		return nil
 	}

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/schemes"
@@ -285,6 +287,11 @@ func (s *Server) Reload() bool {
 	}
 	s.side.server.Reload()
 	return true
+}
+
+// Update replaces the hooks and the catalog.
+func (s *Server) Update(entries []hook.Entry, c *catalog.Catalog) error {
+	return s.side.update(entries, c)
 }
 
 // HookFailure returns the first failure of a hook, or nil if there was none.

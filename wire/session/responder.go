@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
@@ -24,6 +25,7 @@ type responder struct {
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
+	backend  *serve.Changing
 	upstream func(c dialect.Caller) relay.Backend // the backend that hooks on the connection of c can call
 	funcs    *relay.Functions
 	runtime  dialect.Runtime // nil for none
@@ -62,10 +64,11 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes the local hooks; Catalog may describe the peer
 		known = o.Offers
 	}
-	backend := serve.New(serve.Options{
+	s.backend = serve.NewChanging(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.Names.ForPolicy(o.Allow), Deny: spec.Names.ForPolicy(o.Deny), Name: spec.Names.ForHooks,
-		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind,
+		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Tell: serving, Warn: ho.Warn, TalkBack: s.talkBack, OnBind: s.onBind, OnClose: s.dropSocket,
 	})
+	var backend dialect.Backend = s.backend
 	if o.Bridge != nil {
 		backend = o.Bridge(backend)
 	}
@@ -124,6 +127,18 @@ func newRuntime(spec dialect.Spec, o Options) (dialect.Runtime, error) {
 		return nil, wire.Usagef("--runtime does not apply to %s: it needs --dialect %s", spec.Name, all.NamesOf(func(s dialect.Spec) bool { return s.Evaluation != nil && s.Evaluation.Runtime }))
 	}
 	return serve.NewRuntime(o.Runtime, serve.RuntimeOptions{Stderr: o.Hook.Stderr, Warn: o.Hook.Warn})
+}
+
+// update replaces hooks and catalog, and tells the clients that listen for that.
+func (s *responder) update(entries []hook.Entry, c *catalog.Catalog) error {
+	if err := s.table.Replace(forHooks(s.spec, entries)...); err != nil {
+		return err
+	}
+	s.backend.Update(c)
+	if s.server.Changed != nil {
+		s.server.Changed()
+	}
+	return nil
 }
 
 // Accept returns the peer's handler for a connection. The connection's socket is closed after the handler has ended,

@@ -29,7 +29,7 @@ type tasks struct {
 
 func newServer(host server.Host) server.Native {
 	m := modern.New(host)
-	return server.Native{Posts: m.Posts(), End: m.End, Open: func(c server.Conn) server.Flow {
+	return server.Native{Posts: m.Posts(), End: m.End, Changed: m.Changed, Open: func(c server.Conn) server.Flow {
 		if m.Owns(c.Caller) {
 			return nil
 		}

@@ -221,3 +221,10 @@ func (l *listener) next() (op dialect.Op, ok bool) {
 	l.untold = slices.Delete(l.untold, 0, 1)
 	return op, true
 }
+
+// Changed tells those who listen that the lists have changed.
+func (s *Server) Changed() {
+	for _, method := range changes {
+		s.listeners.tell(method, nil)
+	}
+}

@@ -28,9 +28,10 @@ type Host struct {
 
 // A Native is the part of a server in Go, which all its connections share.
 type Native struct {
-	Open  func(c Conn) Flow // returns the part of one connection; nil: it has none
-	Posts *wire.HTTPPosts   // nil: the dialect file says all about them
-	End   func() error      // ends what outlives connections; nil: nothing does
+	Open    func(c Conn) Flow // returns the part of one connection; nil: it has none
+	Posts   *wire.HTTPPosts   // nil: the dialect file says all about them
+	Changed func()            // tells clients that the catalog has changed; nil means none can be told
+	End     func() error      // ends what outlives connections; nil: nothing does
 }
 
 // A Flow is the native part of a connection that answers the peer (see codec.Native).

@@ -34,21 +34,11 @@ type server struct {
 // New returns a server of what b offers, in the dialect d, whose native part is native, or nil if it has none.
 func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.Server {
 	s := &server{d: d, b: b}
-	s.told = sync.OnceValues(func() (json.RawMessage, []string) {
-		c := b.Catalog()
-		if c == nil {
-			return nil, nil
-		}
-		doc, err := c.SelfContained().Marshal() // a program may pass on a single schema
-		if err != nil {
-			doc = nil
-		}
-		return doc, c.Names()
-	})
+	s.told = s.describe()
 	if native != nil {
 		s.native = native(Host{b, s.Accept})
 	}
-	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End}
+	return dialect.Server{Accept: s.Accept, Gets: s.Gets, Posts: s.native.Posts, End: s.native.End, Changed: s.native.Changed}
 }
 
 // Accept returns the handler for one connection, on which the dialect file's hello is
