@@ -165,7 +165,8 @@ func (s *server) failure(r *running, name string, err error) envelope {
 	if !errors.As(err, &rpc) {
 		return envelope{kindInternal, "handlerException", "The command failed.", false, nil}
 	}
-	e := envelope{kindInternal, "handlerException", rpc.Message, string(scan.Get(rpc.Data, "retryable")) == "true", rpc.Data}
+	retryable := string(scan.Get(rpc.Data, "retryable")) == "true" || rpc.Retryable != nil && *rpc.Retryable
+	e := envelope{kindInternal, "handlerException", rpc.Message, retryable, rpc.Data}
 	if e.retryable {
 		e.kind = kindBusy
 	}

@@ -53,7 +53,7 @@ func spec(name string, v Version) dialect.Spec {
 		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
 		Shape:     func() dialect.Shape { return Shape(v) },
 		Params:    dialect.Params{Styles: []string{"object", "wrapped", "positional"}},
-		Bridge:    dialect.Bridging{Endless: true},
+		Bridge:    dialect.Bridging{Endless: true, Cancels: func(framing string) bool { return cancelMethod(framing) != "" }},
 	}
 }
 

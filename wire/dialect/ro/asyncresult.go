@@ -99,6 +99,9 @@ func (l *asyncResult) event(ev wire.Event) error {
 	case wire.Progress:
 		return l.say(false, underway(ev))
 	case wire.Failure:
+		if string(scan.Get(ev.Extra, "recoverable")) == "true" {
+			return l.say(false, withStatus("pending", "error", ev.Err.JSON()))
+		}
 		return l.say(true, failed(ev.Err))
 	}
 	return nil

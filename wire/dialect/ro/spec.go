@@ -45,7 +45,7 @@ func Spec() dialect.Spec {
 		Params:     dialect.Params{Settings: settings},
 		Catalog:    catalog.Conventions{Resource: resourceAndVerb, Typed: typedForm},
 		Validation: dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true},
+		Bridge:     dialect.Bridging{Name: dottedName, Described: true, Fields: targeted, Endless: true, Progress: true, Whole: hasNoResource},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
 			Send: fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q}`, describe),
 			Is:   `$request.method? == "` + describe + `" and ((.result | objects | has("ro-jrpc") or has("resources")) // false)`,

@@ -29,15 +29,15 @@ func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	return r.c
 }
 
-// info returns name and version of a side; the rest of its metadata is in Extra.
+// info returns name, version and description of a side; the rest of its metadata is in Extra.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
-	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version"))}
+	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version")), Description: scan.String(scan.Get(self, "description"))}
 	var about scan.Object
 	about.Add(sessionWord, scan.Get(body, sessionWord))
 	for key, val := range scan.Named(metadata) {
 		if key == who {
-			val = scan.Without(val, "name", "version")
+			val = scan.Without(val, "name", "version", "description")
 		}
 		if key != "$defs" && (key != who || string(val) != "{}") {
 			about.Add(key, val)

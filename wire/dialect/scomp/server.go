@@ -113,6 +113,7 @@ func (h *handler) handshake(in *dialect.Inbound) error {
 	in.Answered = true
 	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.hello(h.session.id)})
 	close(h.ready)
+	h.r.Greeted(h.theirs.names)
 	return err
 }
 
@@ -124,7 +125,8 @@ func (s *server) hello(session string) json.RawMessage {
 	}
 	var self, metadata scan.Object
 	self.Inside(identity(cat.Info))
-	self.Members(scan.Get(cat.Info.Extra, "server"))
+	self.SomeText("description", cat.Info.Description)
+	self.Members(scan.Get(cat.Info.Extra, "server"), "description")
 	metadata.Add("server", self.End())
 	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
 		about := scan.JSON(s.runtime.About())

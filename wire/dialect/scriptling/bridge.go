@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -40,13 +41,28 @@ func isFunction(m *catalog.Method) bool {
 
 // plainParams returns the arguments of a call as params: keyword arguments are an
 // object, positional ones an array.
-func plainParams(params json.RawMessage) json.RawMessage {
+func plainParams(params json.RawMessage) (json.RawMessage, error) {
 	args, kwargs := scan.Get(params, "args"), scan.Get(params, "kwargs")
+	named, placed := scan.Type(kwargs) == 'o' && scan.Count(kwargs) > 0, scan.Type(args) == 'a' && scan.Count(args) > 0
 	switch {
-	case scan.Type(kwargs) == 'o' && len(scan.Trim(kwargs)) > 2:
-		return kwargs
-	case scan.Type(args) == 'a' && scan.Count(args) > 0:
-		return args
+	case named && placed:
+		return nil, wire.NewError(wire.CodeInvalidParams, "the peer takes arguments by position or by name, not both")
+	case named:
+		return kwargs, nil
+	case placed:
+		return args, nil
 	}
-	return nil
+	return nil, nil
+}
+
+// sameCall returns the call of a function with the arguments of a request.
+func sameCall(name string, params json.RawMessage) (method string, same json.RawMessage) {
+	var o scan.Object
+	o.Text("name", name)
+	for _, member := range []string{"args", "kwargs"} {
+		if given := scan.Get(params, member); given != nil && scan.Count(given) > 0 {
+			o.Add(member, given)
+		}
+	}
+	return methodCall, o.End()
 }

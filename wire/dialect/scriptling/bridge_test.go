@@ -23,9 +23,12 @@ func TestArgumentsAsParams(t *testing.T) {
 		`{"name":"f"}`:                            ``,
 		``:                                        ``,
 	} {
-		if got := string(plainParams(json.RawMessage(params))); got != want {
-			t.Errorf("%s: got %s, want %s", params, got, want)
+		if got, err := plainParams(json.RawMessage(params)); string(got) != want || err != nil {
+			t.Errorf("%s: got %s, %v, want %s", params, got, err, want)
 		}
+	}
+	if got, err := plainParams(json.RawMessage(`{"name":"f","args":[1],"kwargs":{"a":1}}`)); err == nil {
+		t.Errorf("arguments both ways: %s", got)
 	}
 }
 

@@ -29,7 +29,7 @@ func Spec() dialect.Spec {
 		Names:         dialect.Names{New: newObject},
 		Params:        dialect.Params{Functions: true},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},
-		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, ByPosition: true, Plain: plainParams, NoStreams: true},
+		Bridge:        dialect.Bridging{Name: functionName, Alone: isFunction, ByPosition: true, Plain: plainParams, Same: sameCall, NoStreams: true, Calls: true},
 		Handshake:     dialect.Handshake{Plugin: true},
 		Detection: &dialect.Detection{Probe: &dialect.Probe{
 			Send:    fmt.Sprintf(`{jsonrpc: "2.0", id: $id, method: %q, params: %s}`, methodHandshake, helloParams()),

@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -20,10 +21,12 @@ type Bridge struct {
 	to      endpoint.Endpoint
 	spec    dialect.Spec // of to
 	options session.Options
-	here    dialect.Spec // of the listener
+	here    dialect.Spec  // of the listener
+	framing string        // of the listener
+	whole   time.Duration // see Options
 	catalog *catalog.Catalog
 	offers  map[string]*offer // by the names of hooks
-	Lacks   []string          // the peer's methods that are not offered, with the reason
+	Lacks   []string          // the peer's methods that are not offered, with the reason, and what else does not cross
 	open    bool              // the catalog may lack methods of the peer, so any name is passed on
 	shared  *upstream         // of all clients, or if alone is set, of HTTP exchanges only
 	alone   bool              // each client gets a connection of its own
@@ -37,11 +40,16 @@ type Options struct {
 	Session session.Options // for the connection to To
 	Listen  endpoint.Endpoint
 	Known   *catalog.Catalog // used if To does not describe itself; may be nil
+	// Whole bounds how long items are collected for clients that get no streams, if the stream does not end; 0: a minute.
+	Whole time.Duration
 }
+
+// wholeTimeout is the usual Options.Whole.
+const wholeTimeout = time.Minute
 
 // New connects to the peer, reads its catalog, and closes that connection.
 func New(ctx context.Context, o Options) (*Bridge, error) {
-	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}}
+	b := &Bridge{to: o.To, options: o.Session, here: o.Listen.Spec(), offers: map[string]*offer{}, framing: o.Listen.FramingName(), whole: cmp.Or(o.Whole, wholeTimeout)}
 	conv, err := session.Open(ctx, o.To, o.Session)
 	if err != nil {
 		return nil, err
@@ -67,9 +75,9 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if said == nil {
 		said = &catalog.Catalog{Catalog: 1}
 	}
-	b.translate(said)
 	// The names of an equal dialect need no translation, so unlisted methods can be called, too.
 	b.open = b.open || b.spec.Name == b.here.Name || said.WhyPartial() != ""
+	b.translate(said)
 	return b, nil
 }
 

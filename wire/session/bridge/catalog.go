@@ -45,6 +45,7 @@ func (b *Bridge) translate(said *catalog.Catalog) {
 		b.offers[b.here.Names.ForHooks(t.Name)] = o
 		c.Methods = append(c.Methods, t)
 	}
+	b.Lacks = append(b.Lacks, b.cannotCross(said)...)
 	if len(b.Lacks) > 0 {
 		lacks := "Not offered here: " + strings.Join(b.Lacks, ", ") + "."
 		c.Info.Description = strings.TrimSpace(c.Info.Description + "\n" + lacks)
@@ -62,11 +63,19 @@ func (b *Bridge) streamed(o *offer) bool {
 			o.kind = catalog.Stream
 		}
 	}
-	if o.kind == catalog.Stream && b.here.Bridge.NoStreams {
+	if o.kind == catalog.Stream && b.isWhole(o.name) {
 		o.array = !endless
 		return o.array
 	}
 	return true
+}
+
+// isWhole reports whether clients get the items of a stream as one value.
+func (b *Bridge) isWhole(method string) bool {
+	if say := b.here.Bridge.Name; say != nil {
+		method = say(method)
+	}
+	return b.here.Bridge.NoStreams || b.here.Bridge.Whole != nil && b.here.Name != b.spec.Name && b.here.Bridge.Whole(method)
 }
 
 // method returns m in a form that the listener's dialect allows.
@@ -174,14 +183,28 @@ func withFields(m catalog.Method) json.RawMessage {
 }
 
 // op returns the operation on the peer for a request of a client.
-func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
-	op := dialect.Op{Kind: dialect.Call, Method: o.name, Params: o.plain(b, r.Params)}
+func (b *Bridge) op(o *offer, r dialect.Request) (dialect.Op, error) {
+	op := dialect.Op{Kind: dialect.Call, Method: o.name}
+	if same := b.here.Bridge.Same; same != nil && b.here.Name == b.spec.Name && !r.Notification && (o.kind == "" || o.kind == catalog.Call) {
+		op.Method, op.Params = same(o.name, r.Params)
+		return op, nil
+	}
+	var err error
+	if op.Params, err = o.plain(b, r.Params); err != nil {
+		return op, err
+	}
 	if b.here.Bridge.Fields != nil && r.Input != nil {
 		op.Params = withTarget(r.Input(r.Params), op.Params)
 	}
 	if fields := b.spec.Bridge.Fields; fields != nil {
 		op.Extra, op.Params = fields(op.Params)
 	}
+	b.started(&op, o, r)
+	return op, nil
+}
+
+// started sets what kind of operation answers the request.
+func (b *Bridge) started(op *dialect.Op, o *offer, r dialect.Request) {
 	switch {
 	case r.Notification:
 		op.Kind = dialect.Notify
@@ -192,7 +215,6 @@ func (b *Bridge) op(o *offer, r dialect.Request) dialect.Op {
 	case o.kind == catalog.Stream && !b.spec.Catalog.CallsStream:
 		op.Kind = dialect.Subscribe
 	}
-	return op
 }
 
 // withTarget adds the target and the parent of a request to its params.
@@ -220,23 +242,26 @@ func (b *Bridge) carried(params json.RawMessage, in dialect.Spec) json.RawMessag
 }
 
 // plain returns the params of a client in the form that the peer expects.
-func (o *offer) plain(b *Bridge, params json.RawMessage) json.RawMessage {
+func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error) {
 	if plain := b.here.Bridge.Plain; plain != nil {
-		params = plain(params)
+		var err error
+		if params, err = plain(params); err != nil {
+			return nil, err
+		}
 	}
 	if o.wrapped && scan.Type(params) == 'o' {
 		if inner := scan.Get(params, "params"); inner != nil || len(scan.Trim(params)) == 2 {
-			return b.carried(inner, b.spec)
+			return b.carried(inner, b.spec), nil
 		}
 	}
 	if args := scan.Get(params, "args"); o.args && scan.Type(params) == 'o' && scan.Count(params) == 1 && scan.Type(args) == 'a' {
-		return args
+		return args, nil
 	}
 	params = b.carried(params, b.spec)
 	if scan.Type(params) == 'a' && isObject(o.params) {
-		return byName(params, o.params)
+		return byName(params, o.params), nil
 	}
-	return params
+	return params, nil
 }
 
 // byName turns positional params into an object whose names are those of the

@@ -29,7 +29,7 @@ const (
 	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
 		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
 		{"name":"calc_fail","kind":"call"},{"name":"calc_ask","kind":"call"},{"name":"calc_slow","kind":"call"},
-		{"name":"calc_count","kind":"stream","result":{"type":"integer"}},{"name":"calc_dig","kind":"job"}]}`
+		{"name":"calc_count","kind":"stream","result":{"type":"integer"}},{"name":"calc_ticks","kind":"stream"},{"name":"calc_dig","kind":"job"}]}`
 	plain = `(if .params then .params else . end | if .kwargs then .kwargs else . end)`
 )
 
@@ -116,7 +116,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	for _, name := range all.Pages().Names() {
-		if name == "mcp" {
+		if name == "mcp" || name == "a2a" { // mcp is above; rpcx is a client of a2a only
 			continue
 		}
 		t.Run(name+" to jsonrpc", func(t *testing.T) { pair(t, name, "jsonrpc") })
@@ -131,7 +131,7 @@ func pair(t *testing.T, here, there string) {
 	defer cancel()
 	dir := t.TempDir()
 	question, answer := "question", `{"answer":42}`
-	if here == "mcp" { // a client of MCP can be asked certain methods only
+	if here == "mcp" || there == "mcp" { // a client of MCP can be asked certain methods only
 		question, answer = "roots/list", `{"roots":[]}`
 	}
 	peer := serve(t, prefix(there)+filepath.Join(dir, "peer"), session.Options{
@@ -142,6 +142,7 @@ func pair(t *testing.T, here, there string) {
 			"calc_ask":   `jq:rpc("` + question + `"; {"of":"all"})`,
 			"calc_count": `lines:echo 1; echo 2; echo 3`,
 			"calc_dig":   `lines:echo '{"progress":"half","fraction":0.5}'; until [ -e ` + filepath.Join(dir, "seen") + ` ]; do sleep 0.05; done; echo '{"data":{"found":"7"}}'`,
+			"calc_ticks": "lines:trap 'touch " + filepath.Join(dir, "stopped") + "; exit' TERM; while :; do echo 1; sleep 0.02; done",
 			"calc_slow":  "trap 'touch " + filepath.Join(dir, "gave-up") + "; exit' TERM; touch " + filepath.Join(dir, "begun") + "; sleep 30 & wait",
 		}),
 	})
@@ -149,7 +150,7 @@ func pair(t *testing.T, here, there string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bridge.New(ctx, bridge.Options{To: peer, Listen: at})
+	b, err := bridge.New(ctx, bridge.Options{To: peer, Listen: at, Whole: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,14 @@ func pair(t *testing.T, here, there string) {
 		(!strings.Contains(string(failed.JSON()), "-32050") && !all.Named(there).Bridge.TextCodes || !strings.Contains(string(failed.JSON()), `"red"`)) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
-	if asks(here) && asks(there) && (there != "mcp" || here == there) { // a client of another dialect does not declare what a server of MCP may ask
+	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Greets {
+		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
+			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
+		}
+		if lacks := slices.Contains(b.Lacks, "requests of the peer"); lacks != asks(there) {
+			t.Errorf("not offered: %q", b.Lacks)
+		}
+	} else {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed != nil || !scan.Equal([]byte(last(data)), []byte(answer)) {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
 		}
@@ -211,6 +219,67 @@ func pair(t *testing.T, here, there string) {
 	}
 	if cancels(here) && cancels(there) {
 		cancelled(ctx, t, conv, offered, dir)
+	}
+	if slices.Contains([]string{"jsonrpc", "jsonrpc1", "introspect"}, there) { // a server of ro streams methods of a resource only
+		endless(ctx, t, conv, offered, b.Lacks, filepath.Join(dir, "stopped"))
+	}
+	listsLacks(ctx, t, conv, b.Lacks)
+}
+
+// endless calls a method whose stream has no end: it streams until it is cancelled, or it is refused by name, and the bridge has
+// said so. stopped is the file that the method's hook writes when it is cancelled.
+func endless(ctx context.Context, t *testing.T, conv session.Conversation, offered *catalog.Catalog, lacks []string, stopped string) {
+	said := slices.ContainsFunc(lacks, func(l string) bool {
+		return strings.HasPrefix(l, "calc_ticks (") || strings.HasPrefix(l, "streams without an end")
+	})
+	of := all.Named(conv.Dialect())
+	isPage := slices.Contains(all.Pages().Names(), of.Name) && of.Name != "mcp"
+	if of.Bridge.NoStreams || isPage || of.Name == "ro" {
+		data, failed, err := call(ctx, conv, offered, "calc_ticks", `{}`)
+		if err != nil || failed == nil || !strings.Contains(failed.Message, "calc_ticks") || !said && !isPage {
+			t.Errorf("calc_ticks: %v, %v, %v; not offered: %q", data, failed, err, lacks)
+		}
+		return
+	}
+	if said {
+		t.Errorf("not offered: %q", lacks)
+	}
+	op := dialect.Op{Kind: dialect.Subscribe, Method: "calc_ticks"}
+	if of.Catalog.CallsStream {
+		op.Kind = dialect.Call
+	}
+	st, err := conv.Open(ctx, op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < 3; {
+		m, err := st.Next(ctx)
+		if err != nil {
+			t.Fatalf("calc_ticks: %v", err)
+		}
+		if ev, err := dialect.EventOf(conv, m); err == nil && ev.Kind == wire.Data && m.Kind == wire.Item {
+			n++
+		}
+	}
+	dialect.CancelAnyway(ctx, st)
+	if !slices.Contains(lacks, "cancelling of calls") {
+		appears(ctx, t, stopped)
+	}
+}
+
+// listsLacks checks that a client of the bridge can read what it does not get. A host of hotrepl has no text about itself.
+func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, lacks []string) {
+	if !slices.Contains([]string{"jsonrpc", "introspect", "ro", "scomp", "scriptling", "mcp"}, conv.Dialect()) {
+		return
+	}
+	c, err := conv.Describe(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lacks {
+		if !strings.Contains(string(scan.JSON(c)), string(scan.AppendQuoted(nil, l)[1:len(scan.AppendQuoted(nil, l))-1])) {
+			t.Errorf("%s is not listed: %s", l, scan.JSON(c))
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ func (u *upstream) ask(ctx context.Context, r dialect.Request) (json.RawMessage,
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, plainError(err)
+		return nil, u.bridge.plainError(err)
 	}
 	return result, nil
 }

@@ -3,6 +3,7 @@ package wiretap
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"sync"
 
 	"rpcx/wire"
@@ -33,14 +34,18 @@ type Posts struct {
 type post struct {
 	conn   wire.Conn
 	record wire.Tap
-	ids    []string // of its requests
-	owed   int      // answers that have not come
+	ids    []string           // of its requests, as the server gets them
+	was    map[string]wire.ID // by such an id: the client's, if another POST has the same
+	owed   int                // answers that have not come
 	over   bool
 	done   chan struct{} // closed when all answers have come
 	stream string        // the stream that its answer may have opened, as JSON, or ""
 	begun  bool          // an item of the stream has come
 	ended  bool          // and its last
 }
+
+// firstID is larger than the ids that clients count from 1.
+const firstID = 1 << 32
 
 // NewPosts returns a Posts that passes messages on to server and records them.
 // warn is called with texts for the user.
@@ -76,7 +81,7 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 			_ = client.Send(reply)
 		})
 	}
-	t := p.expect(client, msg, record)
+	t, msg := p.expect(client, msg, record)
 	if err := p.server.Send(msg); err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -112,25 +117,65 @@ func (p *Posts) awaited(t *post) {
 	}
 }
 
-// expect records which answers msg wants.
-func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) *post {
+// expect records which responses msg wants, and returns it with ids that no pending request has.
+func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []byte) {
 	t := &post{conn: client, record: record, done: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	parts, _ := match.Elements(p.rules.Shape(), msg)
-	for _, part := range parts {
-		if parsed := match.Parse(p.rules.Shape(), part, true); parsed.Kind == wire.Request {
-			p.wait[parsed.ID.String()] = t
-			t.ids = append(t.ids, parsed.ID.String())
-			t.owed++
+	msg = p.each(msg, func(part []byte) []byte {
+		parsed := match.Parse(p.rules.Shape(), part, true)
+		if parsed.Kind != wire.Request {
+			return part
 		}
-	}
+		id := parsed.ID.String()
+		if p.wait[id] != nil {
+			free := p.free(parsed.ID)
+			if t.was == nil {
+				t.was = map[string]wire.ID{}
+			}
+			id = free.String()
+			t.was[id] = bytes.Clone(parsed.ID)
+			part = match.SetID(p.rules.Shape(), part, free)
+		}
+		p.wait[id] = t
+		t.ids = append(t.ids, id)
+		t.owed++
+		return part
+	})
 	if t.owed == 0 {
 		p.end(t)
 	} else {
 		p.last = t
 	}
-	return t
+	return t, msg
+}
+
+// free returns an id of the same JSON type that no pending request has.
+func (p *Posts) free(id wire.ID) wire.ID {
+	for n := int64(firstID + len(p.wait)); ; n++ {
+		free := strconv.AppendInt(nil, n, 10)
+		if scan.Type(id) == 's' {
+			free = scan.AppendQuoted(nil, "post-"+string(free))
+		}
+		if p.wait[wire.ID(free).String()] == nil {
+			return free
+		}
+	}
+}
+
+// each returns msg with the message that change returns in place of each in it.
+func (p *Posts) each(msg []byte, change func(part []byte) []byte) []byte {
+	parts, batch := match.Elements(p.rules.Shape(), msg)
+	for i, part := range parts {
+		switch changed := change(part); {
+		case string(changed) == string(part):
+		case batch:
+			msg = scan.Splice(msg, strconv.Itoa(i), changed)
+		default:
+			msg = changed
+		}
+	}
+	return msg
 }
 
 // Wait returns when the server has ended, or was closed, and the tape says so.
@@ -154,7 +199,7 @@ func (p *Posts) receive() {
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	to, answered, opened := p.answered(msg)
+	to, msg, answered, opened := p.answered(msg)
 	if stream := p.rules.StreamOf(msg); stream != nil {
 		to = p.itemOf(string(stream), to, msg)
 	}
@@ -179,20 +224,26 @@ func (p *Posts) give(msg []byte) {
 	}
 }
 
-// answered returns the POST that msg answers, with how many requests and the stream that may be
-// opened; else the latest POST that still waits.
-func (p *Posts) answered(msg []byte) (to *post, answered int, opened string) {
+// answered returns the POST that msg answers, msg with the ids of its requests, how many of them it answers, and the stream
+// that may be opened; else the latest POST that still waits.
+func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened string) {
 	to = p.last
-	parts, _ := match.Elements(p.rules.Shape(), msg)
-	for _, part := range parts {
+	own = p.each(msg, func(part []byte) []byte {
 		parsed := match.Parse(p.rules.Shape(), part, false)
-		if t := p.wait[parsed.ID.String()]; parsed.Kind == wire.Response && t != nil {
-			to, opened = t, mayOpen(part)
-			answered++
-			delete(p.wait, parsed.ID.String())
+		id := parsed.ID.String()
+		t := p.wait[id]
+		if parsed.Kind != wire.Response || t == nil {
+			return part
 		}
-	}
-	return to, answered, opened
+		to, opened = t, mayOpen(part)
+		answered++
+		delete(p.wait, id)
+		if was := t.was[id]; was != nil {
+			return match.SetID(p.rules.Shape(), part, was)
+		}
+		return part
+	})
+	return to, own, answered, opened
 }
 
 // itemOf returns the POST that gets an item of a stream: that of the stream, or to if none is known.

@@ -1,9 +1,11 @@
 package wiretap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/transport"
 )
@@ -214,4 +217,51 @@ func TestTheEndOfTheServerIsWaitedFor(t *testing.T) {
 			t.Errorf("the tape has no close: %s", got)
 		}
 	})
+}
+
+// Clients that post requests with the same id, as each begins to count with 1, get their own responses.
+func TestPostsWithTheSameID(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	type waiting struct {
+		client wire.Conn
+		ended  chan error
+		want   string
+	}
+	var all []waiting
+	var replies [][]byte
+	for _, c := range []struct{ msg, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"a","x":1.0}`, `{"jsonrpc":"2.0","id":1,"result":"a"}`},
+		{`{"x":[1.0], "method":"b","id":1,"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":1,"result":"b"}`},
+		{`[{"jsonrpc":"2.0","id":1,"method":"c"}]`, `[{"jsonrpc":"2.0","id":1,"result":"c"}]`},
+		{`{"jsonrpc":"2.0","id":"1","method":"d"}`, `{"jsonrpc":"2.0","id":"1","result":"d"}`},
+		{`{"jsonrpc":"2.0","id":"1","method":"e"}`, `{"jsonrpc":"2.0","id":"1","result":"e"}`},
+	} {
+		client, _, ended := posted(t, posts, c.msg)
+		got, err := server.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := scan.Trim(bytes.Trim(got, "[]"))
+		if was := scan.Get(bytes.Trim([]byte(c.msg), "[]"), "id"); scan.Type(scan.Get(part, "id")) != scan.Type(was) ||
+			string(scan.Splice(part, "id", was)) != string(bytes.Trim([]byte(c.msg), "[]")) {
+			t.Errorf("more than the id has changed:\n got %s\nwant %s", got, c.msg)
+		}
+		all = append(all, waiting{client, ended, c.want})
+		replies = append(replies, bytes.Replace([]byte(c.want), scan.Get(bytes.Trim([]byte(c.want), "[]"), "id"), scan.Get(part, "id"), 1))
+	}
+	for i := range slices.Backward(all) {
+		if err := server.Send(replies[i]); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := all[i].client.Recv(); string(got) != all[i].want {
+			t.Errorf("got %s (%v), want %s", got, err, all[i].want)
+		}
+		if err := <-all[i].ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if ids, _, waits := posts.sized(); ids > 0 || waits {
+		t.Errorf("%d ids are kept, a POST waits: %t", ids, waits)
+	}
 }

@@ -1,0 +1,61 @@
+package bridge
+
+import (
+	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
+)
+
+// cannotCross returns what the peer can do, by its dialect and its catalog, that clients of the listener do not get.
+func (b *Bridge) cannotCross(said *catalog.Catalog) (lacks []string) {
+	there, here := b.spec, b.here
+	for _, c := range []struct {
+		what       string
+		has, shown bool
+	}{
+		{"evaluations", there.Evaluation != nil && there.Evaluation.Runtime, false},
+		{"function references", there.Params.Functions && there.Evaluation != nil, here.Params.Functions && here.Evaluation != nil},
+		{"artifacts", there.Files.AreLocal(), false},
+		{"the journal", there.Jobs != nil && there.Jobs.Journal, false},
+		{"status and cancelling of jobs", there.Jobs != nil, here.Jobs != nil},
+		{"progress", there.Bridge.Progress, here.Bridge.Progress},
+		{"requests of the peer", asks(there), asks(here) && (!declared(there) || here.Bridge.Greets)},
+		{"notifications of the peer", !there.Bridge.Calls, !here.Bridge.Calls},
+		{"errors after which a stream goes on", b.arrays(), false},
+		{"streams without an end (one that goes on for " + wholeTimeout.String() + " is ended with an error)", b.arrays(), false},
+		{"classes", len(said.Classes) > 0, here.Name == there.Name},
+		{"constants", scan.Type(said.Constants) == 'o', here.Name == there.Name},
+		{"cancelling of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
+	} {
+		if c.has && !c.shown {
+			lacks = append(lacks, c.what)
+		}
+	}
+	return lacks
+}
+
+// arrays reports whether clients may get the items of a stream as an array.
+func (b *Bridge) arrays() bool {
+	if b.open && b.spec.Catalog.CallsStream && b.here.Bridge.NoStreams {
+		return true
+	}
+	for _, o := range b.offers {
+		if o.array {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether servers of a dialect send requests by name.
+func asks(s dialect.Spec) bool { return !s.Handshake.Plugin && !s.Evaluation.IsLive() }
+
+// declared reports whether servers of a dialect ask only the clients that have declared their answers.
+func declared(s dialect.Spec) bool {
+	return s.Detection != nil && s.Detection.Probe != nil && len(s.Detection.Probe.Hooks) > 0
+}
+
+// cancels reports whether a call of a dialect can be cancelled, so that it ends at the server.
+func cancels(s dialect.Spec, framing string) bool {
+	return s.Bridge.Cancels != nil && s.Bridge.Cancels(framing)
+}
