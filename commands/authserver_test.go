@@ -84,24 +84,30 @@ var authOptions = []string{
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
-	s := &authServer{o: map[string]string{}, log: ts.MkAbs(args[0]), clients: map[string]authClient{
-		"known":                          {"s3cret-of-known", "", []string{"http://127.0.0.1/callback"}},
-		"https://client.example/me.json": {"", "", []string{"http://127.0.0.1/callback"}},
-	}, codes: map[string]url.Values{}, tokens: map[string]string{"pasted-token": "read"}, refreshes: map[string]string{}}
+	o := map[string]string{}
 	for _, option := range args[1:] {
 		name, value, _ := strings.Cut(option, "=")
 		if !slices.Contains(authOptions, name) {
 			ts.Fatalf("oauth has no option %s", name)
 		}
-		s.o[name] = value
+		o[name] = value
 	}
-	s.at, s.as = httptest.NewServer(http.HandlerFunc(s.endpoint)), httptest.NewServer(http.HandlerFunc(s.server))
+	s := startAuthServer(o, ts.MkAbs(args[0]))
 	ts.Defer(s.at.Close)
 	ts.Defer(s.as.Close)
 	ts.Setenv("AT", s.at.URL+"/mcp")
 	ts.Setenv("ISSUER", s.issuer())
 	authServers.Store(s.issuer(), s)
 	ts.Check(os.WriteFile(s.log, nil, 0o600))
+}
+
+func startAuthServer(o map[string]string, log string) *authServer {
+	s := &authServer{o: o, log: log, clients: map[string]authClient{
+		"known":                          {"s3cret-of-known", "", []string{"http://127.0.0.1/callback"}},
+		"https://client.example/me.json": {"", "", []string{"http://127.0.0.1/callback"}},
+	}, codes: map[string]url.Values{}, tokens: map[string]string{"pasted-token": "read"}, refreshes: map[string]string{}}
+	s.at, s.as = httptest.NewServer(http.HandlerFunc(s.endpoint)), httptest.NewServer(http.HandlerFunc(s.server))
+	return s
 }
 
 // authServers are those of scripts that run, by their log.

@@ -92,6 +92,7 @@ func thenNothing(status int) int {
 			goleak.IgnoreAnyFunction("rpcx/commands/env.(*Signals).receive"),
 			goleak.IgnoreAnyFunction("rpcx/commands/env/output.(*boundedWriter).Write.func1"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
+			goleak.IgnoreAnyFunction("rpcx/format.typeSecret"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
 			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it lingers for half a second
 		)

@@ -182,15 +182,8 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 	}
 	_, _ = os.Stderr.WriteString(question)
 	defer func() { _, _ = os.Stderr.WriteString("\n") }()
-	type typed struct {
-		secret []byte
-		err    error
-	}
 	answer := make(chan typed, 1)
-	go func() {
-		b, err := term.ReadPassword(in)
-		answer <- typed{b, err}
-	}()
+	go typeSecret(in, answer)
 	select {
 	case a := <-answer:
 		return string(a.secret), a.err
@@ -198,4 +191,16 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 		_ = term.Restore(in, before)
 		return "", context.Cause(ctx)
 	}
+}
+
+// typed is what the user types, without its line break.
+type typed struct {
+	secret []byte
+	err    error
+}
+
+// typeSecret waits for the user, and cannot be interrupted.
+func typeSecret(in int, answer chan<- typed) {
+	b, err := term.ReadPassword(in)
+	answer <- typed{b, err}
 }

@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestSecretIsAsked: --client-secret ask reads the secret from the terminal, which does not show it, and gives the terminal back.
+func TestSecretIsAsked(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startAuthServer(map[string]string{"noregistration": ""}, log)
+	defer s.at.Close()
+	defer s.as.Close()
+	login := []string{"auth", "login", s.at.URL + "/mcp", "--client-id", "known", "--client-secret", "ask", "--no-browser"}
+	y := onTerminal(t, login...)
+	y.shows("the client's secret: ")
+	y.types("s3cret-of-known\r")
+	y.shows("log in at ")
+	y.shows("&state=")
+	for !regexp.MustCompile(`&state=\w+\r`).MatchString(y.said()) {
+		y.shows("\n")
+	}
+	resp, err := http.Get(regexp.MustCompile(`http://127\S+/authorize\S+`).FindString(y.said()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	y.left(0)
+	if asked, _ := os.ReadFile(log); strings.Contains(y.said(), "s3cret") || !strings.Contains(string(asked), "\ntoken basic code") {
+		t.Errorf("%q, %q", y.said(), asked)
+	}
+	y = onTerminal(t, login...)
+	y.shows("the client's secret: ")
+	y.types("\x03")
+	y.left(130)
+}
