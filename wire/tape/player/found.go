@@ -57,6 +57,9 @@ func (p *play) differences(i int32, msg []byte) (found []match.Difference, ok bo
 		return found, true
 	}
 	want := p.wanted(i)
+	if p.refusedAlike(i, want, msg) {
+		return found, true
+	}
 	if want == nil {
 		return found, line != nil && len(line.Bind) > 0
 	}

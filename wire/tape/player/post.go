@@ -26,7 +26,11 @@ func (e *engine) post(c *conn, msg []byte) {
 	go func() {
 		defer wire.Guard()
 		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
-			e.hand(arrival{conn: c, msg: bytes.Clone(reply)})
+			a := arrival{conn: c, msg: bytes.Clone(reply)}
+			if !waits && string(match.IDOf(shape, reply)) == "null" { // an error: the server did not read the id
+				a.to = match.IDOf(shape, msg)
+			}
+			e.hand(a)
 		})
 		if waits {
 			select {

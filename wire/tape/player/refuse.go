@@ -166,8 +166,25 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Diffe
 
 // refusal returns the error response for a request that got an HTTP error with a text.
 func (p *play) refusal(id wire.ID, status int, text []byte) []byte {
-	message := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, text))
-	return errorMessage(p.rules.Shape().Error, id, wire.CodeServer, message, match.Difference{}, nil)
+	return errorMessage(p.rules.Shape().Error, id, wire.CodeServer, refusalText(status, text), match.Difference{}, nil)
+}
+
+func refusalText(status int, text []byte) string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, text))
+}
+
+// refusedAlike reports whether msg is the error response that a player sends for entry i, the text of an HTTP error.
+func (p *play) refusedAlike(i int32, want, msg []byte) bool {
+	own := p.track.Entry(i).Own
+	if own == transcript.None || want == nil {
+		return false
+	}
+	status := p.track.Refused(own)
+	if status == 0 || scan.Valid(want, wire.DefaultMaxDepth) == nil {
+		return false
+	}
+	message, _ := scan.Text(scan.Get(scan.Get(msg, "error"), "message"))
+	return message == refusalText(status, want)
 }
 
 // errorMessage fills in a Shape's Error.

@@ -103,7 +103,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if err := k.link(&e, l.seed, line, p); err != nil {
 		return err
 	}
-	if line.Bytes != nil {
+	if line.Bytes != nil || e.Kind == wire.Response && e.Own == None && string(scan.Trim(p.ID)) == "null" {
 		k.refusal(&e)
 	}
 	switch {
@@ -188,7 +188,7 @@ func (k *loading) exchange(h *tape.HTTP) {
 	k.refused[i] = h.Status
 }
 
-// refusal links the next entry e, which is not JSON, with the request that got an HTTP error with this text.
+// refusal links the next entry e, which is not JSON or has no id, with the request that got an HTTP error with this text.
 func (k *loading) refusal(e *Entry) {
 	i := k.last[wire.Send]
 	if e.Dir == wire.Recv && i != None && k.refused[i] != 0 && k.Entry(i).Answer == None {

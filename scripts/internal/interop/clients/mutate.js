@@ -3,8 +3,10 @@
 // server never sends; extra removes a response, but not the last of its connection.
 const fs = require('fs');
 const [kind, tape, out, wanted] = process.argv.slice(2);
-const lines = fs.readFileSync(tape, 'utf8').trimEnd().split('\n').map((text, i) => ({ text, number: i + 1, ...JSON.parse(text) }));
-const responses = lines.filter((l) => l.dir === 'recv' && l.msg && 'result' in l.msg && !l.match);
+const lines = fs.readFileSync(tape, 'utf8').trimEnd().split('\n').map((raw, i) => ({ ...JSON.parse(raw), raw, number: i + 1 }));
+const typed = lines.some((l) => l.dir === 'recv' && typeof l.msg?.type === 'string'); // a dialect with "type" in place of "method"
+const responses = lines.filter((l) => l.dir === 'recv' && l.msg && !l.match &&
+  (typed ? 'id' in l.msg && l.msg.type.endsWith('_result') : 'result' in l.msg));
 
 // leaves yields the pointers to scalars.
 function* leaves(value, pointer) {
@@ -22,14 +24,15 @@ function change(line, pointer) {
   const parent = steps.reduce((value, step) => value[step], msg);
   const old = parent[last];
   parent[last] = typeof old === 'string' ? old + ' changed' : typeof old === 'number' ? old + 1 : !old;
-  const { text, number, ...rest } = line;
-  line.text = JSON.stringify(rest);
+  const { raw, number, ...rest } = line;
+  line.raw = JSON.stringify(rest);
 }
 
 let expected;
 if (kind === 'value') {
   for (const line of responses) {
-    const pointer = [...leaves(line.msg.result, '/result')].find((p) => !wanted || p === wanted);
+    const all = typed ? [...leaves(line.msg, '')].filter((p) => !['/type', '/id', '/durationMs'].includes(p)) : [...leaves(line.msg.result, '/result')];
+    const pointer = all.find((p) => !wanted || p === wanted);
     if (pointer === undefined) continue;
     change(line, pointer);
     expected = `"line":${line.number},"kind":"differs".*"pointer":"${pointer}"`;
@@ -38,12 +41,15 @@ if (kind === 'value') {
 } else if (kind === 'missing') {
   const at = responses[0].number;
   const conn = responses[0].conn ? `"conn":${responses[0].conn},` : '';
-  lines.splice(at, 0, { text: `{${conn}"dir":"recv","msg":{"jsonrpc":"2.0","method":"never"}}` });
+  lines.splice(at, 0, { raw: `{${conn}"dir":"recv","msg":${typed ? '{"type":"never"}' : '{"jsonrpc":"2.0","method":"never"}'}}` });
   expected = `"line":${at + 1},"kind":"missing"`;
 } else {
-  const removed = responses.find((r) => responses.some((o) => o.number > r.number && o.conn === r.conn));
+  // The last response that another message of the server follows; without one, any message of the server that one follows.
+  const later = (l) => lines.some((o) => o.dir === 'recv' && o.number > l.number && o.conn === l.conn);
+  const removed = responses.filter((r) => responses.some((o) => o.number > r.number && o.conn === r.conn)).pop() ??
+    responses.filter(later).pop() ?? lines.filter((l) => l.dir === 'recv' && l.msg && later(l)).pop();
   lines.splice(removed.number - 1, 1);
   expected = '"kind":"extra"';
 }
-fs.writeFileSync(out, lines.map((l) => l.text).join('\n') + '\n');
+fs.writeFileSync(out, lines.map((l) => l.raw).join('\n') + '\n');
 console.log(expected);
