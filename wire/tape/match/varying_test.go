@@ -15,6 +15,25 @@ func TestIsTime(t *testing.T) {
 	}
 }
 
+// Two lines of a log that differ in their time alone are equal.
+func TestBehindTime(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		same      bool
+	}{
+		{`"2026/01/31 12:00:00 ready\n"`, `"2026/01/31 12:00:01 ready\n"`, true},
+		{`"2026-01-31T12:00:00.5 ready"`, `"2026-01-31T12:00:01.75 ready"`, true},
+		{`"2026/01/31 12:00:00 ready"`, `"2026/01/31 12:00:01 done"`, false},
+		{`"ready at 2026/01/31 12:00:00"`, `"ready at 2026/01/31 12:00:01"`, false},
+		{`"2026/01/41 12:00:00 ready"`, `"2026/01/41 12:00:01 ready"`, false},
+		{`""`, `""`, false},
+	} {
+		if got := sameBehindTime([]byte(c.want), []byte(c.got)); got != c.same {
+			t.Errorf("%s, %s: %v", c.want, c.got, got)
+		}
+	}
+}
+
 // Which members may vary by their names, whose last word may be a unit.
 func TestNamesThatVary(t *testing.T) {
 	for name, want := range map[string]bool{
