@@ -103,9 +103,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if err := k.link(&e, l.seed, line, p); err != nil {
 		return err
 	}
-	if line.Bytes != nil || e.Kind == wire.Response && e.Own == None && string(scan.Trim(p.ID)) == "null" {
-		k.refusal(&e)
-	}
+	k.refusal(&e, line, p.ID)
 	switch {
 	case e.Kind == wire.Response && e.Dir == wire.Recv:
 		k.mayOpen(l.t.Rules, msg)
@@ -126,14 +124,19 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	if e.Dir == wire.Send {
 		k.addHandles(int32(k.Len()), msg)
 	}
+	k.note(&e, line)
+	k.add(e)
+	return nil
+}
+
+// note keeps of the line of the next entry what few lines have.
+func (k *loading) note(e *Entry, line *tape.Line) {
 	if line.Binary {
 		k.binary[int32(k.Len())] = true
 	}
 	if e.Handwritten {
 		k.handwritten[int32(k.Len())] = clone(line)
 	}
-	k.add(e)
-	return nil
 }
 
 // parse classifies a message, and counts those that are not of the dialect.
@@ -189,8 +192,11 @@ func (k *loading) exchange(h *tape.HTTP) {
 }
 
 // refusal links the next entry e, which is not JSON or has no id, with the request that got an HTTP error with this text.
-func (k *loading) refusal(e *Entry) {
+func (k *loading) refusal(e *Entry, line *tape.Line, id wire.ID) {
 	i := k.last[wire.Send]
+	if line.Bytes == nil && (e.Kind != wire.Response || e.Own != None || string(scan.Trim(id)) != "null") {
+		return
+	}
 	if e.Dir == wire.Recv && i != None && k.refused[i] != 0 && k.Entry(i).Answer == None {
 		e.Kind, e.Own = wire.Response, i
 	}
