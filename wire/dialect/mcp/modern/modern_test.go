@@ -1,0 +1,170 @@
+package modern
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"rpcx/wire/dialect"
+)
+
+// A state can be opened by the same caller, for the same call, until its time is over, and with the same key only.
+func TestSeal(t *testing.T) {
+	key := []byte("0123456789abcdef")
+	s := newSeal(key)
+	sealed := s.close("state", "ada", "call", time.Minute)
+	if got, err := newSeal(key).open(sealed, "ada", "call"); got != "state" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, open := range map[string]func() (string, error){
+		"another caller": func() (string, error) { return s.open(sealed, "bob", "call") },
+		"another call":   func() (string, error) { return s.open(sealed, "ada", "other") },
+		"another key":    func() (string, error) { return newSeal(nil).open(sealed, "ada", "call") },
+		"changed":        func() (string, error) { return s.open(sealed[:len(sealed)-1], "ada", "call") },
+		"empty":          func() (string, error) { return s.open("", "ada", "call") },
+		"expired":        func() (string, error) { return s.open(s.close("state", "ada", "call", -time.Second), "ada", "call") },
+	} {
+		if got, err := open(); err == nil {
+			t.Errorf("%s: %q is accepted", name, got)
+		}
+	}
+}
+
+// A repeated call has the same digest, whatever the order of its members and what it adds; another call has another.
+func TestDigest(t *testing.T) {
+	of := func(params string) string { return digest("tools/call", json.RawMessage(params)) }
+	first := of(`{"name":"a","arguments":{"x":1,"y":12345678901234567890}}`)
+	if again := of(`{"requestState":"s","inputResponses":{"q1":{}},"_meta":{"z":1},"arguments":{"y":12345678901234567890,"x":1},"name":"a"}`); again != first {
+		t.Error("the digest of a retry differs")
+	}
+	for _, other := range []string{`{"name":"a","arguments":{"x":1,"y":12345678901234567891}}`, `{"name":"b"}`, ``} {
+		if of(other) == first {
+			t.Errorf("%s has the same digest", other)
+		}
+	}
+}
+
+// At most 256 runs wait for their clients; the next one fails, until another goes on.
+func TestMostWaiting(t *testing.T) {
+	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
+	c := &Conn{s: s, identity: "ada"}
+	wait := func() (*run, error) {
+		ended := false
+		r := &run{c: c, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() { ended = true }, change: make(chan struct{})}
+		r.last = &request{ctx: t.Context()}
+		_, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"})
+		if err == nil {
+			t.Fatal("a question without a capability is asked")
+		}
+		req := &request{ctx: t.Context(), params: json.RawMessage(`{"_meta":{"` + MetaCapabilities + `":{"roots":{}}}}`)}
+		r.last = req
+		if _, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"}); err != nil {
+			t.Fatal(err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if _, err = r.askLocked(req); err != nil && !ended {
+			t.Error("a run that cannot wait goes on")
+		}
+		return r, err
+	}
+	var first *run
+	for range maxWaiting {
+		r, err := wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = r
+	}
+	if _, err := wait(); err == nil {
+		t.Error("one more waits")
+	}
+	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	first.mu.Lock()
+	first.resumeLocked()
+	first.mu.Unlock()
+	if _, err := wait(); err != nil {
+		t.Errorf("after one has gone on: %v", err)
+	}
+}
+
+// A header is the value that it mirrors, in plain ASCII or Base64; a number is compared by its value.
+func TestCompare(t *testing.T) {
+	base64d := "=?base64?" + base64.StdEncoding.EncodeToString([]byte("hé")) + "?="
+	for _, c := range []struct {
+		header, value string
+		fits          bool
+	}{
+		{"us-west1", `"us-west1"`, true}, {"us-west2", `"us-west1"`, false}, {base64d, `"hé"`, true}, {"h\xc3\xa9", `"hé"`, false},
+		{"=?base64?%%?=", `"x"`, false}, {"42.0", `42`, true}, {"42", `"42"`, true}, {"042", `"42"`, false}, {"true", `true`, true}, {"TRUE", `true`, false},
+		{"1e999999999", `1`, false},
+	} {
+		err := compare(http.Header{"Mcp-Param-X": {c.header}}, "Mcp-Param-X", json.RawMessage(c.value))
+		if (err == nil) != c.fits {
+			t.Errorf("%q for %s: %v", c.header, c.value, err)
+		}
+	}
+	if compare(http.Header{}, "Mcp-Param-X", json.RawMessage(`1`)) == nil || compare(http.Header{"Mcp-Param-X": {"1"}}, "Mcp-Param-X", nil) == nil {
+		t.Error("a header is missing, or has no value, and fits")
+	}
+}
+
+// A time limit of work does not run while the stopwatch is stopped.
+func TestStopwatch(t *testing.T) {
+	var w dialect.Stopwatch
+	w.Stop()
+	ctx, end := dialect.WithWorkLimit(dialect.WithStopwatch(t.Context(), &w), time.Millisecond, context.DeadlineExceeded)
+	defer end()
+	other, endOther := dialect.WithWorkLimit(t.Context(), 20*time.Millisecond, context.DeadlineExceeded)
+	defer endOther()
+	<-other.Done()
+	if ctx.Err() != nil {
+		t.Error("the limit ran while the time was stopped")
+	}
+	w.Start()
+	<-ctx.Done()
+	if context.Cause(ctx) != context.DeadlineExceeded {
+		t.Error(context.Cause(ctx))
+	}
+}
+
+// Subscriptions and the notifications that wait for one are bounded, as are the tasks that run, and those that are kept.
+func TestMostListenersAndTasks(t *testing.T) {
+	var all listeners
+	l := &listener{methods: []string{"a"}, more: make(chan struct{}, 1)}
+	for range maxListeners {
+		if !all.add(&listener{more: make(chan struct{}, 1)}) {
+			t.Fatal("too few subscriptions")
+		}
+	}
+	if all.add(l) {
+		t.Error("one more subscription")
+	}
+	for i := range maxUntold + 10 {
+		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
+		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
+	}
+	if len(l.untold) != maxUntold {
+		t.Errorf("%d notifications wait", len(l.untold))
+	}
+	runs := runs{byID: map[string]*run{}}
+	for i := range maxTasks + 1 {
+		if ok := runs.addTask(); ok != (i < maxTasks) {
+			t.Fatalf("task %d: %v", i, ok)
+		}
+	}
+	for i := range maxTasks + 10 {
+		r := &run{id: strconv.Itoa(i), task: &task{}}
+		runs.add(r)
+		runs.forget(r)
+	}
+	if len(runs.byID) != maxTasks || runs.find("0") != nil {
+		t.Errorf("%d tasks that have ended are kept", len(runs.byID))
+	}
+}
