@@ -101,8 +101,16 @@ func TestCompare(t *testing.T) {
 		header, value string
 		fits          bool
 	}{
-		{"us-west1", `"us-west1"`, true}, {"us-west2", `"us-west1"`, false}, {base64d, `"hé"`, true}, {"h\xc3\xa9", `"hé"`, false},
-		{"=?base64?%%?=", `"x"`, false}, {"42.0", `42`, true}, {"42", `"42"`, true}, {"042", `"42"`, false}, {"true", `true`, true}, {"TRUE", `true`, false},
+		{"us-west1", `"us-west1"`, true},
+		{"us-west2", `"us-west1"`, false},
+		{base64d, `"hé"`, true},
+		{"h\xc3\xa9", `"hé"`, false},
+		{"=?base64?%%?=", `"x"`, false},
+		{"42.0", `42`, true},
+		{"42", `"42"`, true},
+		{"042", `"42"`, false},
+		{"true", `true`, true},
+		{"TRUE", `true`, false},
 		{"1e999999999", `1`, false},
 	} {
 		err := compare(http.Header{"Mcp-Param-X": {c.header}}, "Mcp-Param-X", json.RawMessage(c.value))
