@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// artifacts makes a directory for each command, in which its hook writes files for the client: below the user's directory,
-// or below a temporary one that is removed when the host ends.
+// artifacts makes a directory for each command, in which its hook writes files for the client. It is below the user's
+// directory, or below a temporary one that is removed when the host ends.
 type artifacts struct {
 	dir string // the user's directory, or "", a temporary one is made when first needed
 
@@ -24,8 +24,7 @@ type artifacts struct {
 	ours *scratch.Dir // the temporary directory; nil means not made yet
 }
 
-// unsafeChars matches what is removed from a client's id before it becomes part
-// of a folder's name.
+// unsafeChars matches characters that are removed from a client's id before it becomes part of a directory's name.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // folder makes a directory for the artifacts of the command with that id, and returns its absolute path.

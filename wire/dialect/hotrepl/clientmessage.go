@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The codes of errors with which a client's message is refused at once.
+// These are the error codes with which a client's message is refused at once.
 const (
 	codeMessageTooLarge = "messageTooLarge"
 	codeLegacy          = "legacyMessageType"
@@ -18,8 +18,8 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields lists the members of each client's message beside type and id, with
-// their JSON types: s, n, o, or b for a boolean; a capital marks a required one.
+// fields lists the members of each client's message other than type and id, with their JSON types: s, n, o, or b for a
+// boolean. A capital marks a required one.
 var fields = map[string]map[string]byte{
 	typeEval:      {"code": 'S', "timeoutMs": 'n'},
 	typeComplete:  {"code": 'S', "cursor": 'n'},
@@ -34,11 +34,11 @@ var fields = map[string]map[string]byte{
 	typeJournal:   {"kind": 's', "limit": 'n'},
 }
 
-// clientMessage reads a message of a client. What is wrong with it is put into
-// its Err, which the server answers in the order of the wire.
+// clientMessage reads a message of a client. Problems are stored in its Err, which the server answers in the order of
+// the wire.
 func (c *codec) clientMessage(raw []byte) wire.Message {
 	if c.max > 0 && len(raw) > c.max {
-		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host takes %d at most.", len(raw), c.max))
+		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host accepts at most %d.", len(raw), c.max))
 	}
 	m, bad := c.read(raw)
 	if bad {
@@ -56,8 +56,8 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	return m
 }
 
-// checkMembers returns an invalidRequest error that names the first member that is missing or of the wrong type, or nil
-// if there is none.
+// checkMembers returns an invalidRequest error for the first member that is missing or has the wrong type, or nil if
+// there is none.
 func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return refusal(kindInvalid, codeInvalidRequest, "The id is not a string.")

@@ -127,7 +127,7 @@ func TestTooLargeForTheHost(t *testing.T) {
 	}
 	_, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: strings.Repeat("1", 100)})
 	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "bytes, and the host takes 100 at most") {
+	if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "bytes, but the host accepts at most 100") {
 		t.Errorf("got %v", err)
 	}
 }

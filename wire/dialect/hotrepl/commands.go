@@ -26,7 +26,7 @@ func (s *server) list(t task) {
 	t.h.send(build(typeListResult).id(t.msg.ID).raw("commands", all.End()).end())
 }
 
-// summary begins a command's entry in a list; a descriptor goes on with it.
+// summary begins a command's entry in a list. A descriptor continues it.
 func summary(m *catalog.Method) builder {
 	kind, major := "sync", scan.Get(m.Extra, "majorVersion")
 	if isJob(m) {
@@ -39,8 +39,8 @@ func summary(m *catalog.Method) builder {
 		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
 }
 
-// isJob reports whether a command is started and polled. A method that streams
-// is, too: its events become the job's progress.
+// isJob reports whether a command is started and polled. A method that streams is also a job: its events become the
+// job's progress.
 func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
 
 // describe answers a command_describe with the command's descriptor.
@@ -59,8 +59,8 @@ func (s *server) describe(t task) {
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }
 
-// schema returns a schema of the catalog so that it can stand alone: an object
-// (the page allows no boolean) that carries the catalog's $defs.
+// schema returns a schema of the catalog in a form that can be used alone: an object (the specification allows no
+// boolean) with the catalog's $defs.
 func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return json.RawMessage("{}")
@@ -84,9 +84,8 @@ func (s *server) unknown(name string) envelope {
 	return e
 }
 
-// command runs a command_call. A job is accepted first, any other command is
-// answered when it has run. A command that a pattern hook answers without being
-// listed is no job.
+// command runs a command_call. A job is accepted first. Any other command is answered when it has run. A command that a
+// pattern hook answers without being listed is no job.
 func (s *server) command(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	r := newRunning(t)
@@ -150,7 +149,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	output = scan.OrNull(output)
 	if len(output) > s.cfg.limits.MaxResultLength {
 		_ = os.RemoveAll(dir)
-		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " bytes, which is too many.", false, nil}
+		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " bytes, which exceeds the limit.", false, nil}
 	}
 	return output, files, nil
 }
@@ -214,8 +213,7 @@ func (s *server) commandDone(r *running, name string, output, files json.RawMess
 	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
 }
 
-// commandFailed returns a command_result whose status is failed; the page has no
-// other message for it.
+// commandFailed returns a command_result with the status failed, because the specification has no other message for it.
 func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
 	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
 }

@@ -26,7 +26,7 @@ var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength
 
 const defaultFrame = 16 * time.Millisecond
 
-// config holds what a host says about itself in its handshake, and its frame clock.
+// config has the host's description of itself for its handshake, and its frame clock.
 type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {
@@ -35,12 +35,12 @@ type config struct {
 	}
 	limits  limits
 	usings  json.RawMessage // the namespaces that code can use without an import, an array of strings
-	helpers json.RawMessage // what the host has defined for code, an array of strings
+	helpers json.RawMessage // an array of strings that the host has defined for code
 	frame   time.Duration
 }
 
-// newConfig returns the config of a host that offers c. Limits are the page's
-// usual ones, unless the catalog's extra.limits says otherwise.
+// newConfig returns the config of a host that offers c. Limits are the usual ones of the specification, unless the
+// catalog's extra.limits has others.
 func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) config {
 	cfg := config{frame: h.Frame, limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
@@ -51,7 +51,7 @@ func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) con
 	}
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
 	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
-	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones before we see them
+	if most := h.MaxMessage; most > 0 { // the transport refuses larger ones first
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
 	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
@@ -78,8 +78,7 @@ func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	return all.End()
 }
 
-// take overrides the limits that given names, if their values are ones that the
-// page's schema allows.
+// take overrides the limits that given names, if the specification's schema allows their values.
 func (l *limits) take(given json.RawMessage) {
 	for name, to := range map[string]*int{
 		"maxMessageBytes": &l.MaxMessageBytes, "maxQueuedCommands": &l.MaxQueuedCommands,
@@ -93,7 +92,7 @@ func (l *limits) take(given json.RawMessage) {
 	}
 }
 
-// handshake returns the first message to a client, which it gets unasked.
+// handshake returns the first message to a client, which is sent without a request.
 func (c *config) handshake() json.RawMessage {
 	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
 	cancellation, evaluators := "cooperative", []string{c.evaluator.name}

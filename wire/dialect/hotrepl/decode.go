@@ -8,8 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the message in raw. As a client it ends the connection when
-// another client has taken it.
+// Decode finds the message in raw. As a client, it ends the connection when another client has taken it over.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	if c.host {
 		c.out[0] = c.clientMessage(raw)
@@ -32,8 +31,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return append(out, m), false, nil
 }
 
-// read finds the type and the id of a message; bad reports that it has none,
-// with m then being Invalid.
+// read finds the type and the id of a message. bad reports that it has none; m is then Invalid.
 func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	m = wire.Message{Kind: wire.Invalid, Raw: raw}
 	if err := scan.Valid(raw, c.depth); err != nil {
@@ -64,7 +62,7 @@ func (c *codec) classify(m *wire.Message) {
 		c.forgetCatalog()
 	case typeError:
 		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
-		if string(m.ID) == `""` { // as hosts have it that read none
+		if string(m.ID) == `""` { // hosts that could read none use that
 			m.ID = nil
 		}
 		if m.ID != nil && !c.ours(m.ID, true) {
@@ -196,8 +194,8 @@ func value(raw []byte) []byte {
 	return scan.OrNull(scan.Get(raw, "value"))
 }
 
-// besideValue appends log messages for what came beside the value of an
-// evaluation: what the code printed, and that the value was truncated.
+// besideValue appends log messages for the other results of an evaluation: the printed output, and a note if the value
+// was truncated.
 func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	add := func(level, said string) {
 		if said != "" {
@@ -213,8 +211,7 @@ func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	return out
 }
 
-// truncated returns a warning if the host shortened or left out a value that was
-// too long; else "".
+// truncated returns a warning if the host shortened or omitted a value that was too long, else "".
 func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""

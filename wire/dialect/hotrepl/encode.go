@@ -47,8 +47,8 @@ func (b builder) duration(begun time.Time) builder {
 	return b.int("durationMs", int(time.Since(begun)/time.Millisecond))
 }
 
-// value adds what an evaluation gave: hasValue, value and valueType. Of code
-// that has no value, nil, only the first is there, and false.
+// value adds the result of an evaluation: hasValue, value and valueType. Of code that has no value, nil, only the first
+// is there, and false.
 func (b builder) value(val json.RawMessage) builder {
 	if val == nil {
 		return b.bool("hasValue", false)

@@ -7,7 +7,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// The kinds of error in the specification. A client accepts any other, too.
+// The kinds of error in the specification. A client also accepts any other.
 const (
 	kindValidation   = "validation_failed"
 	kindPrecondition = "precondition_failed"
@@ -22,7 +22,7 @@ const (
 	kindInternal     = "internal"
 )
 
-// The codes of errors that stand in more places than one.
+// These are the codes of errors that are used in several places.
 const (
 	codeMalformed    = "malformedJson"
 	codeTooLarge     = "resultTooLarge"
@@ -44,13 +44,14 @@ func (e envelope) json() []byte {
 		bool("retryable", e.retryable).raw("details", e.details).end()
 }
 
-// errorMessage returns an "error" message, for what cannot be answered by a type
-// of its own. id is nil where none could be read.
+// errorMessage returns an "error" message for requests without their own type of error. id is nil if none could be
+// read.
 func errorMessage(id wire.ID, e envelope) []byte {
 	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
-// readError reads an envelope. Missing or malformed members are left out; even a val that is not an envelope makes an error.
+// readError reads an envelope. It omits missing or malformed members. Even a val that is not an envelope becomes an
+// error.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host reported a failure without a message"}
 	if scan.Type(val) != 'o' {

@@ -20,20 +20,20 @@ import (
 // errEvalTime is the cause of a context whose evaluation took too long.
 var errEvalTime = errors.New("out of time")
 
-// A printout collects what code prints, up to most bytes.
+// A printout collects the output of code, up to most bytes.
 type printout struct {
 	text []byte
 	most int
 }
 
-// Write keeps what fits and drops the rest; it never fails.
+// Write keeps what fits and drops the rest. It never fails.
 func (p *printout) Write(b []byte) (int, error) {
 	p.text = append(p.text, b[:min(len(b), p.most-len(p.text))]...)
 	return len(b), nil
 }
 
-// evaluate runs code for a client, for at most ms milliseconds (0 means the host's defaultEvalTimeoutMs). What the code
-// prints goes to out, which may be nil. A failure is an envelope; code that has no value, such as a statement, gives
+// evaluate runs code for a client, for at most ms milliseconds (0 means the host's defaultEvalTimeoutMs). The output of
+// the code goes to out, which may be nil. A failure is an envelope. Code without a value, such as a statement, returns
 // nil.
 func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
 	if s.runtime == nil {
@@ -55,7 +55,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	}
 	value = s.cut(value)
 	if most := s.cfg.limits.MaxResultLength; len(value) > most {
-		return nil, envelope{kindInternal, codeTooLarge, fmt.Sprintf("The value has %d bytes; the host sends %d at most.", len(value), most), false, nil}
+		return nil, envelope{kindInternal, codeTooLarge, fmt.Sprintf("The value has %d bytes; the host sends at most %d.", len(value), most), false, nil}
 	}
 	return value, nil
 }
@@ -81,8 +81,7 @@ func evalError(ctx context.Context, err error, ms int) envelope {
 	return envelope{kindInternal, "runtimeException", wire.AsError(err).Message, false, nil}
 }
 
-// about returns the details of code that failed, as far as its runtime gives
-// any; else nil.
+// about returns the details of code that failed, if its runtime provides any, else nil.
 func about(e *dialect.EvalError) json.RawMessage {
 	b := build("")
 	if e.Kind != "" {
@@ -97,8 +96,8 @@ func about(e *dialect.EvalError) json.RawMessage {
 	return b.end()
 }
 
-// cut shortens an array to maxEnumerableElements. Like other hosts' (see the
-// dialect's page) this leaves no trace in the message.
+// cut shortens an array to maxEnumerableElements. As with other hosts (see the dialect's specification), they are not
+// part of the message.
 func (s *server) cut(value json.RawMessage) json.RawMessage {
 	if scan.Type(value) != 'a' {
 		return value
@@ -173,13 +172,12 @@ func (s *server) reset(t task) {
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 
-// word matches the partial name at the end of code, whose parts dots divide.
+// word matches the partial name at the end of code, whose parts are separated by dots.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$A-Za-z_][A-Za-z0-9_.]*$`) })
 
-// complete answers with the names that begin with the partial name before the
-// cursor: commands first, then the runtime's own names. Behind a dot only the
-// rest of a name is told, as in the page's example: "Application.pro" is
-// completed by "productName".
+// complete answers with the names that begin with the partial name before the cursor, first commands, then the
+// runtime's own names. After a dot it returns only the rest of a name, as in the specification's example, where
+// "productName" completes "Application.pro".
 func (s *server) complete(t task) {
 	begun := time.Now()
 	code, _ := scan.Text(scan.Get(t.msg.Raw, "code"))
@@ -195,15 +193,14 @@ func (s *server) complete(t task) {
 	}
 	behind := strings.LastIndexByte(begin, '.') + 1
 	found := completions(names, begin, behind)
-	if len(found) == 0 && behind > 0 { // names that say nothing of what they belong to
+	if len(found) == 0 && behind > 0 { // names that do not show to what they belong
 		found = completions(names, begin[behind:], 0)
 	}
 	list := scan.JSON(found)
 	t.h.send(build(typeCompleteResult).id(t.msg.ID).raw("completions", list).duration(begun).end())
 }
 
-// completions returns the names that begin with begin, each once and without its
-// first skip bytes.
+// completions returns the names that begin with begin, without duplicates and without their first skip bytes.
 func completions(names []string, begin string, skip int) []string {
 	found := []string{}
 	for _, name := range names {

@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m. Members for which a wire.Event has no
-// place go to Extra. A job that was accepted, or that runs, is progress with
-// its id as Job.
+// Event returns what a user sees of m. Members for which a wire.Event has no field go to Extra. A job that was
+// accepted, or that runs, is progress with its id as Job.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	switch {
 	case m.Event != nil:
@@ -38,7 +37,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	case typeEvalResult, typeTick:
 		switch ev.Extra = beside(m.Raw, "value"); {
 		case m.Body != nil:
-		case m.Kind == wire.Item && !m.Final: // nothing came of it, and the next will
+		case m.Kind == wire.Item && !m.Final: // it had no effect, and neither will the next
 			ev.Kind, ev.Message = wire.Progress, "no value"
 		default:
 			ev.Kind = wire.Done
@@ -74,9 +73,8 @@ func reloadEvent(raw []byte) wire.Event {
 	return ev
 }
 
-// progressEvent fills ev with a job's progress, which may be any JSON: a string
-// is the message, a number how far the job is, and of an object the usual
-// members are read.
+// progressEvent fills ev with a job's progress, which may be any JSON. A string is the message, a number is the
+// fraction, and of an object the usual members are read.
 func progressEvent(ev *wire.Event, progress []byte) {
 	ev.Kind, ev.Message, ev.Final = wire.Progress, "running", false
 	switch scan.Type(progress) {
@@ -95,7 +93,7 @@ func progressEvent(ev *wire.Event, progress []byte) {
 	}
 }
 
-// fractionIn returns how far an object of progress says that a job is, or nil if it does not say.
+// fractionIn returns the fraction that an object of progress reports, or nil if it reports none.
 func fractionIn(progress []byte) json.RawMessage {
 	for _, key := range []string{"fraction", "progress", "percent", "percentage"} {
 		if f := scan.Get(progress, key); scan.Type(f) == 'n' {
@@ -117,9 +115,8 @@ func fractionIn(progress []byte) json.RawMessage {
 	return fraction(done, whole)
 }
 
-// fraction returns the part that val is of whole, from 0 to 1. A number over 1
-// that should be a fraction is taken for a percentage; one that is already a
-// fraction keeps its digits.
+// fraction returns the part that val is of whole, from 0 to 1. If a number that should be a fraction is over 1, it is
+// taken for a percentage. A fraction keeps its digits.
 func fraction(val []byte, whole float64) json.RawMessage {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {
@@ -134,7 +131,7 @@ func fraction(val []byte, whole float64) json.RawMessage {
 }
 
 // beside returns the members of a message that no field of the event holds, as an object, or nil if there are none.
-// placed names further ones to leave out.
+// placed names others to omit.
 func beside(raw []byte, placed ...string) json.RawMessage {
 	var o scan.Object
 	for key, val := range scan.Members(raw) {
@@ -149,7 +146,7 @@ func beside(raw []byte, placed ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// recoverable marks, in Extra, an error after which the stream goes on.
+// recoverable marks, in Extra, an error after which the stream continues.
 func recoverable(extra json.RawMessage) json.RawMessage {
 	if extra == nil {
 		return json.RawMessage(`{"recoverable":true}`)

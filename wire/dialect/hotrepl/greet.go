@@ -27,8 +27,8 @@ func (c *codec) keepHandshake(raw []byte) {
 	c.hello, c.catalog, c.methods = h, nil, nil
 }
 
-// Greet waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of kind
-// Protocol, an end before it one of kind Unreachable.
+// Greet waits for the host's handshake, which is sent without a request. Another version of the protocol is a Fault of
+// kind Protocol, and an end before the handshake one of kind Unreachable.
 func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -51,15 +51,14 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	return check(c.said().raw)
 }
 
-// said returns the handshake; nil before it arrives.
+// said returns the handshake, or nil before it arrives.
 func (c *codec) said() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hello
 }
 
-// check returns a Fault of kind Protocol if a handshake is of another version of
-// the protocol.
+// check returns a Fault of kind Protocol if a handshake has another version of the protocol.
 func check(raw json.RawMessage) error {
 	v := scan.Get(raw, "protocolVersion")
 	if string(v) == version || string(v) == version+".0" {
@@ -92,7 +91,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	var lacks scan.Object
 	for _, d := range names {
-		if scan.Get(d, "inputSchema") == nil { // some hosts list all of it
+		if scan.Get(d, "inputSchema") == nil { // some hosts list everything
 			name, _ := scan.Text(scan.Get(d, "name"))
 			more, err := c.descriptor(ctx, caller, name)
 			var rpc *wire.Error
@@ -109,7 +108,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	}
 	if !lacks.Empty() {
 		incomplete(cat, lacks)
-		return cat, nil // it is asked again when it is wanted again
+		return cat, nil // it is requested again when it is needed again
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +116,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat.Clone(), nil
 }
 
-// incomplete adds to a catalog which of its commands could not be described,
-// each with the reason.
+// incomplete adds to a catalog the commands that could not be described, with the reasons.
 func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	var o scan.Object
 	o.Members(cat.Extra)
@@ -126,9 +124,8 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 	cat.Extra = o.End()
 }
 
-// Typing returns a catalog with a description of that command; if the host has
-// none of that name, one with the names of all its commands, so that the
-// nearest can be suggested.
+// Typing returns a catalog with a description of that command. If the host has no such command, it returns one with the
+// names of all commands, so that a similar one can be suggested.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	known := c.catalog
@@ -146,12 +143,12 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	case errors.As(err, &rpc):
 		names, lerr := c.list(ctx, caller)
 		if lerr != nil {
-			return nil, nil // the call's own answer will say what is wrong
+			return nil, nil // the call's own answer will report the problem
 		}
 		for _, d := range names {
 			cat.Methods = append(cat.Methods, method(d))
 		}
-		if cat.Method(name) != nil { // there is one, and it could not be described
+		if cat.Method(name) != nil { // it exists, but could not be described
 			var lacks scan.Object
 			lacks.Text(name, rpc.Error())
 			incomplete(cat, lacks)
@@ -178,7 +175,7 @@ func (c *codec) forgetCatalog() {
 	c.catalog, c.methods = nil, nil
 }
 
-// list asks for the commands (commands_list).
+// list requests the commands (commands_list).
 func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeList, nil)
 	if err != nil {
@@ -196,7 +193,7 @@ func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMess
 	return all, nil
 }
 
-// descriptor asks for one command (command_describe).
+// descriptor requests one command (command_describe).
 func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name string) (json.RawMessage, error) {
 	body, err := ask(ctx, caller, typeDescribe, build("").text("name", name).end())
 	if err != nil {
@@ -208,8 +205,7 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 	return body, nil
 }
 
-// ask sends a message of that type and returns the body of its answer; the
-// host's error is a *wire.Error.
+// ask sends a message of that type and returns the body of its answer. The host's error is a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, kind, members)
 	switch {
@@ -227,7 +223,7 @@ func malformed(kind string) error {
 	return wire.NewFault(wire.Protocol, "the host sent an invalid "+kind, nil)
 }
 
-// empty returns a catalog with what the handshake says and no methods.
+// empty returns a catalog with the data of the handshake and no methods.
 func (c *codec) empty() *catalog.Catalog {
 	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
 	h := c.said()
@@ -247,8 +243,7 @@ func (c *codec) empty() *catalog.Catalog {
 	return cat
 }
 
-// method translates a descriptor, or a list's summary of one, into a catalog's
-// method. Members without a field there are in Extra.
+// method translates a descriptor, or a list's summary of one, into a catalog's method. Other members go to Extra.
 func method(d json.RawMessage) catalog.Method {
 	d = append(json.RawMessage(nil), d...)
 	m := catalog.Method{Kind: catalog.Call}

@@ -1,15 +1,13 @@
-// Package hotrepl speaks HotRepl v2, both roles: one WebSocket connection whose
-// messages are JSON objects with a type of their own and no JSON-RPC. A client
-// has code evaluated once or every few frames, calls typed commands, and polls
-// those that are jobs.
+// Package hotrepl implements HotRepl v2 in both roles: one WebSocket connection whose messages are JSON objects with
+// their own types, without JSON-RPC. A client evaluates code once or every few frames, calls typed commands, and polls
+// commands that are jobs.
 //
-// A user's METHOD is the name of a command; an Eval's Method says which of the
-// evaluator's words is meant (eval, complete, reset); a Subscribe's Code, or its
-// Method, is the code that is watched. Extra holds what the page has beside
-// these: timeoutMs, cursor, intervalFrames, limit, onChange.
+// A user's METHOD is the name of a command. An Eval's Method is one of the evaluator's operations (eval, complete,
+// reset). A Subscribe's Code, or its Method, is the code that is watched. Extra has the other members of the
+// specification: timeoutMs, cursor, intervalFrames, limit, onChange.
 //
-// On the host the peer's messages are notifications to the peer, which hands
-// those on one by one in their order; the server sends whole messages of its own.
+// On the host, messages from a client are notifications for the peer package, which passes them on one by one in order.
+// The server sends whole messages of its own.
 package hotrepl
 
 import (
@@ -29,7 +27,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// version is the only protocolVersion that is spoken.
+// version is the only supported protocolVersion.
 const version = "2"
 
 // codec is the state for one connection.
@@ -37,14 +35,14 @@ type codec struct {
 	depth  int
 	prefix string // prefix of ids, which distinguishes responses to another client
 	last   int
-	raw    map[string]sentRaw // a user's own messages, by id, that wait for an answer
+	raw    map[string]sentRaw // a user's own messages that wait for an answer, by id
 	sent   map[string]string  // the types of unanswered messages, by id
-	host   bool               // the local side is the host: the handshake was sent
-	max    int                // the greatest message that the host accepts; 0 means unknown
+	host   bool               // the local side is the host, and the handshake was sent
+	max    int                // the maximum size of a message that the host accepts; 0 if unknown
 	out    [3]wire.Message
 
-	mu      sync.Mutex // for all below, which flows use too
-	hello   *hello     // nil means none yet
+	mu      sync.Mutex // guards all fields below, which flows use, too
+	hello   *hello     // nil for none yet
 	catalog *catalog.Catalog
 	methods map[string]*catalog.Catalog // of one command each
 	running map[string]bool             // jobs that were accepted and have not ended, by id
@@ -53,7 +51,7 @@ type codec struct {
 // maxSent bounds the messages that are remembered until they are answered.
 const maxSent = 4096
 
-// sentRaw records how a message of the user's own will be answered.
+// sentRaw records how a message of the user will be answered.
 type sentRaw struct {
 	watch bool // ticks
 	all   bool // their last one is the answer, not the first: their number is known
@@ -83,7 +81,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	m, err := c.encode(op)
 	if err == nil && !c.host && c.max > 0 && len(m.Raw) > c.max {
 		return wire.Message{}, wire.NewFault(wire.Usage,
-			fmt.Sprintf("the message has %d bytes, and the host takes %d at most (maxMessageBytes)", len(m.Raw), c.max), nil)
+			fmt.Sprintf("the message has %d bytes, but the host accepts at most %d (maxMessageBytes)", len(m.Raw), c.max), nil)
 	}
 	return m, err
 }
@@ -152,14 +150,14 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// asksNothing returns the usage Fault for a host that is to send a message of a
-// client: nothing would ever answer it.
+// asksNothing returns the usage Fault for a host that should send a client's message, because it would never be
+// answered.
 func asksNothing() error {
-	return wire.NewFault(wire.Usage, "a hotrepl host asks nothing of its client", nil)
+	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
 
-// own writes a message of one of the page's types. A host passes messages that
-// are complete; a client's get a type and an id.
+// own writes a message of one of the specification's types. A host passes messages that are complete; a client's get a
+// type and an id.
 func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	if op.Method == typeHandshake {
 		c.host = true
@@ -176,9 +174,9 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	return c.request(op.Method, nil, op.Params), nil
 }
 
-// rawMessage sends a message that the user wrote. From a client it is a request
-// if it has an id, unless it is a cancel; a host may push what clients do not
-// send. A cancelled subscription gets no further message, so it ends here.
+// rawMessage sends a message that the user wrote. From a client, it is a request if it has an id, unless it is a
+// cancel. A host may push messages that clients do not send. A cancelled subscription gets no further message, so that
+// it ends here.
 func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))
@@ -199,7 +197,7 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	case len(id) == 0:
 		return m, nil
 	}
-	const most = 1024 // what is never answered must not fill memory
+	const most = 1024 // messages that are never answered must not fill memory
 	if len(c.raw) < most {
 		watch := kind == typeSubscribe
 		c.raw[string(id)] = sentRaw{watch, number(scan.Get(msg, "limit")) > 0}
@@ -226,8 +224,7 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	}
 }
 
-// Opened reports that every answer is final: the values of a subscription come as
-// items that carry the request's own id.
+// Opened reports that every answer is final, because the values of a subscription are items with the request's own id.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
 // JoinBatch returns the only reply: HotRepl has no batches.
@@ -238,8 +235,7 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return replies[0]
 }
 
-// Reply writes nothing: a client is asked nothing, and the host's answers are
-// messages of its own.
+// Reply writes nothing: a client gets no requests, and the host's answers are its own messages.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 
 // number returns the whole part of a number, or 0 if val is not a number, or negative, and at most math.MaxInt32. JSON

@@ -13,15 +13,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Each answer is awaited for answerTimeout: real hosts do not answer at all for a job that they do
-// not know.
+// It waits for each answer for answerTimeout, because real hosts do not answer at all for an unknown job.
 const answerTimeout = 15 * time.Second
 
-// Job carries out one of the Job operations by polling the host. Each event of
-// the stream is a report: an object with the job, its state and status, and its
-// progress, output or error. If the Extra of a JobRun or JobWait says "bare",
-// the only event is the output, as a call would print it; the job then ends
-// with the stream: it is cancelled when nobody waits for it any more.
+// Job carries out one of the Job operations by polling the host. Each event of the stream is a report: an object with
+// the job, its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the
+// only event is the output, as a call would print it. The job then ends with the stream, and is cancelled when no one
+// waits for it any more.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
 	bare := scan.Get(op.Extra, "bare") != nil
@@ -59,10 +57,10 @@ type following struct {
 	caller dialect.Caller
 	op     dialect.Op
 	job    json.RawMessage // the job's id; nil means not known yet
-	bare   bool            // the output alone is wanted, not a report
+	bare   bool            // only the output is needed, not a report
 }
 
-// begun handles the answer to the command_call that starts the job, and what comes before it.
+// begun handles the answer to the command_call that starts the job, and the messages before it.
 func (j *following) begun(_ context.Context, m wire.Message) error {
 	if m.Kind != wire.Response {
 		j.Put(m)
@@ -85,7 +83,7 @@ func (j *following) asks(kind string, members json.RawMessage) func(context.Cont
 	}
 }
 
-// ask sends a message and waits for its answer, at most answerTimeout.
+// ask sends a message and waits for its answer, for at most answerTimeout.
 func (j *following) ask(ctx context.Context, kind string, members json.RawMessage) (wire.Message, error) {
 	bound, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -93,7 +91,7 @@ func (j *following) ask(ctx context.Context, kind string, members json.RawMessag
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		f := wire.NewFault(wire.Timeout, "the host does not answer a "+kind+" within "+answerTimeout.String(), err)
 		if kind != typeJournal {
-			f.Hint = "hosts answer nothing of a job that they do not know"
+			f.Hint = "hosts do not answer for an unknown job"
 		}
 		return m, f
 	}
@@ -150,7 +148,7 @@ func (j *following) entries(m wire.Message) {
 	}
 }
 
-// report returns what is known of a job as one object, as users see it.
+// report returns the known facts about a job as one object, in the form for users.
 func report(ev wire.Event) json.RawMessage {
 	status := scan.Get(ev.Extra, "status")
 	if status == nil && ev.Kind == wire.Progress {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a command that goes on after it was accepted. It belongs to the
-// client that started it; the maxJobs latest are remembered.
+// A job is a command that continues after it was accepted. It belongs to the client that started it; the maxJobs latest
+// are remembered.
 type job struct {
 	*running
 	name     string
@@ -46,8 +46,7 @@ func (s *server) start(r *running, m *catalog.Method) {
 // maxJobs bounds the jobs that are remembered.
 const maxJobs = 1024
 
-// forgetJobs makes room for one more job by forgetting the one that ended first.
-// The server's lock is held.
+// forgetJobs makes room for another job by forgetting the one that ended first. The server's lock is held.
 func (s *server) forgetJobs() {
 	if len(s.jobs) < maxJobs {
 		return
@@ -61,7 +60,7 @@ func (s *server) forgetJobs() {
 	delete(s.jobs, oldest)
 }
 
-// fits reports whether a job may begin; if not, it answers busy.
+// fits reports whether a job may begin. If not, it answers busy.
 func (s *server) fits(r *running, m *catalog.Method) bool {
 	s.mu.Lock()
 	n := 0
@@ -112,9 +111,8 @@ func progress(ev wire.Event) json.RawMessage {
 	return scan.AppendQuoted(nil, ev.Message)
 }
 
-// find returns the job that a message names. If there is none, or it is another
-// client's, find answers with the error and returns nil. (Some hosts stay
-// silent about unknown jobs, which leaves their clients waiting.)
+// find returns the job that a message names. If there is none, or if it is another client's, find answers with the
+// error and returns nil. (Some hosts do not answer for unknown jobs, so that their clients wait in vain.)
 func (s *server) find(t task) (j *job, id string) {
 	id, _ = scan.Text(scan.Get(t.msg.Raw, "jobId"))
 	s.mu.Lock()

@@ -101,7 +101,7 @@ func TestHostRefuses(t *testing.T) {
 			`> {"type":"command_call","id":"a","name":"x","args":[]}`, refuses("a", "invalid_request", "invalidRequest", "The member args is missing or of the wrong type."),
 			`> {"type":"eval","id":7,"code":"x"}`, refuses("", "invalid_request", "invalidRequest", "The id is not a string."),
 			`> {"type":"eval","id":"a","code":"`+strings.Repeat("x", 200)+`"}`,
-			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host takes 200 at most."),
+			refuses("", "invalid_request", "messageTooLarge", "The message has 234 bytes; the host accepts at most 200."),
 			`> {"type":"eval","id":"a","code":"wait"}`, `= 20ms`, `> {"type":"reset","id":"b"}`,
 			`< {"type":"error","id":"b","error":{"kind":"busy","code":"commandQueueFull","message":"Too many messages wait for a frame.","retryable":true}}`,
 			`> {"type":"cancel","id":"c","targetId":"a"}`,
@@ -115,7 +115,7 @@ func TestResultTooLarge(t *testing.T) {
 	host(t, backend{r: &engine{}, limits: `{"maxResultLength":5,"maxEnumerableElements":2}`}, func(_ *server, g guestOf) {
 		g.play(
 			`> {"type":"command_call","id":"a","name":"archive.preflight","args":{}}`,
-			`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal","code":"resultTooLarge","message":"The output has 11 bytes, which is too many.","retryable":false},"durationMs":0}`,
+			`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal","code":"resultTooLarge","message":"The output has 11 bytes, which exceeds the limit.","retryable":false},"durationMs":0}`,
 			`> {"type":"eval","id":"b","code":"many"}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":[1,1],"valueType":"array","durationMs":0}`,
 			`> {"type":"command_call","id":"c","name":"archive.export","args":{}}`,

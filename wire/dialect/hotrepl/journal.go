@@ -9,8 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxJournal is how many entries are kept of each kind, defaultJournal how many
-// a query without a limit returns.
+// maxJournal bounds the entries of each kind. defaultJournal is the number that a query without a limit returns.
 const (
 	maxJournal     = 1024
 	defaultJournal = 100
@@ -53,7 +52,7 @@ func (j *journal) add(kind string, e entry) {
 	j.entries[kind] = list
 }
 
-// newest returns the entries member of a journal_query_result: the last n of a kind ("" means of both), newest first.
+// newest returns the entries member of a journal_query_result: the last n of a kind ("" for both), newest first.
 func (j *journal) newest(kind string, n int) []byte {
 	type kept struct {
 		entry

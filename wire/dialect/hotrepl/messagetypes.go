@@ -43,16 +43,15 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// answerTypes are the types of message that answer a client's. A failed
-// command_result answers any (see the dialect's page), an eval_error whatever is
-// asked of the evaluator.
+// answerTypes are the types of message that answer a client's. A failed command_result answers any command (see the
+// dialect's specification), and an eval_error any request to the evaluator.
 var answerTypes = map[string][]string{
 	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
 	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},
 	typeStatus: {typeStatusResult, typeJobResult}, typeJobCancel: {typeJobCancelResult}, typeJournal: {typeJournalResult},
 }
 
-// answersTo reports whether m is of a type that answers what was asked.
+// answersTo reports whether the type of m answers the request.
 func answersTo(asked string, m *wire.Message) bool {
 	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
 }

@@ -16,7 +16,7 @@ type task struct {
 	msg wire.Message
 }
 
-// running is an eval or command that can be cancelled by the id of its message.
+// running is an eval or command that can be cancelled by its message's id.
 type running struct {
 	task
 	begun  time.Time
@@ -36,14 +36,14 @@ var (
 	errReset    = errors.New("reset in progress")
 )
 
-// A queue holds what waits for a frame and what runs: in all at most maxQueuedCommands messages,
-// and maxWatches subscriptions.
+// A queue has the messages that wait for a frame, and those that run: at most maxQueuedCommands messages in all, and
+// maxWatches subscriptions.
 type queue struct {
 	cfg  *config
-	wake chan struct{} // holds one: there is something to do
+	wake chan struct{} // has a value if there is something to do
 
 	mu      sync.Mutex
-	tasks   []task     // wait for the next frame, in order
+	tasks   []task     // they wait for the next frame, in order
 	evals   []*running // wait, one frame each, in order
 	calls   []*running // evals and commands that run
 	watches []*watch   // subscriptions, in order of arrival
@@ -100,14 +100,14 @@ func (q *queue) add(t task) bool {
 	return true
 }
 
-// len returns how many messages wait, evals left out.
+// len returns the number of waiting messages, without evals.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.tasks)
 }
 
-// next takes the oldest message; false if none waits.
+// next removes the oldest message. It returns false if none waits.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -118,7 +118,7 @@ func (q *queue) next() (t task, ok bool) {
 	return t, true
 }
 
-// nextEval returns the oldest eval, which now runs, or nil if none waits.
+// nextEval returns the oldest eval, which starts now, or nil if none waits.
 func (q *queue) nextEval() *running {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,8 +145,8 @@ func (q *queue) over(r *running) {
 	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
 }
 
-// watch adds a subscription, which replaces an older one of that client and id. It returns false
-// if there are maxWatches already.
+// watch adds a subscription, which replaces an older one of that client and id. It returns false if there are already
+// maxWatches.
 func (q *queue) watch(w *watch) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -198,7 +198,7 @@ func (q *queue) reset() (evals []*running, watches []*watch) {
 	return evals, watches
 }
 
-// drop removes what waits for a client.
+// drop removes the waiting messages of a client.
 func (q *queue) drop(h *handler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,8 +207,8 @@ func (q *queue) drop(h *handler) {
 	q.endWatches(func(w *watch) bool { return w.h == h })
 }
 
-// cancel ends the subscriptions with that id and cancels what runs. It returns the commands and
-// evals with that id that have not begun.
+// cancel ends the subscriptions with that id, and cancels running evals and commands. It returns the commands and evals
+// with that id that have not begun.
 func (q *queue) cancel(id []byte) (calls []task, evals []*running) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // maxRunning bounds the jobs that are remembered in order to be cancelled.
 const maxRunning = 1024
 
-// started notes a job that the host has accepted, by its id as it came.
+// started records a job that the host has accepted, by its id as received.
 func (c *codec) started(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,15 +25,14 @@ func (c *codec) started(job json.RawMessage) {
 	}
 }
 
-// over forgets a job: its result came, or it is being cancelled.
+// over forgets a job, because its result has arrived or it is being cancelled.
 func (c *codec) over(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.running, string(job))
 }
 
-// RunningJobs returns the ids of the jobs that were started on this connection,
-// whose results have not come.
+// RunningJobs returns the ids of the jobs that were started on this connection and have no result yet.
 func (c *codec) RunningJobs() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +44,8 @@ func (c *codec) RunningJobs() []string {
 	return names
 }
 
-// Shutdown cancels the jobs that still run. They belong to the connection: after
-// it nobody could ask for them, and they would hold the host's slots.
+// Shutdown cancels the jobs that still run. They belong to the connection: without it no one could query them, and they
+// would occupy the host's slots.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	for _, name := range c.RunningJobs() {
 		params := build("").text("jobId", name).end()

@@ -11,18 +11,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// sessionName is the runtime's only session: what code sets is seen by every
-// client, until a reset.
+// sessionName is the runtime's only session. Every client sees the state that code sets, until a reset.
 const sessionName = "hotrepl"
 
 // evictTimeout bounds sending the eviction to a client.
 const evictTimeout = 2 * time.Second
 
-// server is a host: it has one client at a time, and works on the ticks of a
-// frame clock, as a game does.
+// server is a host: it has one client at a time, and works on the ticks of a frame clock, like a game.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil means nothing is evaluated
+	runtime dialect.Runtime // nil if it evaluates no code
 	cfg     config
 	journal journal
 	files   artifacts
@@ -36,12 +34,12 @@ type server struct {
 
 	mu     sync.Mutex // for all below
 	closed bool
-	client *handler // nil means none is connected
+	client *handler // nil if no client is connected
 	jobs   map[string]*job
 }
 
-// NewServer returns a host of what b offers and evaluates. Without a catalog b
-// is a client, which answers nothing.
+// NewServer returns a host with the methods and the evaluator of b. Without a catalog, b is a client, which answers
+// nothing.
 func NewServer(b dialect.Backend) dialect.Server {
 	if b.Catalog() == nil {
 		return dialect.Server{Accept: func(c dialect.Caller) dialect.Handler {
@@ -91,8 +89,8 @@ func (s *server) Close() error {
 	return s.files.close()
 }
 
-// Reload drops the evaluator's state and sends an assembly_reload, since the
-// files that the host was made of were loaded again.
+// Reload drops the evaluator's state and sends an assembly_reload, because the files from which the host was made were
+// loaded again.
 func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,10 +108,10 @@ func (s *server) Reload() {
 	})
 }
 
-// frame does one frame's work in the order of real hosts: every queued message,
-// at most one eval, then the subscriptions. Cancels do not wait for a frame.
+// frame does the work of one frame in the order of real hosts: every queued message, at most one eval, then the
+// subscriptions. Cancels do not wait for a frame.
 func (s *server) frame() {
-	for n := s.queue.len(); n > 0; n-- { // one by one: those that wait can be cancelled
+	for n := s.queue.len(); n > 0; n-- { // one by one, because waiting ones can be cancelled
 		t, ok := s.queue.next()
 		if !ok {
 			break
@@ -157,9 +155,8 @@ func (s *server) do(t task) {
 	}
 }
 
-// cancelByID cancels the evals, commands and subscriptions that have that id,
-// whichever client sent them. A cancel itself is never answered; what it ends
-// is, except a subscription.
+// cancelByID cancels the evals, commands and subscriptions that have that id, whichever client sent them. A cancel
+// itself is never answered. The cancelled request is, unless it is a subscription.
 func (s *server) cancelByID(id []byte) {
 	calls, evals := s.queue.cancel(id)
 	for _, t := range calls {
@@ -181,7 +178,7 @@ type handler struct {
 	cancel context.CancelFunc
 }
 
-// Close cancels what the client has begun, since its answers cannot be sent.
+// Close cancels everything that the client has started, because its answers cannot be sent.
 func (h *handler) Close() error {
 	h.drop()
 	err := h.r.Close()
@@ -194,13 +191,13 @@ func (h *handler) Close() error {
 	return err
 }
 
-// drop removes the client's messages from the queues and cancels what runs.
+// drop removes the client's messages from the queues and cancels running ones.
 func (h *handler) drop() {
 	h.queue.drop(h)
 	h.cancel()
 }
 
-// evict notifies the client that another has taken its place, and closes it.
+// evict notifies the client that another has replaced it, and closes its connection.
 func (h *handler) evict() {
 	ctx, cancel := context.WithTimeout(h.server.ctx, evictTimeout)
 	defer cancel()
@@ -210,8 +207,8 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits until it is written: a slow client slows the frames down. It fails when the client has
-// disconnected.
+// send writes one message and waits until it is written, so that a slow client slows the frames down. It fails when the
+// client has disconnected.
 func (h *handler) send(msg json.RawMessage) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: kind, Params: msg})
@@ -245,8 +242,8 @@ type clientHandler struct {
 	r      dialect.Responder
 }
 
-// Handle shows an assembly_reload, and runs the hook that is named for a message
-// that the host sent unasked, if there is one.
+// Handle shows an assembly_reload, and runs the hook for a message that the host sent without a request, if there is
+// one.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if tell := g.caller.Connection().Tell; tell != nil && m.Method == typeReload {

@@ -275,7 +275,7 @@ func TestEval(t *testing.T) {
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
 			`> {"type":"eval","id":"c","code":"x"}`, fails("c", "internal", "runtimeException", "NullReferenceException"),
 			`> {"type":"eval","id":"d","code":"syntax"}`, fails("d", "validation_failed", "compileError", "unexpected token"),
-			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends 102400 at most."),
+			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":50}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":5e1}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
 			`> {"type":"eval","id":"f","code":"1 + 1","timeoutMs":9223372036854775807}`, // more than there is time
@@ -337,7 +337,7 @@ func TestSubscriptions(t *testing.T) {
 			fail("e", "2", "internal", "runtimeException", "NullReferenceException", "false"),
 			fail("e", "3", "internal", "runtimeException", "NullReferenceException", "true"),
 			`> {"type":"subscribe","id":"l","code":"long","limit":1}`,
-			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends 102400 at most.", "false"),
+			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400.", "false"),
 			`> {"type":"cancel","id":"x","targetId":"l"}`,
 		)
 		// One that is cancelled has no last word; a reset ends others before it is
@@ -361,7 +361,7 @@ func TestTooManySubscriptions(t *testing.T) {
 				`< {"type":"subscribe_result","id":"`+id+`","seq":1,"hasValue":true,"value":2,"valueType":"number","durationMs":0,"final":false}`)
 		}
 		g.play(`> {"type":"subscribe","id":"z","code":"1 + 1"}`,
-			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has 8 subscriptions, which is the most.","retryable":true},"final":true}`)
+			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has 8 subscriptions, which is the limit.","retryable":true},"final":true}`)
 	})
 }
 

@@ -18,9 +18,9 @@ var (
 	probes string
 )
 
-// settings are the members of a command_call beside its name and args.
+// settings are the members of a command_call other than its name and args.
 var settings = []dialect.Setting{
-	{Name: "timeoutMs", Type: "number", Says: "how long the command may take, in milliseconds: the host hands it to the command"},
+	{Name: "timeoutMs", Type: "number", Says: "how long the command may take, in milliseconds; the host passes it to the command"},
 }
 
 // Spec returns this dialect's row in the table of dialects.

@@ -23,7 +23,7 @@ type watch struct {
 	cancel context.CancelFunc
 	code   string
 	every  int
-	limit  int // of values; 0 means none
+	limit  int // the number of values; 0 for no limit
 	ms     int
 	change bool // only values that are not the last one
 
@@ -34,8 +34,7 @@ type watch struct {
 	last   []byte
 }
 
-// subscribe begins a watch, which replaces an older one of that id. If there are
-// maxWatches already, it is refused.
+// subscribe begins a watch, which replaces an older one of that id. If there are already maxWatches, it is refused.
 func (s *server) subscribe(t task) {
 	raw := t.msg.Raw
 	w := &watch{
@@ -46,12 +45,11 @@ func (s *server) subscribe(t task) {
 	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
 	if !s.queue.watch(w) {
 		w.cancel()
-		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(maxWatches) + " subscriptions, which is the most.", true, nil}, true)
+		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has " + strconv.Itoa(maxWatches) + " subscriptions, which is the limit.", true, nil}, true)
 	}
 }
 
-// step evaluates a watch once, sends what came of it, and reports whether that
-// was its last message.
+// step evaluates a watch once, sends the result, and reports whether that was its last message.
 func (s *server) step(w *watch) (final bool) {
 	begun := time.Now()
 	value, err := s.evaluate(w.ctx, w.h, w.code, w.ms, nil)

@@ -28,9 +28,8 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return msgs, batch, err
 }
 
-// item reads what an item's payload means for us: its type says whether it is
-// the last, its service hash whether our cached schemas are out of date, and
-// guidance about invalid params that they may be wrong.
+// item interprets an item's payload: the type shows whether it is the last one, the service hash whether cached schemas
+// are out of date, and guidance about invalid params that they may be wrong.
 func (c *codec) item(m *wire.Message) {
 	var kind, hash, errorKind []byte
 	for key, val := range scan.Members(m.Body) {
@@ -54,15 +53,15 @@ func (c *codec) item(m *wire.Message) {
 	}
 }
 
-// internedTexts keeps the short strings that every item repeats, such as event
-// types and content types, so that each is allocated once.
+// internedTexts stores the short strings that every item repeats, such as event types and content types, so that each
+// is allocated once.
 type internedTexts struct {
 	mu   sync.Mutex
 	kept map[string]string // by token
 }
 
-// maxInterned bounds how many texts are kept, and maxInternedLength their length
-// in bytes: a peer chooses them.
+// maxInterned bounds the number of stored texts, and maxInternedLength their length in bytes, because a peer chooses
+// them.
 const (
 	maxInterned       = 256
 	maxInternedLength = 128

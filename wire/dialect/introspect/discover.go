@@ -16,24 +16,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// askBound bounds one discovery call: a service that cannot describe itself must
-// not hold up the user's call.
+// askBound bounds one discovery call, because a service that cannot describe itself must not delay the user's call.
 const askBound = 15 * time.Second
 
 // askGrace bounds how long the end of a stream is awaited after an error event.
 const askGrace = time.Second
 
-// discovery holds what this connection knows about the service (sections 4 and 6.1
-// of the page), and which of it is new.
+// discovery has what this connection knows about the service (sections 4 and 6.1 of the specification), and which part
+// of it is new.
 type discovery struct {
 	kept dialect.DiscoveryCache
 
-	mu          sync.Mutex // held while the service is asked, so that a second caller waits for the first one's answer
+	mu          sync.Mutex // held during a request to the service, so that a second caller waits for the first one's answer
 	current     *discovered
 	unsaved     bool             // current has more than the cache
-	unavailable bool             // the service was asked and does not describe itself
-	fetched     map[string]int64 // modules whose schema came over this connection → calls when it came
-	served      map[string]int64 // modules whose schema Typing has returned → calls when it did
+	unavailable bool             // the service was queried and does not describe itself
+	fetched     map[string]int64 // modules whose schema arrived over this connection → calls at that time
+	served      map[string]int64 // modules whose schema Typing has returned → calls at that time
 
 	calls atomic.Int64 // how many of the user's calls were encoded
 }
@@ -50,8 +49,8 @@ func (d *discovery) note(text string) {
 	}
 }
 
-// Describe asks for all modules and their schemas. It returns
-// wire.ErrUnsupported if the service does not describe itself.
+// Describe requests all modules and their schemas. It returns wire.ErrUnsupported if the service does not describe
+// itself.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
@@ -61,7 +60,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	if c.found.current == nil {
 		return nil, wire.ErrUnsupported
 	}
-	defer c.found.save() // once for all: there may be hundreds of modules
+	defer c.found.save() // in one go, because there may be hundreds of modules
 	var names []string
 	for _, m := range c.found.current.modules() {
 		names = append(names, m.Namespace)
@@ -72,9 +71,9 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return c.found.current.catalog(c.found.note, names...), nil
 }
 
-// Typing returns a catalog in which the module of method (which may also be a module's name alone) has its schema, or
-// nil if the service does not describe itself. A second question about one call means that the schema did not fit, so
-// the service is then asked anew.
+// Typing returns a catalog with the schema of the module of method (which may also be a module's name). It returns nil
+// if the service does not describe itself. A second query for one call means that the schema did not match, so that it
+// is requested again.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()
@@ -102,10 +101,9 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	return d.current.catalog(d.note, module), nil
 }
 
-// doubted reports whether the schema of a module must be fetched again before
-// Typing returns it a second time: because it came from the cache of an earlier
-// process, or because no call was made since Typing returned it, so that the
-// caller found it wrong, and it is older than the last call.
+// doubted reports whether the schema of a module must be requested again before Typing returns it a second time: it is
+// from the cache of an earlier process, or the caller found it wrong (no call was made since Typing returned it) and it
+// is older than the last call.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -113,9 +111,8 @@ func (d *discovery) doubted(module string) bool {
 	return again && (!fresh || served == calls && fetched != calls)
 }
 
-// tolerable returns err only if it ends the user's call as well (a deadline, a
-// lost connection, a service that is not reached), and nil if it merely means that
-// nothing was learnt.
+// tolerable returns err only if it also ends the user's call (a deadline, a lost connection, a service that is not
+// reached), and nil if it only means that nothing was learned.
 func tolerable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -127,8 +124,8 @@ func tolerable(ctx context.Context, err error) error {
 	return nil
 }
 
-// learn makes d.current the modules as they are now. A cache entry is used if
-// the service still has one of the hashes under which it was fetched.
+// learn updates d.current to the present modules. A cache entry is used if the service still has one of the hashes
+// under which it was fetched.
 func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	d := &c.found
 	stale, wrong := c.hashes.doubts()
@@ -159,7 +156,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	case !lost(err):
 		d.unavailable = true
 		if errors.Is(err, context.DeadlineExceeded) {
-			d.warn("the service was asked what it offers, and has not answered within " + askBound.String() + ": parameters are neither typed nor checked")
+			d.warn("the service has not described its methods within " + askBound.String() + ": parameters are neither typed nor checked")
 		}
 		err = nil
 	}
@@ -167,11 +164,12 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 	return err
 }
 
-// offered asks the service what it offers now: that is old, if it has one of old's hashes. nil: it did not say.
+// offered requests the service's present modules. It returns old if the service has one of old's hashes, and nil if it
+// does not answer.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
 	c.hashes.collect()
 	var hash string
-	if old != nil || c.found.kept.Update != nil { // else it would be compared with nothing
+	if old != nil || c.found.kept.Update != nil { // otherwise there would be nothing to compare with
 		var err error
 		if hash, err = c.askHash(ctx, caller); err != nil {
 			return nil, err
@@ -187,15 +185,14 @@ func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discove
 	return newDiscovered(modules, append(c.hashes.collected(), hash)), nil
 }
 
-// lost reports whether err means that the service did not answer at all: it
-// could not be reached, the connection ended, or what came breaks the protocol.
+// lost reports whether err means that the service did not answer at all: it could not be reached, the connection ended,
+// or its message breaks the protocol.
 func lost(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && f.Kind != wire.Timeout
 }
 
-// askHash asks for the service hash; "" without an error if the service has
-// none.
+// askHash requests the service hash. It returns "" without an error if the service has none.
 func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, error) {
 	answer, err := c.ask(ctx, caller, hashMethod, nil)
 	var rpc *wire.Error

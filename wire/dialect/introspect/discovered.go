@@ -29,8 +29,8 @@ func newDiscovered(modules json.RawMessage, hashes []string) *discovered {
 	return d
 }
 
-// readDiscovered decodes a cache entry. It returns nil for an entry of another
-// format, so that the caller asks the service again.
+// readDiscovered decodes a cache entry. It returns nil for an entry in another format, so that the caller queries the
+// service again.
 func readDiscovered(raw json.RawMessage) *discovered {
 	d := &discovered{}
 	if len(raw) == 0 || json.Unmarshal(raw, d) != nil || d.Format != discoveredFormat || scan.Type(scan.Trim(d.Modules)) != 'o' {
@@ -52,16 +52,16 @@ func (d *discovered) json() json.RawMessage {
 
 func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
-// A listedModule is one module of the answer to service_schema (Introspective
-// Streaming RPC, section 3.1): its namespace and the methods it says it has.
+// A listedModule is one module of the answer to service_schema (Introspective Streaming RPC, section 3.1): its
+// namespace and its methods.
 type listedModule struct {
 	Namespace string   `json:"namespace"`
 	Methods   []string `json:"methods"`
 	raw       json.RawMessage
 }
 
-// modules returns the modules that the service lists. Entries without a
-// namespace are skipped; of several with the same name the first counts.
+// modules returns the modules that the service lists. Entries without a namespace are skipped. Of several with the same
+// name, the first counts.
 func (d *discovered) modules() []listedModule {
 	var all []listedModule
 	seen := map[string]bool{}
@@ -82,10 +82,9 @@ func (d *discovered) modules() []listedModule {
 	return all
 }
 
-// catalog returns what is known in the shape of a catalog. Methods of modules
-// whose schema has not been fetched have only a name. note receives a sentence
-// about each inconsistency between the list and the schemas. Those of the wanted
-// modules whose schema is not known are named in extra.unknown.
+// catalog returns the known facts in the form of a catalog. Methods of modules whose schema has not been requested have
+// only a name. note receives a sentence about each inconsistency between the list and the schemas. extra.unknown names
+// the wanted modules whose schema is not known.
 func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catalog {
 	c := &catalog.Catalog{Catalog: 1, Dialect: "introspect", Methods: []catalog.Method{}}
 	var told scan.Array
@@ -132,8 +131,7 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	return d.catalog(func(string) {}, all...)
 }
 
-// unknown returns those of the wanted modules that are listed, and whose schema is
-// not known.
+// unknown returns the wanted modules that are listed and whose schema is not known.
 func (d *discovered) unknown(wanted []string) (names []string) {
 	listed := map[string]bool{}
 	for _, m := range d.modules() {

@@ -24,7 +24,7 @@ func (c *codec) Shutdown(context.Context, dialect.Caller) error {
 	return nil
 }
 
-// distrust removes the schemas from the cache, so that the next run asks again.
+// distrust removes the schemas from the cache, so that the next run requests them again.
 func (d *discovery) distrust() {
 	if d.kept.Update == nil {
 		return
@@ -39,8 +39,7 @@ func (d *discovery) distrust() {
 	})
 }
 
-// save writes what is known to the cache, merged with the schemas that another
-// process has stored meanwhile.
+// save writes the known facts to the cache, merged with the schemas that another process has stored meanwhile.
 func (d *discovery) save() {
 	if d.kept.Update == nil || !d.unsaved {
 		return
@@ -57,7 +56,7 @@ func (d *discovery) save() {
 	})
 }
 
-// known reports whether d was fetched under one of these hashes.
+// known reports whether d was requested under one of these hashes.
 func (d *discovered) known(hashes []string) bool {
 	return slices.ContainsFunc(hashes, func(h string) bool { return h != "" && slices.Contains(d.Hashes, h) })
 }

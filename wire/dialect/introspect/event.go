@@ -8,11 +8,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m (Introspective Streaming RPC, section
-// 2.2, lists the event types). An item that is not an event of the protocol
-// becomes data as a whole; an event of an unknown type becomes data with that
-// type as Topic. Members for which a wire.Event has no place, such as the
-// service hash, go to Extra.
+// Event returns what a user sees of m (Introspective Streaming RPC, section 2.2, lists the event types). An item that
+// is not an event of the protocol becomes data as a whole. An event of an unknown type becomes data with that type as
+// Topic. Members for which a wire.Event has no field, such as the service hash, go to Extra.
 func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m, to)
@@ -53,8 +51,7 @@ func isEvent(item []byte) bool {
 	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
 }
 
-// other handles a member that the event's own type does not use: provenance
-// becomes Source, anything else is kept in Extra.
+// other handles a member that the event's own type does not use: provenance becomes Source, and all others go to Extra.
 func other(ev *event, key, val []byte) {
 	switch string(key) {
 	case "type":
@@ -65,8 +62,8 @@ func other(ev *event, key, val []byte) {
 	}
 }
 
-// provenance returns the list of modules an event came through, which is an
-// array or an object with "segments".
+// provenance returns the list of modules that an event has passed through, which is an array or an object with
+// "segments".
 func provenance(val []byte) json.RawMessage {
 	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
 		return segments
@@ -162,7 +159,7 @@ func (c *codec) failure(ev *event, item []byte) {
 	if ev.Err.Message == "" && ev.Err.Code == nil {
 		ev.Err.Message = "the peer reported an error without a message"
 	}
-	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // readers of errors look for "message"
+	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // readers of errors expect "message"
 		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
 	}
 }
@@ -187,8 +184,7 @@ func reason(e *wire.Error, val []byte) {
 	}
 }
 
-// guidance reads a guidance event. The kind of error becomes Topic; what it is
-// about and what it suggests stays in Extra.
+// guidance reads a guidance event. The kind of error becomes Topic. Its subject and its suggestion stay in Extra.
 func (c *codec) guidance(ev *event, item []byte) {
 	ev.Kind = wire.Guidance
 	for key, val := range scan.Members(item) {
@@ -216,7 +212,7 @@ func end(ev *event, item []byte) {
 	}
 }
 
-// said returns a sentence that says what went wrong, made of a guidance event.
+// said returns a sentence with the reason, made from a guidance event.
 func said(kind string, item []byte) string {
 	text := func(key string) string {
 		s, _ := scan.Text(scan.Get(item, key))

@@ -11,12 +11,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noModule is the error of a call that names a module we do not have.
+// noModule is the error of a call that names an unknown module.
 type noModule string
 
 func (n noModule) Error() string { return "Module not found: " + string(n) }
 
-// Unwrap returns the JSON-RPC error that the peer gets.
+// Unwrap returns the JSON-RPC error for the peer.
 func (n noModule) Unwrap() error { return wire.NewError(wire.CodeNoMethod, n.Error()) }
 
 // unknown returns the error of a call whose method or module does not exist.
@@ -31,8 +31,8 @@ func (mc *moduleCatalog) unknown(method string) error {
 	return wire.Errorf(wire.CodeNoMethod, "Method not found: %s", name)
 }
 
-// available lists the methods of a module without its name, including those that
-// every service has; nil if there is no such module.
+// available lists the methods of a module without its name, including those that every service has, or nil if there is
+// no such module.
 func (mc *moduleCatalog) available(namespace string) []string {
 	var names []string
 	if namespace == serviceModule {
@@ -70,8 +70,8 @@ func (mc *moduleCatalog) guided(err error, method string, some bool) func(o *sca
 	return nil
 }
 
-// guideToModule writes guidance for a module that does not exist. If the whole
-// method name is near to an existing one, that one is suggested.
+// guideToModule writes guidance for a module that does not exist. If the whole method name is similar to an existing
+// one, it suggests that one.
 func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string) {
 	o.Text("error_kind", "module_not_found")
 	o.Text("module", namespace)
@@ -82,8 +82,7 @@ func (mc *moduleCatalog) guideToModule(o *scan.Object, namespace, method string)
 	}
 }
 
-// guideToMethod writes guidance for a method that its module, which has others,
-// does not have, or whose hook declined it (status 100).
+// guideToMethod writes guidance for a method that its module does not have, or whose hook declined it (status 100).
 func (mc *moduleCatalog) guideToMethod(o *scan.Object, module, name string, names []string) {
 	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 	o.Text("error_kind", "method_not_found")
@@ -114,8 +113,7 @@ func (mc *moduleCatalog) guideToParams(o *scan.Object, method, reason string) {
 	mc.suggest(o, method)
 }
 
-// suggest writes the guidance members that suggest to try a method, with its schema
-// and example params where they are known.
+// suggest writes the guidance members that suggest a method, with its schema and example params if they are known.
 func (mc *moduleCatalog) suggest(o *scan.Object, method string) {
 	module, name := Split(method)
 	o.Text("action", "try_method")

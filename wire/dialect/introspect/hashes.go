@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// hashes follows the service hash. The schemas of the service were fetched under one or two hashes; every item carries the
-// current hash, and a different one means that the schemas are out of date.
+// hashes follows the service hash. The schemas of the service were requested under one or two hashes. Every item
+// carries the current hash, and a different one means that the schemas are out of date.
 type hashes struct {
 	mu         sync.Mutex
-	collecting bool     // discovery is running: hashes that come belong to what it fetches
-	seen       []string // hash tokens that came while collecting
+	collecting bool     // discovery is running, so that incoming hashes belong to what it requests
+	seen       []string // hash tokens that arrived while collecting
 	current    []string // hash tokens under which the schemas were fetched
 	stale      bool     // an item had a hash that is not in current
 	wrong      bool     // the service rejected params: the schemas may be wrong
 }
 
-// maxHashes bounds the hashes that are remembered: a service has two at most,
-// one that items have and one that it gives when asked.
+// maxHashes bounds the remembered hashes. A service has at most two, one in its items and one that it returns on
+// request.
 const maxHashes = 8
 
 // note records the hash of an item.
@@ -32,8 +32,7 @@ func (h *hashes) note(token []byte) {
 	}
 }
 
-// has reports whether list holds token. It does not allocate, as it runs for
-// every item.
+// has reports whether list holds token. It does not allocate, because it runs for every item.
 func has(list []string, token []byte) bool {
 	for _, s := range list {
 		if s == string(token) {
@@ -51,14 +50,14 @@ func (h *hashes) mistrust() {
 	h.wrong = true
 }
 
-// collect begins to gather hashes. Until trust is called nothing counts as stale.
+// collect begins to gather hashes. Until trust is called, nothing counts as stale.
 func (h *hashes) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.collecting, h.seen = true, nil
 }
 
-// collected returns the hashes that came since collect.
+// collected returns the hashes that arrived since collect.
 func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

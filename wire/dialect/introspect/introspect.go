@@ -1,13 +1,10 @@
-// Package introspect speaks the Introspective Streaming RPC protocol, in both
-// roles: JSON-RPC 2.0 in which every call is answered by a stream of typed
-// events, and every service describes its own methods. Package jsonrpc reads
+// Package introspect implements the Introspective Streaming RPC protocol in both roles: JSON-RPC 2.0 in which the
+// answer to every call is a stream of typed events, and every service describes its own methods. Package jsonrpc reads
 // and writes the messages that carry the events.
 //
-// The response to a call names a subscription, and its notifications are the
-// stream; only the subscription's id says which notification belongs to which
-// call. A result that cannot be an id is the whole answer. Any JSON-RPC pub/sub
-// can be read as well: an item that is not an event of the protocol becomes
-// data.
+// The response to a call names a subscription, and its notifications are the stream. Only the subscription's id shows
+// which notification belongs to which call. A result that cannot be an id is the whole answer. It can also read any
+// JSON-RPC pub/sub: an item that is not an event of the protocol becomes data.
 package introspect
 
 import (
@@ -37,13 +34,12 @@ const serviceModule = "service"
 // subscription id.
 const itemMethod = "service_subscription"
 
-// paramStyles are the values of --params-style, the default first: an object is
-// sent as the only element of an array, as it is, or as an array of its values
-// (which the caller, who knows the schema, has put in order).
+// paramStyles are the values of --params-style, starting with the default: an object is sent as the only element of an
+// array, unchanged, or as an array of its values (which the caller, who knows the schema, has ordered).
 var paramStyles = []string{"wrapped", "object", "positional"}
 
-// codec is the client's state for one connection: JSON-RPC's codec, the service
-// hashes seen so far, and what discovery has learnt.
+// codec is the client's state for one connection: JSON-RPC's codec, the service hashes so far, and the results of
+// discovery.
 type codec struct {
 	dialect.Codec // package jsonrpc's
 	serving       bool
@@ -65,11 +61,11 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Typing: c.Typing, Shutdown: c.Shutdown}
 }
 
-// Encode returns the message for op. op.Extra may hold "params_style", one of
-// paramStyles, and "verbatim", true for a method that is sent as it was typed.
+// Encode returns the message for op. op.Extra may have "params_style", one of paramStyles, and "verbatim", true for a
+// method that is sent as typed.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if c.serving && (op.Kind == dialect.Call || op.Kind == dialect.Notify) {
-		op.Method, op.Extra = sentName(op), nil // calls to a client are JSON-RPC's
+		op.Method, op.Extra = sentName(op), nil // calls to a client use plain JSON-RPC
 		return c.Codec.Encode(op)
 	}
 	switch op.Kind {
@@ -113,8 +109,8 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 	return scan.ArrayOf(params)
 }
 
-// unsubscribeOf returns the method that ends a stream of method: derived by the
-// patterns of known pub/sub servers, otherwise the protocol's own.
+// unsubscribeOf returns the method that ends a stream of method: derived from the patterns of known pub/sub servers, or
+// else the protocol's own.
 func unsubscribeOf(method string) string {
 	if name, known := jsonrpc.UnsubscribeName(method); known {
 		return name
@@ -122,9 +118,9 @@ func unsubscribeOf(method string) string {
 	return unsubscribeMethod
 }
 
-// Opened finds the stream that the response to a call names: the result is its
-// id, or an object that holds the id. Any other result, and a string or number
-// that cannot be an id, is the answer itself. A client's answer to a call of the service is as in JSON-RPC: not a stream.
+// Opened finds the stream that the response to a call names: the result is its id, or an object with the id. Any other
+// result, and a string or number that cannot be an id, is the answer itself. A client's answer to a call of the service
+// is as in JSON-RPC: not a stream.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if op.Kind != dialect.Call && op.Kind != dialect.Subscribe || op.Kind == dialect.Call && c.serving {
 		return c.Codec.Opened(op, resp)
@@ -143,8 +139,7 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	return nil, true
 }
 
-// longestID bounds, in bytes, what is taken for a subscription id; longer strings
-// are data.
+// longestID bounds the bytes of a subscription id. Longer strings are data.
 const longestID = 256
 
 // canBeID reports whether a string or number token may be a subscription id: a

@@ -11,12 +11,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// asksAtOnce is how many modules are asked for at the same time at most.
+// asksAtOnce is the maximum number of modules that are requested at the same time.
 const asksAtOnce = 8
 
-// learnModules asks for the schemas of the named modules, several at a time.
-// Modules whose schema is known and those that the service does not list are
-// left out.
+// learnModules requests the schemas of the named modules, several at a time. It omits modules whose schema is known,
+// and those that the service does not list.
 func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names []string) error {
 	d := &c.found
 	names = d.current.unknown(names)
@@ -44,8 +43,7 @@ func (c *codec) learnModules(ctx context.Context, caller dialect.Caller, names [
 	return nil
 }
 
-// learnt stores the answer to a request for a module's schema; if there is no
-// schema in it, the user is told why.
+// learnt stores the answer to a request for a module's schema. If there is no schema in it, the user gets the reason.
 func (d *discovery) learnt(name string, schema json.RawMessage, err error) {
 	if err == nil && scan.Type(schema) == 'o' {
 		if d.fetched == nil {

@@ -38,8 +38,8 @@ func modern(schema []byte) []byte {
 	})
 }
 
-// mapped returns an array or an object with other members in place of its own,
-// which keep their order; another value is returned as it is.
+// mapped returns an array or an object with other members instead of its own, in the same order. It returns any other
+// value unchanged.
 func mapped(value []byte, change func(key string, val []byte) (string, []byte)) []byte {
 	switch scan.Type(value) {
 	case 'a':

@@ -8,18 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A schemaReader splits a module's schema into one variant for each method, and
-// into definitions, renamed where another module has the same name already.
+// A schemaReader splits a module's schema into one variant for each method, and into definitions, which are renamed if
+// another module already has the same name.
 type schemaReader struct {
 	module *listedModule
 	list   []json.RawMessage          // the variants, in their order
-	names  []string                   // the method that each names; "" if there is none
+	names  []string                   // the method that each names, or ""
 	by     map[string]json.RawMessage // the variants by the method that they name
 	defs   map[string]json.RawMessage
 }
 
-// readModule reads the schema of m. taken holds the catalog's definitions so
-// far, whose names cannot be used for something else.
+// readModule reads the schema of m. taken has the catalog's definitions so far, whose names cannot be used for
+// something else.
 func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
 	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
 	text = renamed(text, m.Namespace, taken)
@@ -50,9 +50,8 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	return s
 }
 
-// free returns the name under which a definition goes into the catalog: its own,
-// or one with the module in front if an earlier module has a different
-// definition of that name.
+// free returns the name under which a definition goes into the catalog: its own name, or one with the module in front
+// if an earlier module has a different definition with that name.
 func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
 	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
 		return namespace + "_" + name
@@ -138,8 +137,7 @@ func (m *listedModule) lists(name string) bool {
 	return false
 }
 
-// check compares the schema with the module's list of methods and notes once
-// each kind of disagreement.
+// check compares the schema with the module's list of methods, and reports each kind of disagreement once.
 func (s *schemaReader) check(note func(string)) {
 	order, unlisted := false, ""
 	for i, name := range s.names {
@@ -159,8 +157,8 @@ func (s *schemaReader) check(note func(string)) {
 	}
 }
 
-// variant returns the schema of the i-th method: the variant that names it, else the one at the same index if that
-// names no method, or nil if neither.
+// variant returns the schema of the i-th method: the variant that names it, or else the one at the same index if that
+// names no method. It returns nil if there is neither.
 func (s *schemaReader) variant(i int, name string) json.RawMessage {
 	if v := s.by[name]; v != nil {
 		return v
@@ -198,8 +196,8 @@ func onlyMethodAnd(obj []byte, key string) bool {
 	return method
 }
 
-// withoutMethod returns a variant without the property that names the method,
-// also in its allOf parts: what is left describes the params alone.
+// withoutMethod returns a variant without the property that names the method, also in its allOf parts. The rest
+// describes only the params.
 func withoutMethod(v json.RawMessage) json.RawMessage {
 	if scan.Type(v) != 'o' {
 		return v

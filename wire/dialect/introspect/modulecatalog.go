@@ -31,9 +31,8 @@ type module struct {
 	names       []string // of methods, without the namespace
 }
 
-// newModuleCatalog sorts the methods of c into modules. A module's version and
-// description come from c.Extra where it lists the module, otherwise from the
-// catalog itself.
+// newModuleCatalog sorts the methods of c into modules. A module's version and description are from c.Extra if it lists
+// the module, otherwise from the catalog itself.
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	mc := &moduleCatalog{catalog: c}
 	if c == nil {
@@ -144,9 +143,8 @@ func title(namespace string) string {
 	return strings.ToUpper(namespace[:1]) + namespace[1:] + "Methods"
 }
 
-// variant returns a method's schema: its params with a "method" constant added
-// to the properties. Where that is impossible, because the params are not a
-// plain object or have a "method" of their own, they become the member "params"
+// variant returns a method's schema: its params with a "method" constant added to the properties. If that is
+// impossible, because the params are not a plain object or have their own "method", they become the member "params"
 // beside it (an adjacently tagged variant).
 func variant(name string, entry *catalog.Method) json.RawMessage {
 	method := scan.Pair("const", scan.AppendQuoted(nil, name))
@@ -220,15 +218,14 @@ func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
 	return b
 }
 
-// refersTo reports whether schemas hold a $ref to the named definition or to a
-// part of it.
+// refersTo reports whether schemas contain a $ref to the named definition or to a part of it.
 func refersTo(schemas, name string) bool {
 	ref := quotedRef(scan.Escape(name))
 	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
 }
 
-// quotedRef returns how a $ref to the definition of that name begins in JSON:
-// without its last quote, as a pointer may go on from there.
+// quotedRef returns the beginning of a $ref to the definition of that name in JSON, without its last quote, because the
+// pointer may continue.
 func quotedRef(name string) string {
 	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

@@ -8,12 +8,10 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// CheckName refuses a method name that no service can have. A name is
-// module_method: the module in letters and digits, the method with underscores
-// too. The page asks for lower case letters, but services that list other names
-// can be called by them. With subscribe set, names of other pub/sub servers are
-// accepted as well if they follow a pattern that tells how to unsubscribe. The
-// error is a usage Fault.
+// CheckName refuses a method name that no service can have. A name is module_method: the module in letters and digits,
+// the method with underscores too. The specification requires lower-case letters, but services that list other names
+// can be called by them. With subscribe set, it also accepts names of other pub/sub servers if they follow a pattern
+// that shows how to unsubscribe. The error is a usage Fault.
 func CheckName(method string, subscribe bool) error {
 	if isListable(WireName(method)) {
 		return nil
@@ -44,8 +42,8 @@ func only(s, others string) bool {
 	return true
 }
 
-// WireName returns the name that is sent for what a user typed: module.method
-// becomes module_method, every other name stays as it is.
+// WireName returns the name that is sent for a typed name: module.method becomes module_method, and every other name
+// stays unchanged.
 func WireName(method string) string {
 	module, name, dotted := strings.Cut(method, ".")
 	if dotted && module != "" && !strings.Contains(name, ".") && isListable(module+"_"+name) {
@@ -61,9 +59,8 @@ func Split(name string) (module, method string) {
 	return module, method
 }
 
-// listableName returns the name under which a service lists a method of another
-// dialect: words are in lower case with "_" between them, which also stands for characters that a name cannot hold. A name
-// without a module gets the module "call".
+// listableName returns the name under which a service lists a method of another dialect: words are in lower case with
+// "_" between them, which also replaces invalid characters. A name without a module gets the module "call".
 func listableName(method string) string {
 	var b strings.Builder
 	lower := false // the last character was a lower case letter or a digit

@@ -18,14 +18,13 @@ import (
 // server is the service side, shared by all connections of a listener.
 type server struct {
 	b       dialect.Backend
-	plain   dialect.Server // answers calls to a client, for which the protocol has no form of its own
+	plain   dialect.Server // answers calls to a client, for which the protocol has no form
 	modules func() *moduleCatalog
 }
 
-// NewServer returns a server of what b offers. Every method answers with a
-// stream, and service_schema, service_module_schema and service_hash describe
-// the methods (Introspective Streaming RPC, section 3). Without a catalog b is
-// a client, whose calls are answered as in plain JSON-RPC.
+// NewServer returns a server for the methods of b. Every method answers with a stream, and service_schema,
+// service_module_schema and service_hash describe the methods (Introspective Streaming RPC, section 3). Without a
+// catalog, b is a client, whose calls are answered as in plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
 		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),
@@ -147,8 +146,8 @@ func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error 
 	return out.data("service.module_schema", m.schema())
 }
 
-// unwrapped returns params as hooks get them: the object of [{…}], an empty
-// object for []. If entry, which may be nil, wants an array, they stay one.
+// unwrapped returns params in the form for hooks: the object in [{…}], or an empty object for []. If entry, which may
+// be nil, requires an array, they stay an array.
 func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 	if scan.Type(params) != 'a' {
 		return params
@@ -172,8 +171,8 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 	return entry.Params
 }
 
-// unsubscribe ends a stream of this connection and answers whether there was
-// one. mine is false if method is no unsubscribe method for it.
+// unsubscribe ends a stream of this connection and answers whether there was one. mine is false if method is not the
+// unsubscribe method.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	id := scan.First(params)
 	if scan.Type(params) == 'o' {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// What rpcx validate compares a peer with, and what it asks the peer.
+// These are the rules and probes of rpcx validate.
 var (
 	//go:embed rules.toml
 	rules string

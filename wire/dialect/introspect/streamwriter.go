@@ -19,7 +19,7 @@ type streamWriter struct {
 	id          wire.ID
 	emit        func(wire.Event) error
 	cancel      context.CancelFunc
-	contentType string // for data without a content type of its own
+	contentType string // for data without its own content type
 	hash        string // the service hash in each item
 	source      []byte // the provenance in each item
 
@@ -50,7 +50,7 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	return out
 }
 
-// item writes one event, whose members beside those of every event add writes.
+// item writes one event. add writes the members that not every event has.
 func (w *streamWriter) item(kind string, add func(o *scan.Object)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,9 +102,8 @@ func (w *streamWriter) data(contentType string, data json.RawMessage) error {
 	})
 }
 
-// fail writes an error event, preceded by a guidance event if guide is not nil.
-// Only done may follow it, unless the error says of itself that it is
-// recoverable.
+// fail writes an error event, preceded by a guidance event if guide is not nil. Only done may follow it, unless the
+// error is marked as recoverable.
 func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	if guide != nil {
 		if err := w.item(typeGuidance, guide); err != nil {
@@ -128,8 +127,8 @@ func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 	return nil
 }
 
-// done writes the done event, unless the stream has ended already. By then it has ended, for
-// whoever reads the event and unsubscribes at once.
+// done writes the done event, unless the stream has ended already. By then it has ended, for a client that reads the
+// event and unsubscribes at once.
 func (w *streamWriter) done() error {
 	if !w.end() {
 		return nil
@@ -148,8 +147,7 @@ func (w *streamWriter) end() (was bool) {
 	return was
 }
 
-// failed reports whether the stream takes no more events: an unrecoverable error
-// was written, or it has ended.
+// failed reports whether the stream accepts no more events, because an unrecoverable error was written or it has ended.
 func (w *streamWriter) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNames bounds the method names that are kept.
+// maxNames bounds the stored method names.
 const maxNames = 256
 
-// maxBatch bounds the messages of a batch, which cost a thousand times what
-// they weigh on the wire; batchKept are those whose memory is used again.
+// maxBatch bounds the messages of a batch, which need a thousand times their size on the wire. batchKept bounds those
+// whose memory is reused.
 const (
 	maxBatch  = 1 << 16
 	batchKept = 1 << 10
@@ -22,8 +22,8 @@ const (
 
 var null = []byte("null")
 
-// Decode finds the messages in raw in one pass, which checks that the whole of
-// it is JSON. It allocates nothing for a message without an error.
+// Decode finds the messages in raw in one pass, which also checks that all of it is JSON. It allocates nothing for a
+// message without an error.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	clear(c.msgs)
 	if c.msgs = c.msgs[:0]; cap(c.msgs) > batchKept {
@@ -51,8 +51,7 @@ func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.msgs, false, nil
 }
 
-// batch reads an array of messages. An empty one is one invalid message, one of
-// too many is broken.
+// batch reads an array of messages. An empty batch is one invalid message, and one with too many messages is broken.
 func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
 	n, err := ReadBatch(raw, i, c.o.MaxDepth, c.element)
 	switch {
@@ -111,8 +110,8 @@ func (c *codec) broken(raw []byte, what string) []wire.Message {
 	return c.msgs
 }
 
-// tooDeep returns a whole input that is not JSON. If it is JSON that is nested deeper than allowed, the result has its id, so
-// that the call fails, on either side. The stack that this takes is bounded.
+// tooDeep returns a whole input that is not JSON. If it is JSON that is nested deeper than allowed, the result has its
+// id, so that the call fails on either side. The stack for this is bounded.
 func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 	var deep *scan.Error
 	if !errors.As(bad, &deep) || !deep.Deep || raw[i] != '{' {
@@ -177,7 +176,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	c.inbound(f, raw, m)
 }
 
-// inbound reads a request or a notification, whose parts m gets.
+// inbound reads a request or a notification, and stores its parts in m.
 func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	method, ok := c.methods.Text(f.method)
 	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
@@ -208,7 +207,8 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 // takesID reports whether a request may have an id.
 func (c *codec) takesID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
-// wrong describes what is wrong with the id or the params of a request; "" if nothing is. two says that it is JSON-RPC 2.0.
+// wrong describes the problem of a request's id or params, or returns "" if there is none. two reports that it is
+// JSON-RPC 2.0.
 func (c *codec) wrong(f *fields, two bool) string {
 	switch {
 	case !c.takesID(f.id):
@@ -245,8 +245,7 @@ func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 	}
 }
 
-// stream makes an item of a notification that names a stream, and a Cancel of
-// one that cancels.
+// stream makes an item from a notification that names a stream, and a Cancel from one that cancels.
 func (c *codec) stream(m *wire.Message, f *fields) {
 	switch {
 	case f.target != nil && (m.Method == lspCancel || m.Method == c.o.CancelMethod) && isID(f.target):
@@ -266,14 +265,13 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	}
 }
 
-// Methods holds the names of methods that came, so that each is allocated once. The zero value holds
-// none.
+// Methods has the names of received methods, so that each is allocated once. The zero value is empty.
 type Methods struct {
 	known  map[string]name
 	latest name // of these
 }
 
-// Text returns the text of a method's name, which came as token.
+// Text returns the text of a method's name, which was received as token.
 func (n *Methods) Text(token []byte) (string, bool) {
 	if string(token) == n.latest.token { // as in most streams
 		return n.latest.text, true
@@ -293,5 +291,5 @@ func (n *Methods) Text(token []byte) (string, bool) {
 	return s, ok
 }
 
-// A name is that of a method, as it came and as text.
+// A name is that of a method, as received and as text.
 type name struct{ token, text string }

@@ -7,11 +7,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ReadError returns the error that a message's error member stands for.
+// ReadError returns the error for the value of a message's error member.
 func ReadError(val []byte) *wire.Error { return parseError(val) }
 
-// failure reads the error of a response. Where that is a text beside a message, as in
-// WebDriver BiDi, the text is its code.
+// failure reads the error of a response. If that is a string beside a message, as in WebDriver BiDi, the string is its
+// code.
 func (f *fields) failure() *wire.Error {
 	e := parseError(f.err)
 	if text, ok := scan.Text(f.text); ok && scan.Type(f.err) == 's' {
@@ -20,7 +20,7 @@ func (f *fields) failure() *wire.Error {
 	return e
 }
 
-// parseError reads an error in any of the shapes that servers give it.
+// parseError reads an error in any of the forms that servers use.
 func parseError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}
 	if text, ok := scan.Text(val); ok {

@@ -2,16 +2,15 @@ package jsonrpc
 
 import "rpcx/wire/scan"
 
-// fields are the members of a message that matter, as they stand; nil means absent. Of several of one name the last
-// counts.
+// fields are the relevant members of a message, unchanged; nil means absent. Of several of one name the last counts.
 type fields struct {
 	version, id, method, params, result, err, text []byte
-	// Of params, where it is an object.
+	// These are members of params, if it is an object.
 	stream, item, itemErr, target []byte
 	done                          bool
 }
 
-// read takes the object at raw[i] apart.
+// read splits the object at raw[i].
 func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 	o := scan.ReadObjectAt(raw, i, depth)
 	for key, ok := o.NextKey(); ok; key, ok = o.NextKey() {
@@ -45,7 +44,7 @@ func (f *fields) member(name []byte, o *scan.Cursor) bool {
 	return true
 }
 
-// readParams reads the value of params, and what an item has in it.
+// readParams reads the value of params, and the parts of an item in it.
 func (f *fields) readParams(o *scan.Cursor) []byte {
 	f.stream, f.item, f.itemErr, f.target, f.done = nil, nil, nil, nil, false
 	in, ok := o.Object()

@@ -1,12 +1,13 @@
-// Package jsonrpc implements JSON-RPC 2.0 and 1.0, in both roles. It writes exactly one version and reads either: it accepts
-// a missing "jsonrpc" member, "error":null beside a result, errors that are strings, and notifications with "id":null.
+// Package jsonrpc implements JSON-RPC 2.0 and 1.0, in both roles. It writes exactly one version and reads either. It
+// accepts a missing "jsonrpc" member, "error":null beside a result, errors that are strings, and notifications with
+// "id":null.
 //
-// It reads streams as existing servers write them: a notification whose params name a subscription (subscription,
-// subscription_id or subscriptionId) is an item of it, and "done":true or an "error" beside it its end; further responses
-// with the id of the subscribe request are items too.
+// It reads streams as existing servers write them. A notification whose params name a subscription (subscription,
+// subscription_id or subscriptionId) is an item, and "done":true or an "error" beside it is the end. Further responses
+// with the id of the subscribe request are also items.
 //
-// Version 1 writes "params":[] if none are given, as in 1.0 and as ovsdb-server requires. Node's inspector accepts that for
-// most methods; for the others the user gives {}.
+// Version 1 writes "params":[] if none are given, as in 1.0 and as ovsdb-server requires. Node's inspector accepts that
+// for most methods. For the others, the user gives {}.
 package jsonrpc
 
 import (
@@ -19,7 +20,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version says which JSON-RPC is written.
+// Version determines which JSON-RPC is written.
 type Version int
 
 // The versions.
@@ -28,22 +29,21 @@ const (
 	V2 Version = 2
 )
 
-// lspCancel is the notification that LSP cancels a request with. It is
-// understood everywhere and written where Options say so.
+// lspCancel is the notification that LSP cancels a request with. It is always understood, and written if Options
+// request it.
 const lspCancel = "$/cancelRequest"
 
 // Options choose what a codec writes. The zero value is version 2.
 type Options struct {
 	Version Version
-	// CancelMethod is the notification that cancels a request of ours, with {"id":…} as params: "$/cancelRequest" in
-	// LSP. "" means there is none, and a cancelled call is only forgotten.
+	// CancelMethod is the notification that cancels a local request, with {"id":…} as params: "$/cancelRequest" in LSP.
+	// "" means that there is none, and a cancelled call is only forgotten.
 	CancelMethod string
-	// MaxDepth is the greatest nesting that is read. 0 means
-	// wire.DefaultMaxDepth.
+	// MaxDepth is the maximum nesting. 0 means wire.DefaultMaxDepth.
 	MaxDepth int
-	// AnyParams takes params that are neither an object nor an array.
+	// AnyParams accepts params that are neither an object nor an array.
 	AnyParams bool
-	// AnyID takes requests whose id is neither a string nor a number nor null.
+	// AnyID accepts requests whose id is neither a string nor a number nor null.
 	AnyID bool
 }
 
@@ -54,8 +54,8 @@ type codec struct {
 	// idText is the memory of AppendCall.
 	idText []byte
 	msgs   []wire.Message
-	// strange are the ids of the user's own requests that are arrays, objects or the
-	// like, which 1.0 allows, compact: answers have them.
+	// strange are the ids of the user's own requests that are arrays, objects or the like, which 1.0 allows. They are
+	// in compact form, because answers have them.
 	strange map[string]bool
 	methods Methods
 }
@@ -114,7 +114,7 @@ func (c *codec) AppendCall(b []byte, op *dialect.Op) (msg []byte, id int64, ok b
 	return c.append(b, c.idText, op.Method, op.Params, op.Extra), c.last, true
 }
 
-// write makes a request, or without id a notification.
+// write makes a request or, without id, a notification.
 func (c *codec) write(id wire.ID, method string, params, extra json.RawMessage) []byte {
 	return c.append(make([]byte, 0, 64+len(method)+len(params)+len(extra)), id, method, params, extra)
 }
@@ -135,7 +135,7 @@ func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.R
 	switch {
 	case len(params) > 0:
 		o.Compact("params", params)
-	case c.o.Version == V1: // 1.0 requires params; for servers that need an object the user gives {}
+	case c.o.Version == V1: // 1.0 requires params; the user gives {} for servers that need an object
 		o.Add("params", []byte("[]"))
 	}
 	o.Inside(extra)
@@ -159,8 +159,9 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
 }
 
-// unsubscribe ends a stream: with its id, or for one that has none with the params of the request that opened it. Where only
-// our own servers would have the method, and no item has come, the response may have been any value: nothing is sent.
+// unsubscribe ends a stream with its id or, if it has none, with the params of the request that opened it. If only rpcx
+// servers would have the method, and no item has arrived, the response may have been any value. In that case it sends
+// nothing.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	method := op.Unsubscribe
 	if method == "" && op.Of != nil {
@@ -184,8 +185,8 @@ func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	return c.request(dialect.Op{Kind: dialect.Unsubscribe, Method: method, Params: params}), nil
 }
 
-// Abilities says that the codec describes peers and appends calls, and that notifications that name
-// no stream may belong to a request.
+// Abilities reports that the codec describes peers and appends calls, and that notifications without a stream may
+// belong to a request.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, AppendCall: c.AppendCall, OpenEnded: true}
 }
@@ -219,7 +220,7 @@ func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
 	return nil, final
 }
 
-// isSubscription reports whether a member of this name holds a stream's id.
+// isSubscription reports whether a member of this name has a stream's id.
 func isSubscription(key []byte) bool {
 	switch string(key) {
 	case "subscription", "subscription_id", "subscriptionId":
@@ -236,7 +237,7 @@ func isID(val []byte) bool {
 
 func isNull(val []byte) bool { return bytes.Equal(val, null) }
 
-// idOrNil returns id where it can be one.
+// idOrNil returns id if it is valid, else nil.
 func idOrNil(id []byte) wire.ID {
 	if isID(id) {
 		return id
@@ -244,7 +245,7 @@ func idOrNil(id []byte) wire.ID {
 	return nil
 }
 
-// idOrNil returns the id of a request where it can be one.
+// idOrNil returns the id of a request if it is valid, else nil.
 func (c *codec) idOrNil(id []byte) wire.ID {
 	if c.o.AnyID {
 		return id

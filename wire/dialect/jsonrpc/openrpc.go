@@ -30,8 +30,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat, nil
 }
 
-// FromOpenRPC reads an OpenRPC document. What has no place in a catalog is kept
-// in its extra members. Failures are Faults of kind Protocol.
+// FromOpenRPC reads an OpenRPC document. Members that a catalog does not have are stored in its extra. Failures are
+// Faults of kind Protocol.
 func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 	if err := scan.Valid(doc, wire.DefaultMaxDepth); err != nil || scan.Type(bytes.TrimSpace(doc)) != 'o' {
 		return nil, badDocument("it is not a JSON object")
@@ -163,7 +163,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	return m, m.Name != ""
 }
 
-// readOurs stores a member with rpcx's prefix of a method; false if it is another.
+// readOurs stores a method's member with rpcx's prefix. It returns false for any other member.
 func readOurs(m *catalog.Method, key string, val []byte) bool {
 	switch key {
 	case ours + "params":
@@ -186,8 +186,7 @@ func readOurs(m *catalog.Method, key string, val []byte) bool {
 	return true
 }
 
-// readResult returns the schema of a result; what else its descriptor says is
-// kept.
+// readResult returns the schema of a result. The rest of its descriptor is stored in extra.
 func readResult(val []byte, extra *builder) json.RawMessage {
 	var schema json.RawMessage
 	var rest builder
@@ -209,8 +208,8 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 	return schema
 }
 
-// paramsSchema returns one schema for a list of parameters: of an object if they are passed by name, of an array if by
-// position, of both if either is allowed.
+// paramsSchema returns one schema for a list of parameters: for an object if they are passed by name, for an array if
+// by position, and for both if either is allowed.
 func paramsSchema(params []byte, structure string, descriptors []byte) json.RawMessage {
 	var props builder
 	var items, required scan.Array
@@ -253,8 +252,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	return o.json()
 }
 
-// described returns the schema of a parameter, with the parameter's description
-// where the schema has none.
+// described returns the schema of a parameter. If the schema has no description, it gets that of the parameter.
 func described(descriptor []byte) []byte {
 	schema := scan.Get(descriptor, "schema")
 	if schema == nil {
@@ -267,7 +265,7 @@ func described(descriptor []byte) []byte {
 	return scan.Splice(schema, "description", text)
 }
 
-// titled returns a schema with a title, where it has none.
+// titled returns a schema with a title, if it has none.
 func titled(schema, title []byte) []byte {
 	if string(schema) == "true" {
 		schema = []byte("{}")

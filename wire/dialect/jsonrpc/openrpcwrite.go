@@ -13,9 +13,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// ToOpenRPC writes a catalog as an OpenRPC document. Its $defs become
-// components.schemas; what OpenRPC has no word for is written with the prefix
-// "x-rpcx-", and FromOpenRPC reads it back. "run" is never written.
+// ToOpenRPC writes a catalog as an OpenRPC document. Its $defs become components.schemas. Members that OpenRPC does not
+// have get the prefix "x-rpcx-", and FromOpenRPC reads them back. "run" is never written.
 func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	var doc builder
 	extra := split(c.Extra, documentWords)
@@ -41,7 +40,7 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
 
-// The members of OpenRPC's objects that a catalog keeps as extra.
+// These are the members of OpenRPC's objects that a catalog stores as extra.
 var (
 	documentWords = []string{"openrpc", "info", "components", "servers", "externalDocs", "tags"}
 	methodWords   = []string{"summary", "tags", "deprecated", "servers", "errors", "links", "examples", "externalDocs", "result"}
@@ -120,8 +119,7 @@ func writeMethod(m *catalog.Method) []byte {
 	return o.json()
 }
 
-// descriptors makes a list of parameters of a schema. exact says that the list
-// says all that the schema does.
+// descriptors makes a list of parameters from a schema. exact reports that the list is equivalent to the schema.
 func descriptors(schema json.RawMessage) (params []byte, structure string, exact bool) {
 	if len(schema) == 0 {
 		return []byte("[]"), "", true
@@ -159,8 +157,7 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
-// parts are the extra members of a catalog's object: those that OpenRPC has a
-// place for, extensions, and what is neither.
+// parts are the extra members of a catalog's object: those of OpenRPC, extensions, and all others.
 type parts struct {
 	known      map[string]json.RawMessage
 	extensions builder
@@ -182,7 +179,7 @@ func split(extra json.RawMessage, words []string) parts {
 	return p
 }
 
-// write adds what has no place of its own.
+// write adds the members that OpenRPC does not have.
 func (p *parts) write(o *builder) {
 	o.merge(p.extensions.json())
 	o.addSome(ours+"extra", p.without.json())

@@ -30,7 +30,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	}
 	m.Raw, m.Final = raw, true
 	if m.Kind != wire.Request {
-		if m.Kind == wire.Invalid && len(m.ID) > 0 { // whatever answers it has that id
+		if m.Kind == wire.Invalid && len(m.ID) > 0 { // any answer to it has that id
 			m.Kind, m.Err = wire.Request, nil
 			return m, nil
 		}
@@ -39,7 +39,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// ownID makes a request of m where all that is wrong with it is the kind of its id.
+// ownID makes a request from m if its only problem is the type of its id.
 func (c *codec) ownID(f *fields, m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method == "" || f.id == nil || isID(f.id) || isNull(f.id) {
 		return

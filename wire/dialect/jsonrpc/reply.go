@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reply writes one event of the answer to req. JSON-RPC has no place for
-// progress, logs and guidance: they make no message.
+// Reply writes one event of the answer to req. JSON-RPC has no form for progress, logs and guidance, so they produce no
+// message.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if req.Kind == wire.Notification {
 		return nil, nil
@@ -50,8 +50,8 @@ func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
 	return o.End()
 }
 
-// item writes a piece or the end of a stream: a notification whose params name
-// the subscription and hold a result, an error, or done.
+// item writes an element or the end of a stream: a notification whose params name the subscription and have a result,
+// an error, or done.
 func (c *codec) item(method string, ev wire.Event) []byte {
 	var params scan.Object
 	params.Add("subscription", ev.Stream)
@@ -68,7 +68,7 @@ func (c *codec) item(method string, ev wire.Event) []byte {
 	return c.write(nil, method, params.End(), nil)
 }
 
-// JoinBatch makes one array of replies.
+// JoinBatch makes one array from replies.
 func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return scan.ArrayOf(replies...)
 }
@@ -79,8 +79,9 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return nil
 }
 
-// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error, the end of a stream, the params
-// of anything else. What is no message at all is shown whole. extra are the members beside, or nil if there is none.
+// SetEvent sets ev to what a user sees of m: a result or an item's payload, an error, the end of a stream, or the
+// params of anything else. A value that is not a message is shown whole. extra are the extra members, or nil if there
+// are none.
 func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	*ev = wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body, Extra: extra}
 	switch {
@@ -104,14 +105,14 @@ func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	}
 }
 
-// otherVersion reports whether a request says that it is of a version that is
-// neither 1.0 nor 2.0. One that says nothing is understood.
+// otherVersion reports whether a request names a version other than 1.0 and 2.0. A request without a version is
+// accepted.
 func otherVersion(version []byte) bool {
 	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
 }
 
-// isStop reports whether an item is all that some servers (Polkadot's
-// chainHead) say at the end of a stream: {"event":"stop"}. It is an item, too.
+// isStop reports whether an item is what some servers (Polkadot's chainHead) send at the end of a stream:
+// {"event":"stop"}. It is also an item.
 func isStop(item []byte) bool {
 	const longest = 64 // with blanks
 	if len(item) > longest || scan.Type(item) != 'o' {

@@ -18,13 +18,11 @@ import (
 // discover is the method of OpenRPC's service discovery.
 const discover = "rpc.discover"
 
-// server answers on all connections of a listener. It keeps nothing but what
-// its connections keep.
+// server answers on all connections of a listener. It stores only what its connections store.
 type server struct{ b dialect.Backend }
 
-// NewServer returns a server of what b offers: calls, jobs (which answer with
-// their last data), streams as Ethereum nodes have them, with a subscription
-// that is ended by its unsubscribe method, and rpc.discover if b has a catalog.
+// NewServer returns a server for the methods of b: calls, jobs (whose last data is the answer), streams like those of
+// Ethereum nodes, with a subscription that its unsubscribe method ends, and rpc.discover if b has a catalog.
 func NewServer(_ Version, b dialect.Backend) dialect.Server {
 	return dialect.Server{Accept: (&server{b: b}).Accept}
 }
@@ -39,24 +37,24 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the peer takes one answer, and no items after it
+	now    bool // the peer accepts one answer, and no items after it
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
 
-	asked struct { // the last method that Ignores was asked about
+	asked struct { // the last method for which Ignores was called
 		method string
 		undoes []string // see subscribeNames
 	}
 }
 
-// subscription is a stream that we write.
+// subscription is a stream that the server writes.
 type subscription struct {
 	method string
-	item   string // the method of its items; "" means the same
+	item   string // the method of its items; "" for the same
 	id     wire.ID
 	cancel context.CancelFunc
-	ended  bool // by NAME_unsubscribe: nothing more is sent
+	ended  bool // by NAME_unsubscribe, after which nothing more is sent
 }
 
 // Handle answers one request or notification.
@@ -109,8 +107,7 @@ func (h *handler) discover() (json.RawMessage, error) {
 	return ToOpenRPC(c), nil
 }
 
-// call answers with one result: what Respond returns, else the last data that
-// it emitted (a job's).
+// call answers with one result: that of Respond, or else the last data that it emitted (a job's).
 func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
 	last := dialect.LastOf(&r, nil)
@@ -124,8 +121,8 @@ func (h *handler) gather(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return gathered(h.r.Respond(ctx, r))
 }
 
-// stream answers with a subscription id, then the items, then the end. What is
-// refused before anything runs is an error as any.
+// stream answers with a subscription id, then the items, then the end. A request that is refused before anything runs
+// gets an ordinary error.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,7 +148,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		},
 		Emit: func(ev wire.Event) error {
 			switch {
-			case ev.Kind == wire.Done: // said once, below
+			case ev.Kind == wire.Done: // reported once, below
 				return nil
 			case failed: // the error was the end
 				return context.Canceled
@@ -168,22 +165,22 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	case failed:
 		return nil
 	}
-	h.remove(s) // whoever reads the end and unsubscribes at once ends nothing
+	h.remove(s) // a client that reads the end and unsubscribes at once ends nothing
 	switch {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
-	case s.item != "": // whose clients know no word for the end
+	case s.item != "": // whose clients do not know an end message
 		return nil
 	}
 	return emit(wire.Event{Kind: wire.Done, Final: true})
 }
 
-// goesOn reports whether an error is one after which its stream goes on.
+// goesOn reports whether the stream continues after an error.
 func goesOn(e *wire.Error) bool {
 	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
 }
 
-// form returns how the catalog wants the items of a stream.
+// form returns the catalog's form for the items of a stream.
 func (h *handler) form(method string) catalog.StreamForm {
 	if c := h.server.b.Catalog(); c != nil {
 		if m := c.Method(method); m != nil && m.Stream != nil {
@@ -205,8 +202,7 @@ func (h *handler) isEnded(s *subscription) bool {
 	return s.ended
 }
 
-// unsubscribe ends a stream of this connection. mine is false where method is not
-// one of our unsubscribe methods.
+// unsubscribe ends a stream of this connection. mine is false if method is not an unsubscribe method of rpcx.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
 	for _, name := range subscribeNames(method) {
 		if kind, ok := h.r.Kind(name); ok && kind == catalog.Stream {
@@ -243,8 +239,8 @@ func subscriptionIn(params json.RawMessage) []byte {
 	return nil
 }
 
-// newID returns a stream's id, which nobody guesses, as a StreamForm has it. An
-// integer is one that every client can read: below 2^53.
+// newID returns an unguessable stream id in the form of a StreamForm. An integer is one that every client can read:
+// below 2^53.
 func newID(form string) wire.ID {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

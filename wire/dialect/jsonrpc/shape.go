@@ -6,10 +6,9 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// Shape returns what a tape needs to know of the messages of version v. The values
-// that are made up are those of the conventions that are built on JSON-RPC:
-// subscriptions (go-ethereum and others), progress tokens and cancelled requests
-// (the Language Server Protocol, the Model Context Protocol).
+// Shape returns the properties of the messages of version v that a tape needs. The assigned values are those of
+// conventions on top of JSON-RPC: subscriptions (go-ethereum and others), progress tokens and cancelled requests (the
+// Language Server Protocol, the Model Context Protocol).
 func Shape(v Version) dialect.Shape {
 	s := dialect.Shape{
 		Method: "method", ID: "id",

@@ -6,7 +6,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// What rpcx validate compares a peer with, and what it asks the peer, in each version.
+// These are the rules and probes of rpcx validate, for each version.
 var (
 	//go:embed rules.toml
 	rules string
@@ -57,8 +57,8 @@ func spec(name string, v Version) dialect.Spec {
 	}
 }
 
-// cancelMethod returns the notification that cancels a pending call: JSON-RPC
-// has none, the Language Server Protocol does, and its framing tells it.
+// cancelMethod returns the notification that cancels a pending call. JSON-RPC has none, but the Language Server
+// Protocol does, and its framing identifies it.
 func cancelMethod(framing string) string {
 	if framing == "header" {
 		return lspCancel

@@ -2,8 +2,8 @@ package jsonrpc
 
 import "strings"
 
-// UnsubscribeName returns the method that ends a stream of method: by the
-// patterns that are in use (known), else as our own server has it.
+// UnsubscribeName returns the method that ends a stream of method: from the patterns in use (known), or else that of
+// rpcx servers.
 //
 //	eth_subscribe → eth_unsubscribe      chain_subscribeNewHeads → chain_unsubscribeNewHeads
 //	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow
@@ -41,7 +41,7 @@ func Ends(name, method string) bool {
 	return name == derived || name == method+"_unsubscribe"
 }
 
-// subscribeNames returns the methods whose streams name might end.
+// subscribeNames returns the methods whose streams name may end.
 func subscribeNames(name string) []string {
 	var names []string
 	if base, ok := strings.CutSuffix(name, "_unsubscribe"); ok {

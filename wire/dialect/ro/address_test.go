@@ -42,16 +42,16 @@ func TestEncode(t *testing.T) {
 		{":get", ``, `":get" names no resource before the colon`},
 		{"user:", ``, `"user:" names no verb after the colon`},
 		{"user/%zz:get", ``, `"%zz" is not percent-encoded as a path is: invalid URL escape "%zz"`},
-		{"user.get", `{"resource":"task"}`, `RO-JRPC: method must equal "task.get", as its fields say, and not "user.get"`},
+		{"user.get", `{"resource":"task"}`, `RO-JRPC: method must equal "task.get", which its fields define, not "user.get"`},
 		{"ping", `{"resource":"user"}`, `RO-JRPC: resource and verb must appear together`},
 		{"ping", `{"verb":"get"}`, `RO-JRPC: resource and verb must appear together`},
 		{"ping", `{"subresource":"issue"}`, `RO-JRPC: subresource must not appear without resource`},
 		{"ping", `{"parent":"1"}`, `RO-JRPC: parent must not appear without resource`},
 		{"user.get", `{"parent":"1"}`, `RO-JRPC: parent must not appear without subresource`},
-		{"ping", `{"target":"1"}`, `RO-JRPC: target needs a resource and a verb: "ping" is neither PATH:VERB nor a dotted name`},
+		{"ping", `{"target":"1"}`, `RO-JRPC: target needs a resource and a verb, but "ping" is neither PATH:VERB nor a dotted name`},
 		{"user.get", `{"target":[1]}`, `a target is a string or a number, and not [1]`},
-		{"user/42:get", `{"target":"43"}`, `user/42:get says the target "42", and --set target another one`},
-		{"user/42:get", `{"plain":true}`, `a plain request has no place for a target, a parent or meta: give them as params, or leave plain out`},
+		{"user/42:get", `{"target":"43"}`, `user/42:get has the target "42", but --set target has another one`},
+		{"user/42:get", `{"plain":true}`, `a plain request cannot have a target, a parent or meta: give them as params, or remove plain`},
 		{"job:yield", ``, `RO-JRPC: the verb yield is reserved for async results, from server to client`},
 		{"job.return", ``, `RO-JRPC: the verb return is reserved for async results, from server to client`},
 	}
@@ -118,7 +118,7 @@ func TestAddressOfARequest(t *testing.T) {
 		{`{"method":"user.get","parent":1}`, "parent must not appear without resource", Address{}},
 		{`{"method":"user.get","subresource":"a"}`, "subresource must not appear without resource", Address{}},
 		{`{"method":"user.get","resource":"user","verb":"get","parent":1}`, "parent must not appear without subresource", Address{}},
-		{`{"method":"user.put","resource":"user","verb":"get"}`, `method must equal "user.get", as its fields say, and not "user.put"`, Address{}},
+		{`{"method":"user.put","resource":"user","verb":"get"}`, `method must equal "user.get", which its fields define, not "user.put"`, Address{}},
 	} {
 		f := readFields([]byte(c.raw))
 		method, _ := scan.Text(f.method)

@@ -85,10 +85,8 @@ func (h *handler) answerLater(ctx context.Context, in *dialect.Inbound, a Addres
 	return l.say(true, withStatus("done", "result", l.held))
 }
 
-// event sends an event of a hook as a result. Progress and a stream's data go
-// out at once. A job's data is held back until the next comes, because the last
-// is the job's result. Data whose status is done or error becomes the return
-// itself.
+// event sends an event of a hook as a result. Progress and a stream's data are sent at once. A job's data waits until
+// the next arrives, because the last is the job's result. Data whose status is done or error becomes the return itself.
 func (l *asyncResult) event(ev wire.Event) error {
 	if l.ended {
 		return context.Canceled
@@ -139,9 +137,8 @@ func underway(ev wire.Event) json.RawMessage {
 	return o.End()
 }
 
-// withStatus returns a value as a result object with the status s. An object that
-// has a status of its own stays as it is; a value that is no object becomes the
-// named member.
+// withStatus returns a value as a result object with the status s. An object that has its own status stays unchanged. A
+// value that is not an object becomes the named member.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	if status(val) != "" {
 		return val

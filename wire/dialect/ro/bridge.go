@@ -27,11 +27,11 @@ func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	return about.End(), others.EndOrNil()
 }
 
-// hasNoResource reports whether a method is not one of a resource: then its requests have no fields, and one response.
+// hasNoResource reports whether a method does not belong to a resource. Its requests then have no fields, and one response.
 func hasNoResource(method string) bool { return !strings.ContainsAny(method, ".:") }
 
-// dottedName returns the name on the wire for a method of another dialect. A colon stands for
-// the dot before a verb, and where it does not no name can hold it.
+// dottedName returns the wire name for a method of another dialect. A colon stands for the dot before a verb. In any
+// other place, no name can contain it.
 func dottedName(method string) string {
 	if name := WireName(method); Name(name) == Name(method) {
 		return name

@@ -9,10 +9,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// CacheKey returns a JSON object of everything in op that its answer may depend
-// on: resource, verb, target, subresource and parent (the method for a plain
-// request), and the params, which the page's own key leaves out. Errors are
-// usage Faults.
+// CacheKey returns a JSON object of everything in op on which its answer may depend: resource, verb, target,
+// subresource and parent (the method for a plain request), and the params, which the specification's own key omits.
+// Errors are usage Faults.
 func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	a, _, err := request(op)
 	if err != nil {
@@ -27,11 +26,11 @@ func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// longest bounds for how long an answer is kept, whatever the peer says.
+// longest bounds for how long an answer is cached, regardless of the peer.
 const longest = 365 * 24 * time.Hour
 
-// MaxAge returns for how long the response raw may be kept, from its cache.max-age in seconds ("Caching" of the page),
-// or 0 if it does not say.
+// MaxAge returns for how long the response raw may be cached, from its cache.max-age in seconds ("Caching" in the
+// specification), or 0 if it does not specify that.
 func MaxAge(raw []byte) time.Duration {
 	val := scan.Get(scan.Get(raw, "cache"), "max-age")
 	seconds, err := strconv.ParseFloat(string(val), 64)

@@ -29,9 +29,8 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return c.out, batch, err
 }
 
-// response records what a response means for our call: the end, or that more
-// results follow. keep is false for a response that comes after the call's
-// return, which is dropped.
+// response records what a response means for the local call: the end, or that more results follow. keep is false for a
+// response after the call's return, which is dropped.
 func (c *codec) response(m *wire.Message) (keep bool) {
 	k := c.calls[string(m.ID)]
 	switch {
@@ -65,9 +64,8 @@ func (c *codec) answerless(m *wire.Message) {
 	*m = wire.Message{Kind: wire.Request, ID: m.ID, Method: method, Raw: m.Raw}
 }
 
-// name records which further results belong to the call: those with the target
-// that the response names, else those of the request's own target. It returns
-// that target.
+// name records which further results belong to the call: those with the target that the response names, or else those
+// of the request's own target. It returns that target.
 func (c *codec) name(id string, k *call, m *wire.Message) string {
 	resource, target := namedIn(m.Raw, m.Body)
 	place := target
@@ -85,9 +83,8 @@ func (c *codec) name(id string, k *call, m *wire.Message) string {
 	return target
 }
 
-// namedIn returns the job that a response names: as target beside the result, or
-// in it as target, job, job_id or id (a job may be an object with an id of its
-// own).
+// namedIn returns the job that a response names: as target beside the result, or in it as target, job, job_id or id (a
+// job may be an object with its own id).
 func namedIn(raw, body []byte) (resource, target string) {
 	for _, obj := range [][]byte{raw, body} {
 		resource, _ = scan.Text(scan.Get(obj, "resource"))
@@ -120,7 +117,7 @@ func (c *codec) result(m *wire.Message) {
 		if f.params != nil || f.target == nil && f.requestID == nil {
 			return
 		}
-		f.result = []byte("null") // JavaScript's JSON.stringify leaves out an undefined result
+		f.result = []byte("null") // JavaScript's JSON.stringify omits an undefined result
 	}
 	resource := strings.TrimSuffix(strings.TrimSuffix(m.Method, verb), ".")
 	target, _ := targetText(f.target)
@@ -162,7 +159,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 }
 
-// note records a message of a call whose results come later.
+// note records a message of a call whose results arrive later.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.left {
@@ -170,7 +167,8 @@ func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	}
 }
 
-// leave forgets a cancelled call, unless its results come later: such a call is a job, whose status can still be requested.
+// leave forgets a cancelled call, unless its results arrive later: such a call is a job, whose status can still be
+// requested.
 func (c *codec) leave(id string) {
 	k := c.calls[id]
 	if k == nil || !k.deferred || k.kind != dialect.Call {
@@ -194,8 +192,8 @@ func (c *codec) forget(id string) {
 	delete(c.calls, id)
 }
 
-// Opened reports whether the call ends with its first response. If it goes on,
-// stream is where results that came before the response were kept.
+// Opened reports whether the call ends with its first response. If it continues, stream is the place of results that
+// arrived before the response.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
 	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {

@@ -22,11 +22,9 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return FromDescription(doc)
 }
 
-// FromDescription makes a catalog of the result of rpc.describe, whose shape the
-// readme leaves open. It reads any JSON that lists resources with verbs, or
-// methods: in arrays or as members, by name or as objects with more. What has no
-// place in a catalog goes to the extra members. Errors are Faults of kind
-// Protocol.
+// FromDescription makes a catalog from the result of rpc.describe, whose form the readme does not define. It reads any
+// JSON that lists resources with verbs, or methods: in arrays or as members, by name or as objects with more. Members
+// that a catalog does not have go to extra. Errors are Faults of kind Protocol.
 func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	doc = scan.Trim(doc)
 	if scan.Get(doc, "openrpc") != nil {
@@ -56,11 +54,10 @@ func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 type reader struct {
 	c     *catalog.Catalog
 	found bool        // a list of resources or methods was there, be it empty
-	rest  scan.Object // what is said about each resource beside its verbs
+	rest  scan.Object // the description of each resource except its verbs
 }
 
-// document reads a description that is an object: what it says about the peer,
-// and its lists.
+// document reads a description that is an object: the data about the peer, and its lists.
 func (r *reader) document(doc []byte) {
 	var rest scan.Object
 	for key, val := range scan.Named(doc) {
@@ -81,7 +78,7 @@ func (r *reader) document(doc []byte) {
 	r.beside(rest)
 }
 
-// beside stores what a description says beside its lists.
+// beside stores the members of a description other than its lists.
 func (r *reader) beside(rest scan.Object) {
 	said := rest.EndOrNil()
 	if !r.found && allLists(said) { // then each member can only be a resource
@@ -116,7 +113,7 @@ func (r *reader) info(val []byte) {
 	r.c.Info.Extra = rest.EndOrNil()
 }
 
-// about stores what a member says about the peer; false for other members.
+// about stores a member about the peer. It returns false for other members.
 func (r *reader) about(key string, val []byte) bool {
 	text, _ := scan.Text(val)
 	switch key {
@@ -132,7 +129,7 @@ func (r *reader) about(key string, val []byte) bool {
 	return true
 }
 
-// entries says what the elements of a list describe.
+// entries determines what the elements of a list describe.
 type entries int
 
 const (
@@ -204,8 +201,7 @@ func (r *reader) entry(of entries, prefix, name string, val []byte) {
 	}
 }
 
-// inside maps the members of a resource's description that hold lists to what
-// those lists describe.
+// inside maps the list members of a resource's description to what those lists describe.
 var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": verbs, "subresources": resources}
 
 // nested reports whether an object lists verbs or subresources.
@@ -218,8 +214,7 @@ func nested(obj []byte) bool {
 	return false
 }
 
-// resource reads the description of a resource: its lists, the verbs that are
-// members of it, and the rest.
+// resource reads the description of a resource: its lists, its verbs, and the rest.
 func (r *reader) resource(name string, val []byte) {
 	var rest scan.Object
 	before := len(r.c.Methods)

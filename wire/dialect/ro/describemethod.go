@@ -36,8 +36,7 @@ func (r *reader) method(name string, val []byte) {
 	r.c.Methods = append(r.c.Methods, m)
 }
 
-// place stores val in the member of m that where names; false if it does not fit
-// there.
+// place stores val in the member of m with that name. It returns false if it does not fit there.
 func place(m *catalog.Method, where string, val []byte) bool {
 	text, isText := scan.Text(val)
 	switch where {

@@ -105,7 +105,7 @@ func object(props *scan.Object, required []byte) json.RawMessage {
 	return o.End()
 }
 
-// described is a resource in our own answer to rpc.describe.
+// described is a resource in the local answer to rpc.describe.
 type described struct {
 	name  string // of a subresource without the resource's
 	said  json.RawMessage
@@ -170,8 +170,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return o.End()
 }
 
-// find returns the resource of that name, added if it is new. full is its name
-// with its parent's, under which said describes it.
+// find returns the resource of that name, and adds it if it is new. full is its name with its parent's, under which
+// said describes it.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {

@@ -10,12 +10,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns what a user sees of m. A result that is not the last becomes
-// progress with the result as data; the last becomes data, or a failure if its
-// status is error ("Async Results" of the page), and in the answer to a call if it
-// says nothing else. Job is the target of an async
-// result, or the job that a response names. Other members beside the result go
-// to Extra.
+// Event returns what a user sees of m. A result that is not the last becomes progress with the result as data. The last
+// one becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of an
+// async result, or the job that a response names. Other members beside the result go to Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if own, ok := result(m); ok {
 		*ev = own
@@ -45,7 +42,7 @@ func result(m *wire.Message) (ev wire.Event, ok bool) {
 	return progress(m.Body), true
 }
 
-// beyond adds to ev what a message says beside its result.
+// beyond adds to ev the members of a message other than its result.
 func beyond(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
 	for key, val := range scan.Named(m.Raw) {

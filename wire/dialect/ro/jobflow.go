@@ -38,13 +38,12 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		return poll.Lines(lines...), nil
 	}
 	f := refused("RO-JRPC cannot cancel jobs")
-	f.Hint = "if the peer has a verb for it, call that, such as job/JOB:cancel"
+	f.Hint = "if the peer has a verb for it, call that verb, such as job/JOB:cancel"
 	return nil, f
 }
 
-// startJob makes the call and returns what its first message says about the job.
-// A goroutine goes on reading the call, as over HTTP the results come only while
-// its response is read.
+// startJob makes the call and returns the data of its first message about the job. A goroutine continues to read the
+// call, because over HTTP the results arrive only while its response is read.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	op.Kind, op.Lasting = dialect.Call, true
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -60,7 +59,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		_ = st.Cancel(life)
 		stop()
 		return nil, cause(ctx, err)
-	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once: there is no job
+	case m.Kind == wire.Response && (m.Err != nil || m.Final): // answered at once, so there is no job
 		stop()
 		return poll.Of(m.Clone()), nil
 	}
@@ -68,9 +67,9 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	if !ok {
 		_ = st.Cancel(life)
 		stop()
-		return nil, wire.NewFault(wire.Protocol, op.Method+" was answered by what is neither a result nor a job", nil)
+		return nil, wire.NewFault(wire.Protocol, op.Method+" was answered with neither a result nor a job", nil)
 	}
-	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as in the first message, whatever came since
+	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // as in the first message, regardless of later ones
 		have.state = "pending"
 	}
 	go func() {
@@ -93,8 +92,8 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// waitJob follows a job to its end, which may have arrived already. If no goroutine reads the job's call, it opens a stream
-// that yields nothing, to notice the end of the connection.
+// waitJob follows a job to its end, which may have arrived already. If no goroutine reads the job's call, it opens a
+// stream without messages, to detect the end of the connection.
 func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	have, err := c.jobs.named(op.Job)
 	if err != nil {
@@ -125,14 +124,13 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	return w, nil
 }
 
-// openLiveness opens a stream of a place that cannot exist: it ends only with the
-// connection.
+// openLiveness opens a stream for a place that cannot exist, which ends only with the connection.
 func openLiveness(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
 	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
-// wait returns a stream of the job's latest message and of those that follow;
-// for a job that has ended, its last message alone.
+// wait returns a stream of the job's latest message and of later ones. For a job that has ended, it returns only the
+// last message.
 func (j *jobs) wait(id string) *waiter {
 	w := &waiter{jobs: j, wake: make(chan struct{}, 1)}
 	j.mu.Lock()
@@ -153,15 +151,15 @@ func (j *jobs) wait(id string) *waiter {
 // A waiter is a stream of the messages about one job.
 type waiter struct {
 	jobs *jobs
-	end  func(context.Context) error // ends the liveness stream; nil if there is none
+	end  func(context.Context) error // ends the liveness stream, or nil
 	wake chan struct{}               // receives a value when queue or lost has changed
 
-	// guarded by jobs.mu:
+	// These are guarded by jobs.mu:
 	queue []wire.Message
-	lost  error // why nothing follows queue; nil means something may
+	lost  error // why nothing follows queue; nil if something may
 }
 
-// lose ends the stream with err, after what is queued.
+// lose ends the stream with err, after the queued messages.
 func (w *waiter) lose(err error) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -175,17 +173,16 @@ func (w *waiter) loseLocked(err error) {
 	w.wakeUp()
 }
 
-// unfinished returns the reason why a job has no result if its messages stopped
-// with err: their end (io.EOF) must not be taken for the end of the job.
+// unfinished returns the reason why a job has no result if its messages stopped with err, because their end (io.EOF)
+// must not be taken for the end of the job.
 func unfinished(err error) error {
 	if err != io.EOF {
 		return err
 	}
-	return wire.NewFault(wire.Closed, "what would have told of the job has ended before the job has", nil)
+	return wire.NewFault(wire.Closed, "the messages about the job stopped before the job ended", nil)
 }
 
-// maxQueued bounds the unread messages that a waiter holds; beyond it the oldest
-// are dropped.
+// maxQueued bounds the unread messages of a waiter. Beyond it, the oldest are dropped.
 const maxQueued = 1024
 
 func (w *waiter) pushLocked(m wire.Message) {
@@ -206,8 +203,8 @@ func (w *waiter) wakeUp() {
 	}
 }
 
-// take removes the next message from the queue. Without one it returns why nothing follows; ok is
-// false if something may.
+// take removes the next message from the queue. If there is none, it returns why nothing follows. ok is false if
+// something may.
 func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -232,7 +229,7 @@ func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// Cancel stops waiting; the job goes on.
+// Cancel stops waiting. The job continues.
 func (w *waiter) Cancel(ctx context.Context) error {
 	w.leave()
 	if w.end == nil {

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A job is a local call whose result comes later, with the state from the messages about it.
+// A job is a local call whose result arrives later, with the state from the messages about it.
 type job struct {
 	name   string // its target, by which users name it
 	id     string // of the request
@@ -17,24 +17,23 @@ type job struct {
 	state  string       // accepted, pending, done, error
 	last   wire.Message // the latest message about it; immutable
 	over   bool
-	lost   error // why no result can come any more; nil if one can, or did
+	lost   error // why no result can arrive any more; nil if one can, or did
 
-	hasReader bool // a goroutine reads its call, whether or not a command waits
+	hasReader bool // a goroutine reads its call, even if no command waits
 	waits     []*waiter
 }
 
 // maxJobs bounds the jobs that a connection remembers.
 const maxJobs = 256
 
-// jobs holds the jobs of a connection. Decode writes them, flows read them.
+// jobs has the jobs of a connection. Decode writes them, flows read them.
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // the oldest first
 }
 
-// note records what m says about the call with that id and passes it on to
-// everyone who waits. If the oldest job had to be forgotten to make room,
-// dropped is the request id of that job, else "".
+// note records the data of m about the call with that id, and passes it to all waiters. If the oldest job had to be
+// forgotten to make room, dropped is the request id of that job, else "".
 func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -73,8 +72,8 @@ func (j *jobs) of(id string) *job {
 	return nil
 }
 
-// add stores a job. If there are too many, one that has ended goes first. It returns the request id of the one that
-// went, or "" if there is none.
+// add stores a job. If there are too many, it removes one, preferably one that has ended. It returns the request id of
+// the removed job, or "" if there is none.
 func (j *jobs) add(fresh *job) (dropped string) {
 	if len(j.list) >= maxJobs {
 		drop := max(0, slices.IndexFunc(j.list, func(have *job) bool { return have.over }))
@@ -97,8 +96,7 @@ func (j *jobs) markRead(id string) (job, bool) {
 	return *have, true
 }
 
-// lose ends a job whose result can no longer come, unless it has ended already,
-// and tells everyone who waits why.
+// lose ends a job whose result can no longer arrive, unless it has already ended, and gives all waiters the reason.
 func (j *jobs) lose(id string, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,7 +127,7 @@ func (j *jobs) named(name string) (job, error) {
 	return job{}, f
 }
 
-// line encodes what is known about a job as one JSON object.
+// line encodes the known facts about a job as one JSON object.
 func (j *job) line() json.RawMessage {
 	var o scan.Object
 	o.Text("job", j.name)

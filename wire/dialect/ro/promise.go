@@ -7,9 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// hasMoreResults reports whether a response only announces further results. The
-// answer to a call does so if it is a promise and nothing else, or if the user started it as a job and it has a promise's
-// status; a subscription is meant to go on.
+// hasMoreResults reports whether a response only announces further results. The answer to a call does so if it is only
+// a promise, or if the user started it as a job and it has a promise's status. A subscription always continues.
 func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":
@@ -29,23 +28,21 @@ func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	return false
 }
 
-// promiseMembers are the members of a result that only says how far a call is: those
-// of the page, and those that name the job. An object with any other, such as an
-// order with a status of its own, is the answer itself.
+// promiseMembers are the members of a result that only reports how far a call is: those of the specification, and those
+// that name the job. An object with any other member, such as an order with its own status, is the answer itself.
 var promiseMembers = []string{
 	"status", "progress", "percent", "percentage", "stage", "content", "message",
 	"resource", "subresource", "parent", "target", "request_id", "job", "job_id", "jobId",
 }
 
-// acceptedMembers are those of a result whose status is accepted. An id beside it alone is the job's: an object of a user's
-// has more.
+// acceptedMembers are those of a result whose status is accepted. An id alone beside it is the job's, because an object
+// of a user has more members.
 var acceptedMembers = append([]string{"id"}, promiseMembers...)
 
-// failureMembers are the members of a result that says no more than that, and
-// how, a call failed.
+// failureMembers are the members of a result that only reports that, and how, a call failed.
 var failureMembers = append([]string{"error", "reason", "code", "data", "kind", "retryable"}, promiseMembers...)
 
-// onlyMembers reports whether an object has no members but these.
+// onlyMembers reports whether an object has only these members.
 func onlyMembers(obj []byte, names []string) bool {
 	for key := range scan.Named(obj) {
 		if !slices.Contains(names, key) {
@@ -55,7 +52,7 @@ func onlyMembers(obj []byte, names []string) bool {
 	return true
 }
 
-// isPromise reports whether a result says that others follow, and nothing else.
+// isPromise reports whether a result only announces that others follow.
 func isPromise(body []byte) bool {
 	switch status(body) {
 	case "accepted":
@@ -66,7 +63,7 @@ func isPromise(body []byte) bool {
 	return false
 }
 
-// announces reports whether a status says that results follow.
+// announces reports whether a status means that results follow.
 func announces(status string) bool { return status == "accepted" || status == "pending" }
 
 // status returns the "status" of a result object, or "" if there is none.

@@ -2,8 +2,7 @@ package ro
 
 import "strings"
 
-// maxRecent bounds the keys that a recent remembers, as the peer decides how many
-// come.
+// maxRecent bounds the keys that a recent remembers, because the peer decides how many there are.
 const maxRecent = 128
 
 // recent is a set of the last maxRecent keys that were added.
@@ -32,7 +31,7 @@ func (r *recent) has(key []byte) bool {
 	return false
 }
 
-// ending returns a place with that target, whatever its resource.
+// ending returns a place with that target, for any resource.
 func (r *recent) ending(target string) (string, bool) {
 	for _, k := range r.keys {
 		if strings.HasSuffix(k, "\x00"+target) {

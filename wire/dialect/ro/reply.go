@@ -7,10 +7,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Reply returns the messages for one event of the answer to req. An event with a
-// Stream becomes an async result, a return if it is Final, with the members of
-// Extra beside its result. For other events Extra is what stands beside the
-// result of the response.
+// Reply returns the messages for one event of the answer to req. An event with a Stream becomes an async result, or a
+// return if it is Final, with the members of Extra beside its result. For other events, Extra has the members beside
+// the result of the response.
 func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if ev.Stream != nil {
 		return [][]byte{encodeAsyncResult(ev)}, nil

@@ -1,15 +1,12 @@
-// Package ro speaks RO-JRPC in both roles. RO-JRPC is JSON-RPC 2.0 with
-// structured routing fields in requests (resource, target, verb, subresource,
-// parent) and with async results: messages with the verb yield or return that
-// are addressed to a resource themselves.
+// Package ro implements RO-JRPC in both roles. RO-JRPC is JSON-RPC 2.0 with structured routing fields in requests
+// (resource, target, verb, subresource, parent) and with async results: messages with the verb yield or return that are
+// addressed to a resource themselves.
 //
-// Package jsonrpc does the rest: a message without those fields is plain
-// JSON-RPC here too.
+// Package jsonrpc does the rest: a message without those fields is also plain JSON-RPC here.
 //
-// An async result belongs to the call whose id it has as request_id, else to the
-// call whose response named its target. It also goes to everyone who follows its
-// resource and target. A call goes on after a response whose status is accepted
-// or pending, until a return or a result with the status error.
+// An async result belongs to the call whose id it has as request_id, or else to the call whose response named its
+// target. It also goes to all followers of its resource and target. A call continues after a response whose status is
+// accepted or pending, until a return or a result with the status error.
 package ro
 
 import (
@@ -41,7 +38,7 @@ type call struct {
 	kind     dialect.OpKind
 	job      bool // the user started it as a job
 	method   string
-	deferred bool     // it was answered that results come later
+	deferred bool     // its response announced later results
 	left     bool     // its results are not read any more
 	own      string   // the place that its request addressed, or ""
 	named    []string // its keys in codec.places
@@ -60,17 +57,15 @@ func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{Describe: c.Describe, Job: c.Job, Unsolicited: true}
 }
 
-// Follows reports whether op is a Subscribe of a path without a verb, for which
-// nothing is sent; see Encode.
+// Follows reports whether op is a Subscribe of a path without a verb, for which nothing is sent (see Encode).
 func Follows(op dialect.Op) bool {
 	_, ok := followed(op)
 	return ok
 }
 
-// Encode returns the message for op. Its method is what a user types (see Parse),
-// its Extra the fields that were given beside it (see Given). A Subscribe of a
-// path without a verb, such as session/session-9, sends nothing and follows the
-// async results of that target.
+// Encode returns the message for op. Its method is the user's spelling (see Parse), and its Extra has the fields that
+// were given beside it (see Given). A Subscribe of a path without a verb, such as session/session-9, sends nothing and
+// follows the async results of that target.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Notify, dialect.Subscribe:
@@ -133,7 +128,7 @@ func followed(op dialect.Op) (place string, ok bool) {
 // placeOf returns the key for a resource and one of its targets.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
-// Given are the fields that a user gave beside a method with flags. They travel as the Extra of an Op and are never sent in
+// Given are the fields that a user gave beside a method with flags. They are the Extra of an Op and are never sent in
 // this form.
 type Given struct {
 	Resource    string          `json:"resource,omitempty"`
@@ -146,7 +141,7 @@ type Given struct {
 	Plain       bool            `json:"plain,omitempty"` // no structured fields are sent
 }
 
-// asks reports whether any field needs a request; Cache alone does not.
+// asks reports whether any field requires a request. Cache alone does not.
 func (g Given) asks() bool {
 	return g.Resource != "" || g.Verb != "" || g.Subresource != "" || g.Target != nil || g.Parent != nil || g.Meta != nil || g.Plain
 }
@@ -170,7 +165,7 @@ func Resolve(method string, g Given) (Address, error) {
 		case !ok:
 			return a, refused("a %s is a string or a number, and not %s", f.name, f.given)
 		case *f.to != nil && !bytes.Equal(*f.to, f.given):
-			return a, refused("%s says the %s %s, and --set %s another one", method, f.name, *f.to, f.name)
+			return a, refused("%s has the %s %s, but --set %s has another one", method, f.name, *f.to, f.name)
 		}
 		*f.to = f.given
 	}
@@ -178,7 +173,7 @@ func Resolve(method string, g Given) (Address, error) {
 		return a, err
 	}
 	if a.Target != nil || a.Parent != nil || g.Meta != nil {
-		return a, refused("a plain request has no place for a target, a parent or meta: give them as params, or leave plain out")
+		return a, refused("a plain request cannot have a target, a parent or meta: give them as params, or remove plain")
 	}
 	return Address{Method: a.Method}, nil
 }
@@ -192,13 +187,12 @@ func (a Address) refusal(method string) error {
 	case reserved(a.Verb) || a.Resource == "" && reserved(dotted(method).Verb):
 		return refused("RO-JRPC: the verb %s is reserved for async results, from server to client", a.Verb)
 	case a.Resource == "" && a.Target != nil:
-		return refused("RO-JRPC: target needs a resource and a verb: %q is neither PATH:VERB nor a dotted name", method)
+		return refused("RO-JRPC: target needs a resource and a verb, but %q is neither PATH:VERB nor a dotted name", method)
 	}
 	return nil
 }
 
-// request returns the address of op and the members that are sent beside method
-// and params.
+// request returns the address of op and the extra top-level members.
 func request(op dialect.Op) (a Address, extra json.RawMessage, err error) {
 	var g Given
 	if op.Extra != nil {

@@ -16,8 +16,7 @@ const (
 // reserved reports whether a verb is reserved for async results.
 func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
 
-// fields holds the members of a message that RO-JRPC gives a meaning, as JSON
-// tokens; nil if absent.
+// fields has the members of a message that RO-JRPC defines, as JSON tokens; nil if absent.
 type fields struct {
 	method, resource, verb, subresource, target, parent []byte
 	params, meta, cache                                 []byte
@@ -55,9 +54,8 @@ func (f *fields) member(name []byte) *[]byte {
 	return nil
 }
 
-// readFields reads the fields of raw, a valid object. Of members with the same
-// name the last counts, as it does for the method. null counts as absent, except
-// for the result.
+// readFields reads the fields of raw, a valid object. Of members with the same name, the last counts, as for the
+// method. null counts as absent, except for the result.
 func readFields(raw []byte) (f fields) {
 	for key, val := range scan.Members(raw) {
 		to := f.member(scan.Unescaped(key))
@@ -81,8 +79,9 @@ func (f *fields) structured() bool {
 	return false
 }
 
-// address returns what the request addresses, and the first rule of the page that it breaks ("Key rules at a glance"),
-// or "" if it keeps all. A request without structured fields is plain JSON-RPC, addressed by its method alone.
+// address returns the address of the request, and the first rule of the specification that it breaks ("Key rules at a
+// glance"), or "" if it breaks none. A request without structured fields is plain JSON-RPC, addressed by its method
+// alone.
 func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
@@ -107,7 +106,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 			return a, name.member + " must be a string or a number"
 		}
 	}
-	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone does not say what the method means
+	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone does not determine the meaning of the method
 		target := a.Target
 		a = dotted(method)
 		a.Target = target
@@ -115,7 +114,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 	return a, rule
 }
 
-// addressed returns what a request or a notification (note) addresses, or the error response if it breaks a rule.
+// addressed returns the address of a request or a notification (note), or the error response if it breaks a rule.
 func (f *fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)
 	if rule == "" && reserved(a.Verb) && !note {
@@ -127,7 +126,7 @@ func (f *fields) addressed(method string, note bool) (Address, error) {
 	return a, nil
 }
 
-// broken returns the first rule of the page that a breaks, or "" if it keeps all.
+// broken returns the first rule of the specification that a breaks, or "" if it breaks none.
 func (a Address) broken() string {
 	switch {
 	case a.Subresource != "" && a.Resource == "":
@@ -141,7 +140,7 @@ func (a Address) broken() string {
 	case firstDotted(a) != "":
 		return fmt.Sprintf("a dot is no part of a resource, subresource or verb: %q", firstDotted(a))
 	case a.Resource != "" && a.Method != a.name():
-		return fmt.Sprintf("method must equal %q, as its fields say, and not %q", a.name(), a.Method)
+		return fmt.Sprintf("method must equal %q, which its fields define, not %q", a.name(), a.Method)
 	}
 	return ""
 }

@@ -23,11 +23,9 @@ type server struct {
 	methods func() map[string]*catalog.Method
 }
 
-// NewServer returns a server of what b offers. Hooks are named resource:verb and
-// get one object with the request's fields. Methods that stream, and jobs, are
-// accepted at once and answered by async results later. A plain JSON-RPC request
-// is routed by its method and gets one result, and so does an HTTP client that
-// accepts no event stream.
+// NewServer returns a server for the methods of b. Hooks are named resource:verb and get one object with the request's
+// fields. Methods that stream, and jobs, are accepted at once and answered later with async results. A plain JSON-RPC
+// request is routed by its method and gets one result. The same applies to an HTTP client that accepts no event stream.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{b: b, methods: sync.OnceValue(func() map[string]*catalog.Method { return byName(b.Catalog()) })}
 	return dialect.Server{Accept: s.Accept}
@@ -54,11 +52,11 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 type handler struct {
 	server *server
 	r      dialect.Responder
-	now    bool // the peer cannot receive results that come later
+	now    bool // the peer cannot receive later results
 }
 
-// Handle answers one request or notification. It checks the rules of the page,
-// then routes by the method alone: the fields must agree with it.
+// Handle answers one request or notification. It checks the rules of the specification, then routes by the method
+// alone, because the fields must agree with it.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	f := readFields(in.Msg.Raw)
 	note := in.Msg.Kind == wire.Notification
@@ -116,8 +114,7 @@ func refusal(err error) *wire.Error {
 	return nil
 }
 
-// answerOnce answers with one result, and with the method's "cache" beside it if
-// the catalog gives one.
+// answerOnce answers with one result and, if the catalog has one, with the method's "cache" beside it.
 func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
 	last := dialect.LastOf(&req, nil)
 	result, err := last(h.respond(ctx, a, req))
@@ -130,7 +127,7 @@ func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address
 	return nil, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: result, Extra: extra})
 }
 
-// hasMore reports whether a method has results that come later: a job, or one that the catalog calls a stream.
+// hasMore reports whether a method has later results, because it is a job or the catalog declares it a stream.
 func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 	m := h.method(a)
 	return kind == catalog.Job || kind == catalog.Stream && m != nil && m.Kind != ""
@@ -139,8 +136,8 @@ func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 // method returns the catalog's entry for a's method, or nil.
 func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
 
-// input returns the JSON object that a hook gets: the request's fields and its
-// params, with only the members that the request had.
+// input returns the JSON object for a hook: the request's fields and its params, with only the members that the request
+// had.
 func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.SomeText("resource", a.Resource)
@@ -151,7 +148,7 @@ func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	o.Add("params", params)
 	o.Add("meta", f.meta)
 	o.Add("cache", f.cache)
-	o.Add("result", f.result) // of an async result that belongs to no call of ours
+	o.Add("result", f.result) // of an async result that belongs to no local call
 	o.Add("request_id", f.requestID)
 	return o.End()
 }

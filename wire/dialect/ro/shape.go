@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// Shape returns how a tape reads RO-JRPC's messages: an async result names its
-// request, and the job that it belongs to.
+// Shape returns how a tape reads RO-JRPC's messages: an async result names its request, and the job to which it
+// belongs.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What rpcx validate compares a peer with, and what it asks the peer.
+// These are the rules and probes of rpcx validate.
 var (
 	//go:embed rules.toml
 	rules string
@@ -18,14 +18,14 @@ var (
 	probes string
 )
 
-// settings are the members of a request beside method and params.
+// settings are the extra top-level members of a request.
 var settings = []dialect.Setting{
-	{Name: "resource", Type: "string", Says: "the resource, beside a dotted METHOD"},
-	{Name: "target", Type: "any", Says: "which one of the resource: a string or a number"},
+	{Name: "resource", Type: "string", Says: "the resource, with a dotted METHOD"},
+	{Name: "target", Type: "any", Says: "the target in the resource: a string or a number"},
 	{Name: "verb", Type: "string", Says: "the verb"},
-	{Name: "parent", Type: "any", Says: "which one of the resource owns the subresource: a string or a number"},
+	{Name: "parent", Type: "any", Says: "the owner of the subresource: a string or a number"},
 	{Name: "subresource", Type: "string", Says: "the subresource"},
-	{Name: "meta", Type: "object", Says: "what the client claims, which hooks get"},
+	{Name: "meta", Type: "object", Says: "the client's metadata, which hooks get"},
 	{Name: "plain", Type: "boolean", Says: "true sends plain JSON-RPC, without these members"},
 }
 
@@ -57,8 +57,7 @@ func Spec() dialect.Spec {
 	}
 }
 
-// subresources returns the further patterns that RESOURCE:* in a policy covers: all
-// of the resource's subresources.
+// subresources returns the additional patterns that RESOURCE:* in a policy covers: all subresources of the resource.
 func subresources(pattern string) []string {
 	resource, all := strings.CutSuffix(pattern, ":*")
 	if !all || resource == "" || strings.ContainsAny(resource, ".*:") {
@@ -67,8 +66,7 @@ func subresources(pattern string) []string {
 	return []string{resource + ".*:*"}
 }
 
-// resourceAndVerb splits a name such as repo.issue.get; one without a verb is
-// all resource.
+// resourceAndVerb splits a name such as repo.issue.get. A name without a verb is only a resource.
 func resourceAndVerb(m *catalog.Method) (resource, verb string) {
 	if n := strings.Count(m.Name, "."); n < 1 || n > 2 || strings.HasPrefix(m.Name, "rpc.") {
 		return m.Name, ""

@@ -11,9 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// bindings writes the methods of a catalog as the handshake's bindings. Each
-// schema carries the definitions that it refers to, because on the wire it
-// stands alone.
+// bindings writes the methods of a catalog as the handshake's bindings. Each schema contains the definitions to which
+// it refers, because on the wire it stands alone.
 func bindings(c *catalog.Catalog) json.RawMessage {
 	var all scan.Array
 	if c != nil {
@@ -67,12 +66,10 @@ func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
 	}
 }
 
-// bindingWords are the members of a binding that a catalog has fields for; any
-// other goes to Extra and back.
+// bindingWords are the members of a binding for which a catalog has fields. All others go to Extra and back.
 var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
 
-// withDefs returns schema with the definitions of c that it refers to, directly
-// or through others.
+// withDefs returns schema with the definitions of c to which it refers, directly or through others.
 func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
 	var defs scan.Object
 	seen := map[string]bool{}

@@ -33,14 +33,14 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return msgs, false, nil
 }
 
-// translate turns a JSON-RPC message into what it means in scomp.
+// translate converts a JSON-RPC message to its meaning in scomp.
 func (c *codec) translate(m *wire.Message) {
 	switch m.Kind {
 	case wire.Response:
 		c.response(m)
 	case wire.Request:
 		c.incoming(m)
-	case wire.Item, wire.Cancel, wire.Notification: // there is but one notification
+	case wire.Item, wire.Cancel, wire.Notification: // there is only one notification
 		m.Kind, m.Stream, m.Target, m.Final, m.Err, m.Body = wire.Notification, nil, nil, false, nil, m.Params
 		if m.Method == releaseWord {
 			c.refs.release(m.Params)
@@ -48,8 +48,7 @@ func (c *codec) translate(m *wire.Message) {
 	}
 }
 
-// response reads an answer: it notes the error's data.kind, and the function
-// values in a result.
+// response reads an answer. It records the error's data.kind, and the function values in a result.
 func (c *codec) response(m *wire.Message) {
 	if len(c.evals) > 0 {
 		delete(c.evals, string(m.ID))
@@ -76,7 +75,7 @@ func (c *codec) incoming(m *wire.Message) {
 		return
 	}
 	if c.role == unknown {
-		m.Err = kindError(wire.CodeInvalidRequest, kindHandshake, "the handshake comes before "+quoted(word))
+		m.Err = kindError(wire.CodeInvalidRequest, kindHandshake, "the handshake must precede "+quoted(word))
 	}
 	switch {
 	case word == invokeWord:
@@ -84,7 +83,7 @@ func (c *codec) incoming(m *wire.Message) {
 	case m.Err != nil:
 	case word == evalWord:
 		c.evalQueue.enter(string(m.ID))
-	case word == releaseWord: // with an id, which it need not have: it is answered
+	case word == releaseWord: // it has an id, which is optional, and is answered
 		c.refs.release(m.Params)
 	}
 }
@@ -111,8 +110,8 @@ func (c *codec) invoked(m *wire.Message) {
 	}
 }
 
-// checkHandshake checks the params of the peer's handshake and keeps them. It
-// returns the error to answer with: a second handshake, or another protocol.
+// checkHandshake checks the params of the peer's handshake and stores them. It returns the error for a second
+// handshake, or another protocol.
 func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 	if c.role != unknown {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")

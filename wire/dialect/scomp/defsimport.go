@@ -12,17 +12,16 @@ import (
 
 const defsPrefix = "#/$defs/"
 
-// A defsImport copies one schema of a binding into the catalog, together with
-// the definitions that it refers to. A binding's $ref is relative to the schema
-// it stands in, while all methods of a catalog share one $defs: where two
-// bindings mean different things by one name, the definitions are renamed.
+// A defsImport copies one schema of a binding into the catalog, together with the definitions that it refers to. A
+// binding's $ref is relative to its own schema, while all methods of a catalog share one $defs. If two bindings use one
+// name for different definitions, the definitions are renamed.
 type defsImport struct {
 	r      *reader
 	name   string            // the schema's name in the catalog, used when a $ref leads to its root
-	id     string            // its $id; "" means it has none
+	id     string            // its $id, or ""
 	scopes []json.RawMessage // the $defs objects that are searched, in this order
 
-	order  []string                   // names of the definitions, in the order in which they were found
+	order  []string                   // names of the definitions, in the order of discovery
 	defs   map[string]json.RawMessage // the definitions, by the binding's names
 	names  map[string]string          // the binding's name → the catalog's name
 	root   string                     // the catalog's name of the schema itself; "" means no $ref leads to its root
@@ -30,8 +29,8 @@ type defsImport struct {
 	anchor bool                       // a $ref names an $anchor, which only works with $id and $defs left in place
 }
 
-// schema returns a binding's schema as it can stand in the catalog, whose $defs
-// then hold what it refers to. beside is the binding's own $defs, nil for none.
+// schema returns a binding's schema in a form for the catalog, whose $defs then contain its definitions. beside is the
+// binding's own $defs, or nil.
 func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMessage {
 	d := &defsImport{
 		r: r, name: name, id: strings.TrimSuffix(scan.String(scan.Get(schema, "$id")), "#"),
@@ -53,8 +52,8 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
 }
 
-// find collects the definitions that schema refers to, directly or through
-// others; inside says that schema is itself a definition.
+// find collects the definitions to which schema refers, directly or through others. inside reports that schema is
+// itself a definition.
 func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	eachRef(schema, func(ref string) {
 		ref = d.local(ref)
@@ -77,9 +76,8 @@ func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	})
 }
 
-// place adds the definitions to the catalog. They keep their names if each is
-// free there or already has the same meaning; otherwise all get new names,
-// because a definition that refers to a renamed one means something else, too.
+// place adds the definitions to the catalog. They keep their names if each is free there or already has the same
+// meaning. Otherwise all get new names, because a definition that refers to a renamed one changes its meaning, too.
 func (d *defsImport) place() {
 	taken := slices.ContainsFunc(d.order, func(name string) bool {
 		return d.r.c.Defs[name] != nil && (d.selves || !scan.Equal(d.r.raw[name], d.defs[name]))
@@ -98,7 +96,7 @@ func (d *defsImport) place() {
 	}
 }
 
-// change returns ref as it must read in the catalog.
+// change returns ref in its form for the catalog.
 func (d *defsImport) change(ref string) string {
 	ref = d.local(ref)
 	name, rest, ok := cutDef(ref)
@@ -106,7 +104,7 @@ func (d *defsImport) change(ref string) string {
 	case ok && to != "" && to != name:
 		return defRef(to) + rest
 	case ok || !isSelf(ref):
-		return ref // it kept its name, or leads nowhere that we know
+		return ref // it kept its name, or its target is unknown
 	}
 	if d.root == "" {
 		d.root = d.r.free(d.name)
@@ -129,8 +127,7 @@ func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/")
 // defRef returns the $ref of the definition with that name.
 func defRef(name string) string { return defsPrefix + url.PathEscape(scan.Escape(name)) }
 
-// cutDef splits ref into the definition that it leads to and the pointer inside
-// that; ok is false if it leads to none.
+// cutDef splits ref into the definition that it names and the pointer inside that. ok is false if it names none.
 func cutDef(ref string) (name, rest string, ok bool) {
 	token, ok := strings.CutPrefix(ref, defsPrefix)
 	if i := strings.IndexByte(token, '/'); i >= 0 {

@@ -82,7 +82,8 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns what makes a function value of a local binding, or nil if the connection's codec cannot be reached.
+// function returns a function that makes a function value of a local binding, or nil if the connection's codec is not
+// accessible.
 func (h *handler) function() func(name string) json.RawMessage {
 	c := h.codec()
 	if c == nil {
@@ -102,8 +103,7 @@ func (h *handler) codec() *codec {
 	return c
 }
 
-// evalError returns the error that answers an eval whose code failed, with kind,
-// stack and the cause in its data.
+// evalError returns the error for an eval whose code failed, with kind, stack and the cause in its data.
 func evalError(e *dialect.EvalError) *wire.Error {
 	kind := e.Kind
 	switch {

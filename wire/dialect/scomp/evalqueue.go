@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// An evalQueue holds the ids of the peer's evals that are not answered yet, in
-// order of arrival. Only the first one's code runs: the server serializes evals
-// (page, "No batching").
+// An evalQueue has the ids of the peer's unanswered evals, in order of arrival. Only the first one's code runs, because
+// the server serializes evals (specification, "No batching").
 type evalQueue struct {
 	mu     sync.Mutex
 	ids    []string
@@ -21,7 +20,7 @@ func (q *evalQueue) enter(id string) {
 	q.ids = append(q.ids, id)
 }
 
-// leave removes id, whose answer is being written, and wakes those that wait.
+// leave removes id, whose answer is being written, and wakes the waiters.
 func (q *evalQueue) leave(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

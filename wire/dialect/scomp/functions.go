@@ -6,8 +6,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// mayHoldFunction is a cheap test that rules out most values: it reports whether
-// a key of a function value occurs in val at all.
+// mayHoldFunction is a cheap test that excludes most values. It reports whether a key of a function value occurs
+// anywhere in val.
 func mayHoldFunction(val []byte) bool {
 	for _, word := range append([]string{fnTypeRef}, functionSpellings...) {
 		if bytes.Contains(val, []byte(`"`+word+`"`)) {
@@ -20,8 +20,8 @@ func mayHoldFunction(val []byte) bool {
 // An openValue is an object or array whose end has not been reached.
 type openValue struct {
 	start int
-	id    string // the id, if it is a function value told by its key; "" means not so far
-	ref   string // the id, if it is one told by its type
+	id    string // the id, if its key marks it as a function value; "" if not so far
+	ref   string // the id, if its type marks it as one
 	typed bool   // it has "type": "function"
 	inner int    // how many function values had been found when it began
 }
@@ -32,8 +32,8 @@ type functionValue struct {
 	start, end int
 }
 
-// eachFunction calls each with every outermost function value in val, which must
-// be valid JSON. It scans once and without recursion, however deep val is.
+// eachFunction calls each with every outermost function value in val, which must be valid JSON. It scans once and
+// without recursion, at any depth of val.
 func eachFunction(val []byte, each func(id string, fn []byte)) {
 	var open []openValue
 	var all []functionValue
@@ -100,7 +100,7 @@ func functionID(obj []byte) string {
 	return ""
 }
 
-// refID returns an id as text: a string, or a number's digits as they stand.
+// refID returns an id as text: a string, or the digits of a number unchanged.
 func refID(val []byte) string {
 	if scan.Type(val) == 'n' {
 		return string(val)

@@ -14,13 +14,12 @@ import (
 	"rpcx/wire/scan"
 )
 
-// greeting is the peer's part of the handshake. It has a lock of its own, since
-// flows read it while the peer decodes.
+// greeting is the peer's part of the handshake. It has its own lock, because flows read it while the peer decodes.
 type greeting struct {
 	mu   sync.Mutex
 	said json.RawMessage  // the result of the local handshake, or the params of the peer's, or nil yet
 	who  string           // the member of its metadata that identifies it: "server" or "client"
-	cat  *catalog.Catalog // of said; made when it is first needed
+	cat  *catalog.Catalog // made from said when first needed
 }
 
 func (g *greeting) set(said json.RawMessage, who string) {
@@ -29,8 +28,7 @@ func (g *greeting) set(said json.RawMessage, who string) {
 	g.said, g.who, g.cat = bytes.Clone(said), who, nil
 }
 
-// catalog returns what the peer declared; nil before the handshake. It must not
-// be changed.
+// catalog returns the peer's declaration, or nil before the handshake. It must not be changed.
 func (g *greeting) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +58,7 @@ func (c *codec) Greet(ctx context.Context, caller dialect.Caller) error {
 	c.greet.set(m.Body, "server")
 	got := scan.String(scan.Get(m.Body, sessionWord))
 	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
-		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s is not there any more: the server began %s in its place", c.intro.Resume, got), nil)
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server began %s instead", c.intro.Resume, got), nil)
 	}
 	if c.intro.Began != nil {
 		c.intro.Began(got)
@@ -108,8 +106,7 @@ func (c *codec) hello() json.RawMessage {
 	return hello(bindings(c.intro.Offers), metadata.End(), "")
 }
 
-// hello writes either side's part of a handshake; session is the server's
-// sessionId, "" for a client.
+// hello writes either side's part of a handshake. session is the server's sessionId, or "" for a client.
 func hello(bindings, metadata json.RawMessage, session string) json.RawMessage {
 	var o scan.Object
 	o.Text("protocol", protocol)
@@ -128,8 +125,7 @@ func identity(i catalog.Info) json.RawMessage {
 	return o.End()
 }
 
-// Describe returns what the peer declared in the handshake, be it client or
-// server. Nothing is sent.
+// Describe returns the peer's declaration in the handshake, whether it is client or server. It sends nothing.
 func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, error) {
 	cat := c.greet.catalog()
 	if cat == nil {
@@ -138,8 +134,8 @@ func (c *codec) Describe(context.Context, dialect.Caller) (*catalog.Catalog, err
 	return cat.Clone(), nil
 }
 
-// Declared returns the catalog that describes method: a binding's as the handshake declared it, a function's as its
-// value did, or nil if nothing is known.
+// Declared returns the catalog that describes method: a binding from the handshake, or a function from its value. It
+// returns nil if nothing is known.
 func (c *codec) Declared(method string) *catalog.Catalog {
 	if id, ok := cutRef(method); ok {
 		fn := c.refs.described(id)

@@ -8,9 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// fromHandshake makes a catalog from a side's part of the handshake (its params
-// or its result); who is the member of metadata that identifies that side:
-// "client" or "server".
+// fromHandshake makes a catalog from a side's part of the handshake (its params or its result). who is the member of
+// metadata that identifies that side: "client" or "server".
 func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	r := newReader()
 	metadata := scan.Get(body, "metadata")
@@ -29,7 +28,7 @@ func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	return r.c
 }
 
-// info returns name, version and description of a side; the rest of its metadata is in Extra.
+// info returns name, version and description of a side. The rest of its metadata is in Extra.
 func info(body, metadata json.RawMessage, who string) catalog.Info {
 	self := scan.Get(metadata, who)
 	i := catalog.Info{Name: scan.String(scan.Get(self, "name")), Version: scan.String(scan.Get(self, "version")), Description: scan.String(scan.Get(self, "description"))}
@@ -47,13 +46,12 @@ func info(body, metadata json.RawMessage, who string) catalog.Info {
 	return i
 }
 
-// A reader collects bindings in a catalog; see defsImport for what becomes of
-// their schemas' definitions.
+// A reader collects bindings in a catalog (for the definitions of their schemas, see defsImport).
 type reader struct {
 	c    *catalog.Catalog
 	more []json.RawMessage          // $defs beside the bindings, searched last
-	raw  map[string]json.RawMessage // definitions as they came, by name, for those that kept it
-	last map[string]int             // per name: the last number that free appended to it
+	raw  map[string]json.RawMessage // received definitions by name, for those that kept it
+	last map[string]int             // by name, the last number that free appended to it
 }
 
 func newReader() *reader {

@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// firstOf returns the value of the first of words that is a member of obj, or nil if none is.
+// firstOf returns the value of the first of words that is a member of obj, or nil if there is none.
 func firstOf(obj []byte, words []string) json.RawMessage {
 	for _, word := range words {
 		if val := scan.Get(obj, word); val != nil {
@@ -18,8 +18,7 @@ func firstOf(obj []byte, words []string) json.RawMessage {
 	return nil
 }
 
-// lastMember returns the value of the last member of that name, which is the one
-// that decoding took where a name occurs twice.
+// lastMember returns the value of the last member of that name, which decoding uses if a name occurs twice.
 func lastMember(msg []byte, name string) json.RawMessage {
 	var last json.RawMessage
 	for key, val := range scan.Named(msg) {

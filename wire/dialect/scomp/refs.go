@@ -15,15 +15,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxTheirs and maxTheirsBytes bound how many function references of the peer are remembered for their release, and the
-// bytes of their descriptions.
+// maxTheirs and maxTheirsBytes bound the number of the peer's function references that are remembered for their
+// release, and the bytes of their descriptions.
 const (
 	maxTheirs      = 1 << 16
 	maxTheirsBytes = 8 << 20
 )
 
-// refs holds the function references of a connection, in both directions. They
-// are forgotten when it closes (page, "Clear connection boundaries").
+// refs has the function references of a connection, in both directions. They are forgotten when it closes (page, "Clear
+// connection boundaries").
 type refs struct {
 	mu   sync.Mutex
 	last int
@@ -92,7 +92,7 @@ func (r *refs) release(params json.RawMessage) {
 	}
 }
 
-// drop forgets the functions of the peer that a release_ref of the user's own names: they are not released again at the end.
+// drop forgets the functions of the peer that a release_ref of the user names. They are not released again at the end.
 func (r *refs) drop(params json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +113,8 @@ func releasedIDs(params json.RawMessage) []string {
 	return ids
 }
 
-// hold remembers the function values in a value that the peer sent, so that they
-// can be invoked with their schemas and are released at the end.
+// hold remembers the function values in a value from the peer, so that they can be invoked with their schemas and are
+// released at the end.
 func (r *refs) hold(val []byte) {
 	if !mayHoldFunction(val) {
 		return

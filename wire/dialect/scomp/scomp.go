@@ -1,14 +1,12 @@
-// Package scomp speaks scomp v0.1, both roles: JSON-RPC 2.0 with four methods
-// (handshake, eval, invoke, release_ref), in which either side may invoke what
-// the other has declared, at any time.
+// Package scomp implements scomp v0.1 in both roles: JSON-RPC 2.0 with four methods (handshake, eval, invoke,
+// release_ref). Either side may invoke the declared bindings of the other at any time.
 //
-// A user's METHOD is the name of a binding, or "ref:ID" for a function that the
-// peer has handed out. An invoke of the peer is a request whose Method
-// is the binding, or the hook behind a function of ours. What is wrong with a
-// request (before the handshake, of a reference that was released) is in its
-// Err, found in the order of the wire; whoever handles it answers with that.
+// A user's METHOD is the name of a binding, or "ref:ID" for a function that the peer has handed out. An invoke of the
+// peer is a request whose Method is the binding, or the hook of a local function. The problem of a request (before the
+// handshake, or for a released reference) is in its Err, found in the order of the wire. The handler answers with that
+// error.
 //
-// What the page leaves open is in spellings.go.
+// Forms that the specification leaves open are in spellings.go.
 package scomp
 
 import (
@@ -24,8 +22,7 @@ import (
 // Subprotocols returns the subprotocols to offer on a WebSocket.
 func Subprotocols() []string { return []string{subprotocol} }
 
-// codec is the state for one connection: JSON-RPC 2.0, whose methods and
-// results are translated.
+// codec is the state of one connection: JSON-RPC 2.0, whose methods and results are translated.
 type codec struct {
 	dialect.Codec
 	depth     int
@@ -38,13 +35,13 @@ type codec struct {
 	greet greeting
 }
 
-// A role says which side is the client: the one that sends the handshake.
+// A role determines which side is the client, which sends the handshake.
 type role uint8
 
 const (
 	unknown  role = iota
 	asClient      // the local handshake was sent
-	asServer      // the peer's came, and was valid
+	asServer      // the peer's handshake has arrived, and was valid
 )
 
 // NewCodec returns the codec for one connection. It reads
@@ -94,14 +91,13 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return wire.Message{}, wire.ErrUnsupported
 }
 
-// CheckName returns a usage Fault for what the dialect cannot do: a subscription,
-// and "ref:" without an id.
+// CheckName returns a usage Fault for unsupported operations: a subscription, and "ref:" without an id.
 func CheckName(method string, subscribe bool) error {
 	switch {
 	case subscribe:
 		return wire.NewFault(wire.Usage, "scomp has no streams: call invokes a binding, eval runs code", nil)
 	case method == RefPrefix:
-		return wire.NewFault(wire.Usage, `"ref:" lacks the id of a function: "ref:ID", as the peer's value has it`, nil)
+		return wire.NewFault(wire.Usage, `"ref:" lacks the id of a function: "ref:ID", as in the peer's value`, nil)
 	}
 	return nil
 }
@@ -114,8 +110,8 @@ func (c *codec) request(kind dialect.OpKind, word, method string, params json.Ra
 	return m, err
 }
 
-// raw sends a message that the user wrote. A batch is rejected, and so is a request without an id ("No notifications" in the
-// specification): it would run without a response. An eval counts as pending like any other.
+// raw sends a message that the user wrote. It rejects a batch, and a request without an id ("No notifications" in the
+// specification), which would run without a response. An eval counts as pending like any other.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)
@@ -160,7 +156,7 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 		word, name = referenceSpellings[0], id
 	}
 	if input == nil {
-		input = json.RawMessage("{}") // no parameter was given: an object without members
+		input = json.RawMessage("{}") // no parameter was given, so it is an object without members
 	}
 	var o scan.Object
 	o.Text(word, name)
@@ -168,7 +164,7 @@ func (c *codec) invoke(op dialect.Op) (json.RawMessage, error) {
 	return o.End(), nil
 }
 
-// Opened reports that every call ends with its only response: there are no streams.
+// Opened reports that every call ends with its only response, because there are no streams.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
 // Reply writes the answer to req. The results of eval and invoke are wrapped as
@@ -194,7 +190,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 // wraps names, per method, the member of its result with the value.
 var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
-// Event shows a result as its value; other members of it are in Extra.
+// Event shows a result as its value. The other members are in Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	err := c.Codec.Event(m, ev)
 	if err == nil && m.Kind == wire.Response && m.Err == nil {
@@ -203,8 +199,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	return err
 }
 
-// unwrap splits a result into its value and the other members; a result without
-// a value member is the value itself.
+// unwrap splits a result into its value and the other members. A result without a value member is the value itself.
 func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 	if scan.Type(result) != 'o' {
 		return result, nil

@@ -12,11 +12,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A server answers the peers of a listener (or, in a client, its one peer):
-// bindings by hooks, evals by a runtime, whose state is kept per session.
+// A Server answers the peers of a listener (or, in a client, its only peer): bindings with hooks, evals with a runtime,
+// whose state is stored per session.
 type server struct {
 	b       dialect.Backend
-	runtime dialect.Runtime // nil means there is none
+	runtime dialect.Runtime // nil if there is none
 	keep    time.Duration
 
 	checked sync.Once // of the schemas that are declared
@@ -27,7 +27,7 @@ type server struct {
 	idle     []*session // sessions without a connection, longest idle first
 }
 
-// NewServer returns a server of what b offers and evaluates.
+// NewServer returns a server with the methods and the evaluator of b.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := newServer(b, idleLifetime)
 	return dialect.Server{Accept: s.Accept, End: s.Close}
@@ -106,7 +106,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 }
 
-// handshake answers the client's handshake and releases what waits for it.
+// handshake answers the client's handshake and releases everything that waits for it.
 func (h *handler) handshake(in *dialect.Inbound) error {
 	h.theirs.read(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(scan.String(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
@@ -132,7 +132,7 @@ func (s *server) hello(session string) json.RawMessage {
 		about := scan.JSON(s.runtime.About())
 		metadata.Add("runtime", about)
 	}
-	for key, val := range scan.Named(cat.Info.Extra) { // what a catalog has beside name and version is sent unchanged
+	for key, val := range scan.Named(cat.Info.Extra) { // members of a catalog other than name and version are sent unchanged
 		if key != "server" && key != sessionWord {
 			metadata.Add(key, val)
 		}
@@ -140,13 +140,13 @@ func (s *server) hello(session string) json.RawMessage {
 	return hello(bindings(cat), metadata.End(), session)
 }
 
-// invoke answers an invoke of a local binding or function. scomp has no streams: the last output of a hook is the result.
+// invoke answers an invoke of a local binding or function. scomp has no streams, so the last output of a hook is the
+// result.
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
 	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
 
-// unknown returns the error for an invoke that no hook answers: an unknown
-// binding, or a function whose process has ended.
+// unknown returns the error for an invoke without a hook: an unknown binding, or a function whose process has ended.
 func (h *handler) unknown(req wire.Message) error {
 	if _, ref, _ := invocation(lastMember(req.Raw, "params")); ref != "" {
 		return unknownRef(ref)

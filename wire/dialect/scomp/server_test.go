@@ -137,7 +137,7 @@ func TestServerByHand(t *testing.T) {
 		defer s.Close()
 		play(t, dial(t, s), "",
 			`> {"jsonrpc":"2.0","id":"x","method":"eval","params":{"code":"echo"}}`,
-			`< {"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"the handshake comes before \"eval\"","data":{"kind":"HandshakeError"}}}`,
+			`< {"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"the handshake must precede \"eval\"","data":{"kind":"HandshakeError"}}}`,
 			`> {"jsonrpc":"2.0","id":"y","method":"handshake","params":{"protocol":"9"}}`,
 			`< {"jsonrpc":"2.0","id":"y","error":{"code":-32600,"message":"the protocol is \"0.1\" here, not \"9\"","data":{"kind":"HandshakeError"}}}`,
 			hi, hello1,
@@ -255,7 +255,7 @@ func TestGreetings(t *testing.T) {
 		{"no session", "", `"result":{"protocol":"0.1"}`, `it has no sessionId: {"protocol":"0.1"}`, wire.Protocol},
 		{"no object", "", `"result":"hi"`, `it is not an object: "hi"`, wire.Protocol},
 		{"a refusal", "", `"error":{"code":-32600,"message":"go away"}`, `the handshake was refused: go away (code -32600)`, wire.Protocol},
-		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old is not there any more: the server began new in its place`, wire.Unreachable},
+		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old no longer exists: the server began new instead`, wire.Unreachable},
 		{"a session that is there", "old", `"result":{"protocol":"0.1","sessionId":"old"}`, ``, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 const (
 	idleLifetime    = 10 * time.Minute // how long a session outlives its last connection
-	maxIdleSessions = 1024             // sessions that are kept so; beyond, the oldest ends
+	maxIdleSessions = 1024             // sessions that are kept without a connection; beyond that, the oldest ends
 	// maxDeclared bounds the bindings of a client that code can call by name.
 	maxDeclared = 4096
 )
@@ -19,13 +19,13 @@ const (
 // A session is a runtime's state; it outlives its connections by idleLifetime.
 type session struct {
 	id    string
-	turn  chan struct{} // capacity one: whoever holds it evaluates
+	turn  chan struct{} // capacity one; its holder evaluates
 	conns int
 	end   *time.Timer // expires the session; set while conns is 0
 	left  int         // counts how often conns became 0, so that an old timer has no effect
 }
 
-// join returns the session with that id, or a new one under an id of its own.
+// join returns the session with that id, or a new one with its own id.
 func (s *server) join(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +44,8 @@ func (s *server) join(id string) *session {
 	return ses
 }
 
-// leave notes that a connection of ses has closed. After the last one its state
-// is kept for idleLifetime; beyond maxIdleSessions the longest idle one ends.
+// leave records that a connection of ses has closed. After the last one, its state is kept for idleLifetime. Beyond
+// maxIdleSessions, the session with the longest idle time ends.
 func (s *server) leave(ses *session) {
 	s.mu.Lock()
 	if ses.conns--; ses.conns > 0 || s.closed {
@@ -83,15 +83,14 @@ func (s *server) expire(ses *session, left int) {
 	}
 }
 
-// newSession returns an id that cannot be guessed: knowing it is the only proof
-// that a session is one's own.
+// newSession returns an unguessable id, because knowing it is the only proof of owning the session.
 func newSession() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "sess_" + hex.EncodeToString(b[:])
 }
 
-// declared holds the names of a client's bindings, in order and as a set.
+// declared has the names of a client's bindings, in order and as a set.
 type declared struct {
 	names []string
 	known map[string]bool

@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// Shape returns how a tape reads scomp's messages. A server makes up the ids of
-// its sessions, and each side those of its function values.
+// Shape returns how a tape reads scomp's messages. A server assigns the ids of its sessions, and each side those of its
+// function values.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, []dialect.Place{

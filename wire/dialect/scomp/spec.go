@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// What rpcx validate compares a peer with, and what it asks the peer.
+// These are the rules and probes of rpcx validate.
 var (
 	//go:embed rules.toml
 	rules string
@@ -18,7 +18,7 @@ var (
 
 // settings are the values of the handshake.
 var settings = []dialect.Setting{
-	{Name: "metadata", Type: "object", Handshake: true, Says: "what the client says of itself, such as metadata.user=ada"},
+	{Name: "metadata", Type: "object", Handshake: true, Says: "the client's description of itself, such as metadata.user=ada"},
 }
 
 // Spec returns this dialect's row in the table of dialects.

@@ -9,12 +9,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keywords of the language cannot be the names of functions.
+// keywords of the language cannot be names of functions.
 const keywords = " False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield "
 
-// functionName returns the name under which a plugin offers a method of another
-// dialect: characters that an identifier cannot hold become "_", and a keyword
-// has one behind it.
+// functionName returns the name under which a plugin offers a method of another dialect. Characters that an identifier
+// cannot contain become "_", and a keyword gets one at its end.
 func functionName(method string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -32,9 +31,8 @@ func functionName(method string) string {
 	return name
 }
 
-// isFunction reports whether m is a function that the plugin answers itself:
-// not a method of a class, which needs an object, nor a function whose source
-// the host runs.
+// isFunction reports whether m is a function that the plugin answers itself, rather than a method of a class, which
+// needs an object, or a function whose source the host runs.
 func isFunction(m *catalog.Method) bool {
 	return !strings.Contains(m.Name, ".") && scan.Get(m.Extra, "source") == nil
 }

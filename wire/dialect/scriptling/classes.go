@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// create answers an object.new: the object exists when Class.__init__, if a hook
-// answers that, has succeeded.
+// create answers an object.new. The object exists when Class.__init__, if a hook answers that, has succeeded.
 func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (json.RawMessage, error) {
 	name, args, err := target(p, "class")
 	if err != nil {
@@ -54,7 +53,7 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 		}
 	}
 	result, err := json.RawMessage(nil), error(errUnknown)
-	if name != constructor && name != destructor { // these run when an object comes and goes
+	if name != constructor && name != destructor { // these run when an object is created and destroyed
 		result, err = h.ask(ctx, in, o, name, p, args)
 	}
 	if isUnknown(err) {
@@ -63,7 +62,8 @@ func (h *handler) method(ctx context.Context, in *dialect.Inbound, p []byte) (js
 	return value(result, err)
 }
 
-// takes returns an error if a property cannot be read or set with these arguments: no argument reads it, one sets it.
+// takes returns an error if a property cannot be read or set with these arguments: no argument reads it, one argument
+// sets it.
 func (m member) takes(args []byte) error {
 	n := 0
 	for range scan.Elements(scan.Get(args, "args")) {
@@ -71,7 +71,7 @@ func (m member) takes(args []byte) error {
 	}
 	switch named := string(scan.Get(args, "kwargs")) != "{}"; {
 	case n > 1 || named:
-		return wire.Errorf(wire.CodeServer, "the property %s takes one value at most, and none by name", m.Name)
+		return wire.Errorf(wire.CodeServer, "the property %s takes at most one value, and none by name", m.Name)
 	case n == 1 && !m.Settable:
 		return wire.Errorf(wire.CodeServer, "can't set attribute '%s': property is read-only", m.Name)
 	}
@@ -135,7 +135,7 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 	return h.respond(ctx, r)
 }
 
-// hold records that a call of o was given these callbacks; over forgets them.
+// hold records that a call of o received these callbacks. over forgets them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,8 +151,8 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 	}
 }
 
-// calling is called when a hook calls a callback, and when that is answered. In between the object takes further calls,
-// because the callback may call the object.
+// calling is called when a hook calls a callback, and when that is answered. Meanwhile, the object accepts further
+// calls, because the callback may call the object.
 func (h *handler) calling(id string, on bool) {
 	h.mu.Lock()
 	o := h.holders[id]

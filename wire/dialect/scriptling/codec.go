@@ -1,6 +1,5 @@
-// Package scriptling speaks the Scriptling plugin protocol 1.0, both roles. It
-// is JSON-RPC 2.0 with ten methods, whose arguments and results are transport
-// Values; here they go in and come out as plain JSON.
+// Package scriptling implements the Scriptling plugin protocol 1.0 in both roles. It is JSON-RPC 2.0 with ten methods,
+// whose arguments and results are transport Values. This package converts them from and to plain JSON.
 //
 // A user's method is a function, called with function.call, unless it is one of
 // the ten methods of the wire. Positional params are its args, named ones its
@@ -46,7 +45,7 @@ type codec struct {
 	last      int64             // the id of the latest call
 	lastBack  int               // the number in the id of the latest callback
 	msgs      []wire.Message
-	batch     bool                     // the messages being decoded came in a batch
+	batch     bool                     // the messages being decoded arrived in a batch
 	calling   func(id string, on bool) // see watchCallbacks; may be nil
 	greeting
 }
@@ -54,15 +53,15 @@ type codec struct {
 // A call is a local request that waits for its response.
 type call struct {
 	number int64
-	method string // as it is on the wire
-	values bool   // the result is wanted as transport Values
-	class  string // of an object.new: the class
-	object string // of an object.call_method: the object's id
-	back   string // of a callback.call: the callback's id
+	method string // the method on the wire
+	values bool   // the result is needed as transport Values
+	class  string // for an object.new: the class
+	object string // for an object.call_method: the object's id
+	back   string // for a callback.call: the callback's id
 	funcs  []string
 }
 
-// perLevel is how many levels of a message a list or dict takes: its Value, and that one's items or entries.
+// perLevel is the number of levels of a message that a list or dict needs: its Value, and the items or entries.
 const perLevel = 2
 
 // NewCodec returns the codec for one connection.
@@ -85,7 +84,7 @@ func NewCodec(o dialect.CodecOptions) dialect.Codec {
 
 // extra are the members of an Op's Extra that this dialect knows.
 type extra struct {
-	Values bool `json:"values"` // args, kwargs and the result are Values as they stand
+	Values bool `json:"values"` // args, kwargs and the result are Values already
 }
 
 // Abilities returns the flows.
@@ -188,8 +187,8 @@ func (c *codec) over(id string) {
 	}
 }
 
-// blocked rejects a nested call that could never be answered: the peer serializes the calls of one object, and the call that
-// waits for this hook is one.
+// blocked rejects a nested call that could never be answered, because the peer serializes the calls of one object, and
+// the call that waits for this hook is one of them.
 func (c *codec) blocked(op dialect.Op, r request) error {
 	if !op.Nested || r.method != methodMethod && r.method != methodDestroy {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Decode finds the messages in raw: a result comes out as plain JSON, a
-// callback.call as a request for its hook.
+// Decode finds the messages in raw. It converts a result to plain JSON, and a callback.call to a request for its hook.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	msgs, batch, err := c.Codec.Decode(raw)
 	c.batch = batch
@@ -36,14 +35,14 @@ func (c *codec) message(m *wire.Message) {
 		c.inbound(m)
 	case wire.Invalid:
 		if !c.o.OneWay && !c.batch && isEmptyBatch(m) {
-			return // over HTTP alone it is answered
+			return // it is answered only over HTTP
 		}
 	}
 	c.msgs = append(c.msgs, *m)
 }
 
-// lenient reads an object without a method as what it most likely is: with an id, a response without its result; without
-// one, output that a plugin printed.
+// lenient reads an object without a method as what it most likely is: with an id, a response without its result, and
+// without one, output that a plugin printed.
 func lenient(m *wire.Message) {
 	switch {
 	case m.Final || scan.Type(m.Raw) != 'o' || scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil || scan.Get(m.Raw, "method") != nil:
@@ -109,8 +108,8 @@ func (c *codec) made(k *call, val []byte) ([]byte, error) {
 	return r.plain(nil), nil
 }
 
-// mistaken fails the call that a response is meant for whose id came back with
-// another type ("1" for 1): otherwise the call would wait for ever.
+// mistaken fails the call of a response whose id has another type ("1" for 1), because the call would wait forever
+// otherwise.
 func (c *codec) mistaken(m *wire.Message) {
 	text := string(m.ID)
 	if s, ok := scan.Text(m.ID); ok {
@@ -122,7 +121,7 @@ func (c *codec) mistaken(m *wire.Message) {
 	if text == string(m.ID) || c.calls[text] == nil {
 		return
 	}
-	*m = broken(m, fmt.Sprintf("the id %s came back as %s", text, excerpt(m.ID)))
+	*m = broken(m, fmt.Sprintf("the id %s was returned as %s", text, excerpt(m.ID)))
 	m.ID = wire.ID(text)
 	c.over(text)
 }

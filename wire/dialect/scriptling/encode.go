@@ -8,21 +8,18 @@ import (
 	"rpcx/wire/scan"
 )
 
-// checkedDepth is the nesting limit for values whose depth is checked elsewhere:
-// when they come in, by the framing and Decode; when they go out, by
-// request.encode.
+// checkedDepth is the nesting limit for values whose depth is checked elsewhere: incoming ones by the framing and
+// Decode, outgoing ones by request.encode.
 const checkedDepth = 1 << 16
 
 // An encoder turns plain JSON into transport Values.
 type encoder struct {
-	// function returns the id of a callback if the user gave a function at that
-	// JSON pointer, else "". A nil function means that the user gave none at
-	// all.
+	// function returns the id of a callback if the user gave a function at that JSON pointer, else "". A nil function
+	// means that the user gave none.
 	function func(pointer string) string
 }
 
-// value appends the transport Value for val, which is valid JSON and stands at
-// pointer.
+// value appends the transport Value for val, which is valid JSON at pointer.
 func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 	if e.function != nil {
 		if id := e.function(pointer); id != "" {
@@ -54,8 +51,7 @@ func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
 	})
 }
 
-// object appends the Value for an object: a dict, or what its only key stands
-// for (see value.go).
+// object appends the Value for an object: a dict, or the value of its only key (see value.go).
 func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	switch key, v := soleKey(val); key {
 	case callbackKey:
@@ -74,8 +70,7 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	return e.container(b, "dict", "entries", val, pointer)
 }
 
-// container appends a Value of type kind, whose member holds the parts of val
-// as Values.
+// container appends a Value of type kind, whose member has the parts of val as Values.
 func (e encoder) container(b []byte, kind, member string, val []byte, pointer string) ([]byte, error) {
 	o := scan.AppendObject(b)
 	o.Text("type", kind)
@@ -95,7 +90,7 @@ func (e encoder) below(pointer string, i int, key []byte) string {
 }
 
 func doubt(key, what string) error {
-	f := wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q stands for no dict, and its value is not %s", key, what), nil)
+	f := wire.NewFault(wire.Usage, fmt.Sprintf("an object with the sole key %q does not represent a dict, and its value is not %s", key, what), nil)
 	f.Hint = "such a dict can be given as a transport Value, with --values"
 	return f
 }

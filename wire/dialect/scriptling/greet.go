@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the version of the protocol that is spoken.
+// Version is the supported version of the protocol.
 const Version = "1.0"
 
 // helloParams returns the params of a host's handshake.
@@ -29,10 +29,10 @@ func helloParams() json.RawMessage {
 	return o.End()
 }
 
-// A greeting holds what the handshake has told a host about its plugin.
+// A greeting has the data about the plugin that the host got in the handshake.
 type greeting struct {
 	mu    sync.Mutex
-	hosts bool            // the local side sent a handshake, so it is the host and shuts the plugin down
+	hosts bool            // the local side sent a handshake, so that it is the host and shuts the plugin down
 	open  bool            // environment.open succeeded
 	said  json.RawMessage // the result of the handshake, or nil yet
 	name  string          // library.name
@@ -50,7 +50,7 @@ func (g *greeting) isHost() bool {
 	return g.hosts
 }
 
-// Greet sends the handshake as a host and checks that the plugin has exactly the local version. Then it sends
+// Greet sends the handshake as a host and checks that the plugin has exactly the local version. It then sends
 // environment.open, whose failure is only a warning.
 func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	if c.o.Greeted {
@@ -72,8 +72,8 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	}
 	_, err = far.Call(ctx, methodOpen, nil)
 	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		if string(rpc.Code) != "-32601" { // it is reserved: a plugin need not know it
-			warn(far, "the plugin does not take environment.open (--no-environment leaves it out): "+rpc.Error())
+		if string(rpc.Code) != "-32601" { // it is reserved, and a plugin may not know it
+			warn(far, "the plugin does not accept environment.open (--no-environment omits it): "+rpc.Error())
 		}
 		return nil
 	}
@@ -83,7 +83,7 @@ func (c *codec) Greet(ctx context.Context, far dialect.Caller) error {
 	return handshakeFailed(err)
 }
 
-// skipHandshake uses the ids that a handshake would have taken.
+// skipHandshake uses the ids that a handshake would have used.
 func (c *codec) skipHandshake() {
 	_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodHandshake})
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
@@ -134,9 +134,8 @@ func warn(far dialect.Caller, text string) {
 // hurriedShutdown bounds plugin.shutdown after an interrupt.
 const hurriedShutdown = 100 * time.Millisecond
 
-// Shutdown sends environment.close and plugin.shutdown (page, "Lifecycle"), each
-// with a bound of its own. If the first is not answered, the second is sent
-// without waiting.
+// Shutdown sends environment.close and plugin.shutdown (specification, "Lifecycle"), each with its own time limit. If
+// the first is not answered, the second is sent without waiting.
 func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 	c.mu.Lock()
 	hosts, open := c.hosts, c.open
@@ -170,8 +169,8 @@ func (c *codec) Shutdown(ctx context.Context, far dialect.Caller) error {
 	return err
 }
 
-// Describe returns the result of the handshake. If there was none, as in a hook's own connection, it sends the handshake
-// now.
+// Describe returns the result of the handshake. If there was no handshake, as on a hook's own connection, it sends the
+// handshake now.
 func (c *codec) Describe(ctx context.Context, far dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
 	said := c.said

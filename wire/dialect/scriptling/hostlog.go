@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// logEvent returns the event for a host.log. Its further arguments go to Extra,
-// by name if they come as keys and values.
+// logEvent returns the event for a host.log. Its other arguments go to Extra, by name if they are keys and values.
 func logEvent(params []byte) wire.Event {
 	ev := wire.Event{Kind: wire.Log}
 	level, _ := scan.Text(scan.Get(params, "level"))
@@ -44,11 +43,11 @@ func logLevel(said string) string {
 	return "info"
 }
 
-// Levels are the levels of host.log, the least first.
+// Levels are the levels of host.log, from the lowest up.
 var Levels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// named makes an object of an array in which keys and values alternate; ok is
-// false if they do not, or if a key occurs twice.
+// named makes an object from an array in which keys and values alternate. ok is false if they do not, or if a key
+// occurs twice.
 func named(args []byte) (obj json.RawMessage, ok bool) {
 	var o scan.Object
 	list := scan.List(args)
@@ -67,7 +66,7 @@ func named(args []byte) (obj json.RawMessage, ok bool) {
 	return o.End(), len(seen) > 0
 }
 
-// checkLog returns an error that says what is wrong with the params of a host.log.
+// checkLog returns an error for invalid params of a host.log.
 func checkLog(params []byte) error {
 	if scan.Type(params) != 'o' {
 		return errors.New("host.log needs params")

@@ -11,9 +11,8 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// An object is an instance that a host has created. Its calls run one after
-// another; but while one of them waits for a callback another may run, since the
-// callback may have caused it.
+// An object is an instance that a host has created. Its calls run one after another. While one of them waits for a
+// callback, another may run, because the callback may have caused it.
 type object struct {
 	id    string
 	class *class
@@ -54,7 +53,7 @@ func (o *object) enter(ctx context.Context) error {
 	return nil
 }
 
-// destroyed marks the object as gone.
+// destroyed marks the object as destroyed.
 func (o *object) destroyed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +114,7 @@ func (s *server) add(cl *class) (*object, error) {
 	return o, nil
 }
 
-// take removes o from the objects; false if it was removed before.
+// take removes o from the objects. It returns false if it was removed before.
 func (s *server) take(o *object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,8 +23,8 @@ type request struct {
 	codec  *codec
 }
 
-// encode replaces method and params by those of the wire. It returns a usage
-// Fault for params that a message cannot hold.
+// encode replaces method and params by those of the wire. It returns a usage Fault for params that do not fit in a
+// message.
 func (r *request) encode() error {
 	if err := r.translate(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (r *request) encode() error {
 	var bad *scan.Error
 	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
 		f := wire.NewFault(wire.Usage, "the arguments are nested too deep", bad)
-		f.Hint = fmt.Sprintf("a message nests %d levels at most, and each list or dict of the arguments takes two", depth+1)
+		f.Hint = fmt.Sprintf("a message nests at most %d levels, and each list or dict of the arguments takes two", depth+1)
 		return f
 	}
 	return nil
@@ -83,8 +83,8 @@ func (r *request) function() error {
 	return r.allUsed()
 }
 
-// arguments appends args (an array) or kwargs (an object) as Values. Where the
-// user gave Values already (--values), a callback can only be a whole argument.
+// arguments appends args (an array) or kwargs (an object) as Values. If the user already gave Values (--values), a
+// callback can only be a whole argument.
 func (r *request) arguments(b, v []byte, pointer string) ([]byte, error) {
 	e := encoder{}
 	if len(r.funcs) > 0 {
@@ -120,12 +120,11 @@ func (r *request) callbackAt(pointer string) string {
 	return id
 }
 
-// allUsed returns a usage Fault if a function was given where the dialect has no
-// place for a callback.
+// allUsed returns a usage Fault if a function was given where the dialect allows no callback.
 func (r *request) allUsed() error {
 	if len(r.made) == len(r.funcs) {
 		return nil
 	}
-	return wire.NewFault(wire.Usage, "a callback can only be an argument, or stand inside one: in args and kwargs of "+
+	return wire.NewFault(wire.Usage, "a callback can only be an argument, or be inside one: in args and kwargs of "+
 		strings.Join([]string{methodCall, methodNew, methodMethod}, ", "), nil)
 }

@@ -29,7 +29,7 @@ type member struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Source      string `json:"source,omitempty"`
-	Original    string `json:"original,omitempty"` // its name at the peer behind a bridge, where that is another
+	Original    string `json:"original,omitempty"` // its name at the peer behind a bridge, if that is different
 	Settable    bool   `json:"settable,omitempty"`
 }
 
@@ -47,11 +47,9 @@ type constant struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// toCatalog returns the result of a handshake as a catalog. Functions become
-// methods, and so do the methods of classes, as Class.method. Classes are kept
-// as they came; members without a field are in Extra, and so are constants
-// whose values are not transport values, because real hosts load such a plugin.
-// warn is called with a text for each of those.
+// toCatalog returns the result of a handshake as a catalog. Functions become methods, and so do the methods of classes,
+// as Class.method. Classes stay unchanged. Members without a field are in Extra, and so are constants whose values are
+// not transport values, because real hosts load such a plugin. warn is called with a text for each of those.
 func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
@@ -90,8 +88,8 @@ func toMethod(prefix string, val []byte) catalog.Method {
 	return m
 }
 
-// toConstants returns the constants as an object of plain values, nil if there are none, and unchanged those that cannot be
-// read. If they are an object already, against the specification, they are shown anyway.
+// toConstants returns the constants as an object of plain values, or nil if there are none. Unreadable ones stay
+// unchanged. If they are an object already, against the specification, they are shown anyway.
 func toConstants(list []byte, warn func(text string)) (values json.RawMessage, unreadable []json.RawMessage) {
 	var o scan.Object
 	if scan.Type(list) == 'o' {
@@ -134,7 +132,7 @@ func objects(array []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// without returns obj without these members and without empty strings, or nil if nothing is left.
+// without returns obj without these members and without empty strings, or nil if nothing remains.
 func without(obj []byte, keys ...string) json.RawMessage {
 	if scan.Type(obj) != 'o' {
 		return nil
@@ -148,7 +146,7 @@ func without(obj []byte, keys ...string) json.RawMessage {
 	return o.EndOrNil()
 }
 
-// fromCatalog returns the schema of a local catalog. A method whose name has a dot belongs to a class, any other is a
+// fromCatalog returns the schema of a local catalog. A method whose name has a dot belongs to a class. Any other is a
 // function.
 func fromCatalog(c *catalog.Catalog) (s schema, err error) {
 	s = schema{Functions: []member{}, Classes: []class{}, Constants: []constant{}}
@@ -204,9 +202,8 @@ func (s *schema) class(name string) *class {
 	return &s.Classes[i]
 }
 
-// complete adds the members that the page requires of every class. It removes
-// __init__ and __del__ from the methods, since a host would define methods of
-// these names in its own language, where they mean something else.
+// complete adds the members that the page requires of every class. It removes __init__ and __del__ from the methods,
+// because a host would define methods of these names in its own language, where they have another meaning.
 func (c *class) complete() {
 	c.Methods = slices.DeleteFunc(c.Methods, func(m member) bool { return m.Name == constructor || m.Name == destructor })
 	if c.Constructor == nil || c.Constructor.Name == "" {

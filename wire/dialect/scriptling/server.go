@@ -15,9 +15,8 @@ import (
 	"rpcx/wire/scratch"
 )
 
-// A server is a plugin, shared by all connections of a listener; in a host it
-// answers the plugin's requests. It owns the objects, and not the connection,
-// because over HTTP each call is a connection of its own.
+// A server is a plugin, shared by all connections of a listener; in a host it answers the plugin's requests. It owns
+// the objects, rather than the connection, because over HTTP each call is its own connection.
 type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
@@ -28,8 +27,8 @@ type server struct {
 	dir     *scratch.Dir // contains the objects' directories; nil means not made yet
 }
 
-// NewServer returns a server for b. A function is answered by the hook of its name, a class Config by the hooks
-// Config.__init__, Config.METHOD, Config.PROPERTY (one argument sets it) and Config.__del__. Without a catalog b is a host,
+// NewServer returns a server for b. The hook of its name answers a function. The hooks Config.__init__, Config.METHOD,
+// Config.PROPERTY (one argument sets it) and Config.__del__ answer a class Config. Without a catalog, b is a host,
 // whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
@@ -54,7 +53,7 @@ type handler struct {
 	r      dialect.Responder
 
 	mu      sync.Mutex
-	holders map[string]*object // the objects whose calls were given a callback, by its id
+	holders map[string]*object // the objects whose calls received a callback, by its id
 }
 
 // Close ends the hooks of this connection.
@@ -87,9 +86,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	return nil, wire.Errorf(wire.CodeServer, "unknown method %s", in.Msg.Method)
 }
 
-// asHost answers a request of a plugin: callbacks that have expired, host.log
-// (which the codec has shown already), and everything else by a hook, if there
-// is one.
+// asHost answers a request of a plugin: callbacks that have expired, host.log (which the codec has already shown), and
+// everything else with a hook, if there is one.
 func (h *handler) asHost(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	method := in.Msg.Method
 	switch {
@@ -138,9 +136,8 @@ func (h *handler) function(ctx context.Context, in *dialect.Inbound, p []byte) (
 	return value(h.respond(ctx, h.request(in, name, args)))
 }
 
-// respond runs the hook that answers r. The page has one error code for a call
-// that fails, bad arguments included; an error that the hook wrote itself is
-// kept.
+// respond runs the hook that answers r. The specification has one error code for a failed call, including bad
+// arguments. An error from the hook itself is kept.
 func (h *handler) respond(ctx context.Context, r dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, r)
 	var rpc *wire.Error

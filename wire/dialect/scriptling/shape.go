@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 )
 
-// Shape returns how a tape reads the plugin protocol's messages. A plugin makes
-// up the ids of its objects, a host those of its callbacks.
+// Shape returns how a tape reads the plugin protocol's messages. A plugin assigns the ids of its objects, and a host
+// those of its callbacks.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/params/object_id", "/**/callback/id", "/**/remote/id"), []dialect.Place{

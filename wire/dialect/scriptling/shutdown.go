@@ -11,8 +11,7 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// destructorsTimeout is how long the destructors of all objects that are left
-// at the end may take together.
+// destructorsTimeout is the total time for the destructors of all objects that exist at the end.
 const destructorsTimeout = 2 * time.Second
 
 // Close destroys the objects that are left, oldest first, and removes their
@@ -51,13 +50,12 @@ func (s *server) destroyAll(left []*object) {
 			continue
 		}
 		_, _ = r.Respond(ctx, dialect.Request{
-			Method: hook, Params: args, Vars: o.vars(), // nobody is left to be told that it failed
+			Method: hook, Params: args, Vars: o.vars(), // no one is left who could be notified of the failure
 		})
 	}
 }
 
-// nobody is the Caller of hooks that run after their connection has ended: it
-// refuses every request.
+// nobody is the Caller of hooks that run after their connection has ended. It refuses every request.
 type nobody struct{}
 
 var errNobody = errors.New("the connection has ended")

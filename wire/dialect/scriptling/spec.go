@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// What rpcx validate compares a peer with, and what it asks the peer.
+// These are the rules and probes of rpcx validate.
 var (
 	//go:embed rules.toml
 	rules string

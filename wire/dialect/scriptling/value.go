@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Plain JSON stands for transport Values as follows: a number with "." or an
-// exponent is a float, any other an int; {"$remote":{…}} is a remote object and
-// {"$callback":"cb-1"} a callback. Numbers keep their digits.
+// Plain JSON represents transport Values as follows: a number with "." or an exponent is a float, any other an int.
+// {"$remote":{…}} is a remote object and {"$callback":"cb-1"} a callback. Numbers keep their digits.
 
 // An object with one of these as its only key is not a dict.
 const (
@@ -20,7 +19,7 @@ const (
 	callbackKey = "$callback"
 )
 
-// A ref is a RemoteRef: it names an object of the plugin.
+// A ref is a RemoteRef, which names an object of the plugin.
 type ref struct{ library, class, id string }
 
 // readRef reads a RemoteRef. Library and class may be absent.
@@ -51,8 +50,7 @@ func (r ref) append(b []byte) []byte {
 	return o.End()
 }
 
-// plain appends the plain JSON of the transport Value val. Its error says what is
-// wrong with val.
+// plain appends the plain JSON of the transport Value val. Its error describes the problem of val.
 func plain(b, val []byte) ([]byte, error) {
 	kind, err := valueType(val)
 	if err != nil {
@@ -81,7 +79,7 @@ func plain(b, val []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported transport value type %q", clip(kind))
 }
 
-// valueType returns the type of a transport Value, or "" for null and for one that has none.
+// valueType returns the type of a transport Value, or "" for null and for one without a type.
 func valueType(val []byte) (string, error) {
 	switch scan.Type(val) {
 	case '0':
@@ -98,7 +96,7 @@ func valueType(val []byte) (string, error) {
 	return text, nil
 }
 
-// plainScalar appends the value of a Value of that kind, whose type in JSON is one of types.
+// plainScalar appends the value of a Value of that kind, whose JSON type is one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
 	if val == nil || !slices.Contains(types, scan.Type(val)) {
 		return nil, fmt.Errorf("a transport value of type %s holds %s", kind, excerpt(val))
@@ -137,7 +135,7 @@ func plainItems(b, val []byte) ([]byte, error) {
 	case val == nil || scan.Type(val) == '0':
 		return append(b, "[]"...), nil
 	case scan.Type(val) != 'a':
-		return nil, fmt.Errorf("where a list of transport values belongs stands %s", excerpt(val))
+		return nil, fmt.Errorf("a list of transport values must not be %s", excerpt(val))
 	}
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
@@ -149,7 +147,7 @@ func plainEntries(b, val []byte) ([]byte, error) {
 	case val == nil || scan.Type(val) == '0':
 		return append(b, "{}"...), nil
 	case scan.Type(val) != 'o':
-		return nil, fmt.Errorf("where named transport values belong stands %s", excerpt(val))
+		return nil, fmt.Errorf("named transport values must not be %s", excerpt(val))
 	}
 	return scan.Rebuild(b, val, checkedDepth, plainPart)
 }
@@ -161,9 +159,8 @@ func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v
 // digits.
 const maxDigits = 1000
 
-// plainInt appends an integer's digits. As in real plugins and hosts the type
-// tag decides: a value that is not a number counts as 0, and a fraction is cut
-// off.
+// plainInt appends an integer's digits. As in real plugins and hosts, the type tag decides: a value that is not a
+// number counts as 0, and a fraction is cut off.
 func plainInt(b, val []byte) ([]byte, error) {
 	if val == nil || scan.Type(val) != 'n' {
 		return append(b, '0'), nil
