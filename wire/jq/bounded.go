@@ -15,20 +15,21 @@ import (
 	"rpcx/wire"
 )
 
-// Limits of a run of a foreign program beside its time.
+// These are limits of a run of a foreign program other than its time.
 const (
 	MaxSteps  = 20_000_000
 	MaxMemory = 256 << 20
 )
 
-// Errors of foreign programs that need more.
+// These are errors of foreign programs that exceed them.
 var (
 	ErrSteps  = errors.New("it took more than 20 million steps")
 	ErrMemory = errors.New("it needs more than 256 MiB")
 )
 
-// A bounded is the context of one run of a foreign program. gojq asks for Done before each step, so that steps are counted
-// there. Contexts that have not ended are used again: a new one for each message would cost more than most programs.
+// A bounded is the context of one run of a foreign program. gojq calls Done before each step, so that steps are counted
+// there. Contexts that have not ended are reused, because a new one for each message would cost more than most
+// programs.
 type bounded struct {
 	context.Context
 	done   chan struct{}
@@ -108,8 +109,8 @@ func (b *bounded) Err() error {
 	}
 }
 
-// usesMuch reports whether the memory in use has grown by more than MaxMemory since the run began. What others use counts,
-// too, but no garbage.
+// usesMuch reports whether the memory in use has grown by more than MaxMemory since the run began. Memory of other
+// users counts, too, but not garbage.
 func (b *bounded) usesMuch() bool {
 	now := inUse()
 	if b.memory == 0 || now < b.memory {
@@ -130,8 +131,8 @@ func inUse() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// longSteps finds the functions of jq whose time grows faster than their input: gojq looks at the clock between two steps
-// only, and each of these is one. A text that is repeated is another.
+// longSteps finds the functions of jq whose time grows faster than their input. gojq checks the time only between two
+// steps, and each of these is one step. Repeating a string is another one.
 var longSteps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(match|capture|scan|splits?|sub|gsub|indices|r?index|contains|inside)\b|\*`)
 })
@@ -142,15 +143,14 @@ const maxDetachedRuns = 4
 // detachedRuns counts them.
 var detachedRuns atomic.Int64
 
-// Sudden reports whether one step of p may take long by itself.
+// Sudden reports whether one step of p may take long.
 func (p *Program) Sudden() bool { return p.sudden }
 
-// Bounded calls run, which runs p with the context and the input that it is given, for at most limit, and no longer than
-// ctx. A program with a step that could take long by itself runs in a goroutine of its own, which is left behind where limit
-// was not enough.
+// Bounded calls run, which runs p with the given context and input, for at most limit, and no longer than ctx. A
+// program with a step that could take long runs in its own goroutine, which is abandoned if limit was not enough.
 func Bounded[T any](ctx context.Context, p *Program, limit time.Duration, in json.RawMessage, run func(ctx context.Context, in json.RawMessage) (T, error)) (T, error) {
 	if p.sudden {
-		return detached(ctx, limit, bytes.Clone(in), run) // the message may be gone while it is still read
+		return detached(ctx, limit, bytes.Clone(in), run) // the message may be released while it is still being read
 	}
 	b := take(ctx, limit)
 	defer b.giveBack()

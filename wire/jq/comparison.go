@@ -2,9 +2,8 @@ package jq
 
 import "github.com/itchyny/gojq"
 
-// Comparison returns src with == in place of its outermost assignment (=, |=,
-// += and their like), also if that is the last part of a pipe; ok is false if
-// there is none, or if src is not a program.
+// Comparison returns src with == instead of its outermost assignment (=, |=, += and the like), even if that is the last
+// part of a pipe. ok is false if there is none, or if src is not a program.
 func Comparison(src string) (better string, ok bool) {
 	query, err := gojq.Parse(src)
 	if err != nil {
@@ -35,8 +34,7 @@ func assigns(op gojq.Operator) bool {
 	return false
 }
 
-// bracketed returns q in brackets if it has an operator, since that may bind
-// less tightly than ==.
+// bracketed returns q in brackets if it has an operator, because that may bind less tightly than ==.
 func bracketed(q *gojq.Query) *gojq.Query {
 	if q.Op == 0 {
 		return q

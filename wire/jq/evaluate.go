@@ -11,8 +11,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// run computes the output for in. It is in s.outs, and a part of in or of s. run returns false
-// where gojq has to compute it.
+// run computes the output for in. It is in s.outs, and a part of in or of s. run returns false if gojq has to compute
+// it.
 func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	if p == nil || ctx.Err() != nil || mayBeHuge(in) {
 		return false
@@ -36,7 +36,7 @@ func (p *plan) run(ctx context.Context, in []byte, s *Scratch) bool {
 	return !s.unsure
 }
 
-// mayBeHuge reports whether b may hold a number of more than maxDigits.
+// mayBeHuge reports whether b may contain a number of more than maxDigits.
 func mayBeHuge(b []byte) bool {
 	for i := maxDigits; i < len(b); i += maxDigits {
 		from, to := i, i

@@ -8,14 +8,14 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Bounds of one step of a foreign program. gojq looks at its context between two steps only, so a step that could make
-// much of little is refused before it runs.
+// These are limits of one step of a foreign program. gojq checks its context only between two steps, so that a step
+// with a large result is refused before it runs.
 const (
 	maxStep    = 64 << 20 // bytes of a value that is copied, joined or written as text
-	maxParts   = 8 << 20  // bytes of a text that becomes a value for each of its characters
-	maxMatched = 1 << 20  // bytes of a text that a regular expression is applied to
+	maxParts   = 8 << 20  // bytes of a string that becomes a value for each of its characters
+	maxMatched = 1 << 20  // bytes of a string to which a regular expression is applied
 	maxIndex   = 1 << 20  // of an array that is assigned to
-	maxPairs   = 1 << 20  // of elements that are compared with each other
+	maxPairs   = 1 << 20  // number of elements that are compared with each other
 )
 
 var errStep = fmt.Errorf("one step of it needs more than %d MiB", maxStep>>20)
@@ -161,7 +161,7 @@ func nested(v any) bool {
 	return false
 }
 
-// size returns about how many bytes v has itself, without what its members have.
+// size returns the approximate size of v in bytes, without that of its members.
 func size(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -174,7 +174,7 @@ func size(v any) int {
 	return 0
 }
 
-// within returns an error if v has more than so many bytes, each part counted as often unchanged in v.
+// within returns an error if v exceeds that many bytes, counting each part as often as it occurs.
 func within(v any, most int) error {
 	if _, ok := count(v, most, 0); !ok {
 		return errStep
@@ -182,7 +182,7 @@ func within(v any, most int) error {
 	return nil
 }
 
-// count returns what v leaves of the bytes that are left.
+// count returns the remaining bytes after v.
 func count(v any, left, depth int) (int, bool) {
 	if left -= size(v) + 1; left < 0 || depth > maxDepth {
 		return 0, false

@@ -85,8 +85,8 @@ func Names() []string {
 	return names
 }
 
-// impure lists the functions that do more than compute outputs from their input: they write, read the
-// clock, or take another input.
+// impure lists the functions that do more than compute outputs from their input: they write, read the clock, or read
+// another input.
 var impure = []string{"debug", "stderr", "now", "input", "inputs"}
 
 // isPure reports whether src calls none of the functions in impure.
@@ -95,9 +95,8 @@ func isPure(src string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(impure, word) })
 }
 
-// RunsAhead reports whether it is allowed and worth while to run p on several inputs at once,
-// before their outputs are needed: p has no side effects and does not read the clock, and it
-// is slow enough, as gojq has to run it.
+// RunsAhead reports whether it is allowed and worthwhile to run p on several inputs at once, before their outputs are
+// needed: p has no side effects and does not read the clock, and it is slow, because gojq has to run it.
 func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.pure }
 
 // builtins returns the functions of jq that gojq leaves to its command.

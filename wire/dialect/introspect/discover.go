@@ -72,8 +72,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 }
 
 // Typing returns a catalog with the schema of the module of method (which may also be a module's name). It returns nil
-// if the service does not describe itself. A second query for one call means that the schema did not match, so that it
-// is requested again.
+// if the service does not describe itself. A second query for one call means that the schema did not match, and it is
+// requested again.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	c.found.mu.Lock()
 	defer c.found.mu.Unlock()

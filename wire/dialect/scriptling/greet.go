@@ -32,7 +32,7 @@ func helloParams() json.RawMessage {
 // A greeting has the data about the plugin that the host got in the handshake.
 type greeting struct {
 	mu    sync.Mutex
-	hosts bool            // the local side sent a handshake, so that it is the host and shuts the plugin down
+	hosts bool            // the local side sent a handshake: it is the host, and shuts the plugin down
 	open  bool            // environment.open succeeded
 	said  json.RawMessage // the result of the handshake, or nil yet
 	name  string          // library.name

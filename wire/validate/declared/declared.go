@@ -1,7 +1,7 @@
 // Package declared checks a catalog for consistency, and results of methods with it: every schema must compile, every
-// example must fit the schema beside it, and every result the schema of its method.
+// example must match the schema beside it, and every result the schema of its method.
 //
-//	declared.go   Checker: the schemas of a catalog, and results
+//	declared.go has the Checker: the schemas of a catalog, and results
 //	examples.go   examples and defaults inside schemas, and those of methods
 package declared
 
@@ -23,12 +23,12 @@ import (
 const (
 	Compiles   = "schema-compiles" // a schema compiles
 	Resolves   = "schema-complete" // every $ref leads to a schema, and Go knows the syntax of every pattern
-	ExampleFit = "example-fits"    // an example fits its schema
-	DefaultFit = "default-fits"    // a default fits its schema
-	ResultFit  = "result-fits"     // a method's result fits its schema
+	ExampleFit = "example-fits"    // an example matches its schema
+	DefaultFit = "default-fits"    // a default matches its schema
+	ResultFit  = "result-fits"     // a method's result matches its schema
 )
 
-// A Rule is one about what a peer says of itself.
+// A Rule is about a peer's description of itself.
 type Rule struct {
 	Name, Sentence string
 	Level          validate.Level
@@ -36,17 +36,17 @@ type Rule struct {
 
 // Rules are all of them.
 var Rules = []Rule{
-	{Compiles, "A schema that the peer tells can be used.", validate.Must},
-	{Resolves, "All of a schema that the peer tells can be used.", validate.Should},
-	{ExampleFit, "An example fits its schema.", validate.Should},
-	{DefaultFit, "A default fits its schema.", validate.Should},
-	{ResultFit, "What a method returns fits what the peer says of it.", validate.Must},
+	{Compiles, "A schema in the peer's catalog must be usable.", validate.Must},
+	{Resolves, "A schema in the peer's catalog must be usable completely.", validate.Should},
+	{ExampleFit, "An example must match its schema.", validate.Should},
+	{DefaultFit, "A default must match its schema.", validate.Should},
+	{ResultFit, "A method's result must match the peer's catalog.", validate.Must},
 }
 
-// Section is where the rules are written.
-const Section = "what the peer says of itself"
+// Section is the source of the rules.
+const Section = "the peer's catalog"
 
-// A Checker holds a catalog with its schemas compiled, and collects problems.
+// A Checker has a catalog with its schemas compiled, and collects problems.
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
@@ -55,8 +55,8 @@ type Checker struct {
 	found   []validate.Problem
 }
 
-// New compiles the schemas of c. What does not compile is a problem; the error
-// is that c cannot be written as JSON, or that of ctx.
+// New compiles the schemas of c. A schema that does not compile is a problem. The error means that c cannot be written
+// as JSON, or is that of ctx.
 func New(ctx context.Context, c *catalog.Catalog) (*Checker, error) {
 	doc, err := c.Marshal()
 	if err != nil {
@@ -131,9 +131,8 @@ func (k *Checker) Found() []validate.Problem {
 	return found
 }
 
-// Result checks a result of a method, or one event of its stream, against its
-// schema. contentType is the event's, "" for none. It reports whether there is a
-// catalog, k not being nil, that has a schema for it.
+// Result checks a result of a method, or one event of its stream, with its schema. contentType is the event's, or ""
+// for none. It reports whether there is a catalog (k is not nil) that has a schema for it.
 func (k *Checker) Result(ctx context.Context, method, contentType string, val json.RawMessage) bool {
 	if k == nil {
 		return false
@@ -157,8 +156,7 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 	return true
 }
 
-// fits adds a problem of the rule for each place in val that does not fit s. at
-// is the pointer to val.
+// fits adds a problem of the rule for each place in val that does not match s. at is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
 	val = scan.OrNull(val)
 	var mis *schema.Mismatch

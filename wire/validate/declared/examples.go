@@ -14,9 +14,8 @@ import (
 // maxExamples bounds the examples of a catalog that are checked.
 const maxExamples = 5_000
 
-// Examples checks each example and default in the catalog's schemas against the
-// schema in which it stands, and the examples of methods (as OpenRPC has them)
-// against their params and results. It returns how many it checked.
+// Examples checks each example and default in the catalog's schemas with the schema that contains it, and the examples
+// of methods (as in OpenRPC) with their params and results. It returns how many it checked.
 func (k *Checker) Examples(ctx context.Context) (n int) {
 	for i := range k.catalog.Methods {
 		m := &k.catalog.Methods[i]
@@ -33,7 +32,7 @@ func (k *Checker) Examples(ctx context.Context) (n int) {
 	return n
 }
 
-// The keywords below which further schemas stand.
+// These are the keywords that contain other schemas.
 var (
 	oneSchema  = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "contains", "not", "if", "then", "else"}
 	manyByName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}

@@ -10,9 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// excerpt returns the catalog as a document with the schema at pointer, which is
-// raw, and those of $defs that it needs, each at its place. Compiling takes time
-// that grows with the document, and a catalog may have thousands of schemas. A
+// excerpt returns the catalog as a document with the schema at pointer, which is raw, and the $defs that it needs, each
+// at its place. Compiling takes time that grows with the document, and a catalog may have thousands of schemas. A
 // schema with references to other places gets the whole catalog.
 func (k *Checker) excerpt(pointer string, raw json.RawMessage) json.RawMessage {
 	used := map[string]bool{}

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// A Conn lets probes share a connection with its user: a probe can send messages of its own and sees all received messages.
-// Responses during a probe belong to the probe, because the user waits for none meanwhile.
+// A Conn lets probes share a connection with its user. A probe can send its own messages and sees all received
+// messages. Responses during a probe belong to the probe, because the user waits for none at that time.
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
@@ -24,29 +24,27 @@ type Conn struct {
 
 	mu      sync.Mutex
 	came    *sync.Cond
-	spoke   bool // a message came
+	spoke   bool // a message was received
 	probing bool
 	queue   []heard
 	held    int   // the bytes in queue
 	err     error // why the connection ended; nil means it has not
 }
 
-// heard is a message that came, or the error with which an exchange failed.
+// heard is a received message, or the error with which an exchange failed.
 type heard struct {
 	msg []byte
 	err error
 }
 
-// NewConn wraps inner, which speaks a dialect of that shape. tap sees all
-// messages in both directions; it may be nil.
+// NewConn wraps inner, which uses a dialect of that shape. tap sees all messages in both directions. It may be nil.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
 	c.came = sync.NewCond(&c.mu)
 	return c
 }
 
-// User returns the connection as its user gets it: without what belongs to
-// probes.
+// User returns the connection for its user, without messages that belong to probes.
 func (c *Conn) User() wire.Conn {
 	if x, ok := c.inner.(wire.Exchanger); ok {
 		return &exchangingUser{user{c}, x}
@@ -104,9 +102,8 @@ func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg
 	})
 }
 
-// Listen begins to read a connection that only probes use. What comes is kept for the
-// first probe, even if that has not begun. The channel is closed when the connection has
-// ended.
+// Listen begins to read a connection that only probes use. Received messages are kept for the first probe, even if that
+// has not begun. The channel is closed when the connection has ended.
 func (c *Conn) Listen() <-chan struct{} {
 	c.begin()
 	ended := make(chan struct{})
@@ -152,8 +149,8 @@ func (c *Conn) see(d wire.Direction, msg []byte) {
 	}
 }
 
-// take passes a message to the running probe. It reports whether the message belongs to the probe alone, so that the user
-// must not get it.
+// take passes a message to the running probe. It reports whether the message belongs only to the probe, so that the
+// user must not get it.
 func (c *Conn) take(msg []byte) bool {
 	c.see(wire.Recv, msg)
 	c.mu.Lock()
@@ -173,7 +170,7 @@ func (c *Conn) take(msg []byte) bool {
 	return p.Kind != wire.Request && p.Kind != wire.Notification
 }
 
-// The limits of what is queued for a probe that has not read it yet.
+// These are the limits of messages that are queued for a probe that has not read them yet.
 const (
 	maxQueued      = 10_000
 	maxQueuedBytes = 2 * wire.DefaultMaxMessage
@@ -204,7 +201,7 @@ func (c *Conn) Ended() error {
 	return c.err
 }
 
-// Spoke reports whether anything has come.
+// Spoke reports whether any message has been received.
 func (c *Conn) Spoke() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,10 +225,10 @@ func (c *Conn) finish() {
 
 // errReplied is queued at the end of an HTTP exchange, which may have brought
 // no answer.
-var errReplied = errors.New("the reply holds no message that answers")
+var errReplied = errors.New("the reply contains no message that answers")
 
-// Say sends msg beside the user. On a connection of HTTP exchanges it does not wait for the reply; ctx bounds the exchange,
-// and awaited queues its failure for next.
+// Say sends msg in addition to the user's messages. On a connection of HTTP exchanges it does not wait for the reply;
+// ctx bounds the exchange, and awaited queues its failure for next.
 func (c *Conn) Say(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)

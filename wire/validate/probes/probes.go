@@ -1,11 +1,9 @@
-// Package probes asks a peer what cannot be seen by looking on: what it answers
-// to an unknown method, to an id that is a string, to a message that is not
-// JSON. A probe is data, in a TOML text beside its dialect
-// (dialect.Validation):
+// Package probes sends a peer requests whose answers a recording rarely shows: an unknown method, an id that is a
+// string, a message that is not JSON. A probe is data, in a TOML text beside its dialect (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
-//	base = "jsonrpc"               # the probes of that dialect are made, too
-//	except = ["batch"]             # but for these
+//	base = "jsonrpc" # also make the probes of that dialect
+//	except = ["batch"] # except these
 //	discovery = "rpc.discover"     # the method that describes a peer
 //
 //	[[probe]]
@@ -20,9 +18,9 @@
 //
 // A probe replaces the base's probe of the same name.
 //
-//	probes.go   Probe, Step, For: the tables
+//	probes.go has Probe, Step, For: the tables
 //	run.go      running one probe
-//	message.go  messages to send, and programs on messages that came
+//	message.go has messages to send, and programs for received messages
 //	conn.go     a connection shared with its user
 package probes
 
@@ -38,50 +36,49 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Probe is one question to a peer and what must come of it.
+// A Probe is one request to a peer, with the expected result.
 type Probe struct {
 	Name     string         `toml:"name"`
 	Level    validate.Level `toml:"level"`
 	Section  string         `toml:"section"`
 	Sentence string         `toml:"sentence"`
 
-	// Own gives the probe a connection of its own, since the probe may end it,
-	// and Bare one without a greeting. Other probes share a connection.
+	// Own gives the probe its own connection, because the probe may end it, and Bare one without a handshake. Other
+	// probes share a connection.
 	Own  bool `toml:"own"`
 	Bare bool `toml:"bare"`
 
-	Intrusive string `toml:"intrusive"` // how it may disturb others on the peer, as a clause; "" means not at all
-	// For names the things for each of which the probe is made: "try", the methods that may be called with any params;
-	// "discovery", the method that describes the peer; "module", the modules of the peer. "" means it is made once. See
+	Intrusive string `toml:"intrusive"` // how it may disturb other clients of the peer, as a clause; "" for not at all
+	// For determines for what the probe is made repeatedly: "try", the methods that may be called with any params;
+	// "discovery", the method that describes the peer; "module", the modules of the peer. With "", it is made once. See
 	// Target.
 	For   string `toml:"for"`
 	Steps []Step `toml:"step"`
 	Page  string `toml:"-"` // the document that Section is of
 }
 
-// A Step sends a message, or awaits one, or both. In the message that it sends,
-// ${NAME} stands for the value of a variable as JSON; jq programs see it as
-// $NAME. id, id2 and id3 are numbers that are not used as ids on the connection
-// otherwise.
+// A Step sends a message, or awaits one, or both. In the message that it sends, ${NAME} stands for the value of a
+// variable as JSON. jq programs see it as $NAME. id, id2 and id3 are numbers that are not otherwise used as ids on the
+// connection.
 type Step struct {
-	On     int               `toml:"on"`     // 1: on a second connection, which is opened beside the first
-	When   string            `toml:"when"`   // jq: the step is made only if this is true; "" means always
-	Send   string            `toml:"send"`   // "" means nothing
-	Fill   string            `toml:"fill"`   // jq: ${fill} is that many times an x, at most 64 Mi; "" means there is no ${fill}
-	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer, or "" is awaited
+	On     int               `toml:"on"`     // 1 for a second connection, which is opened beside the first
+	When   string            `toml:"when"`   // jq: the step is made only if this is true; "" for always
+	Send   string            `toml:"send"`   // "" for nothing
+	Fill   string            `toml:"fill"`   // jq: the number of x in ${fill}, at most 64 Mi; "" if there is no ${fill}
+	Await  string            `toml:"await"`  // jq: the first message for which it is true is the answer, or ""
 	Holds  string            `toml:"holds"`  // jq: must be true for the answer; "" means any answer will do
 	Never  string            `toml:"never"`  // jq: must not be true for any message before the answer
-	Needed bool              `toml:"needed"` // without the answer nothing can be said: the probe is left out
+	Needed bool              `toml:"needed"` // without the answer the probe is skipped, because it shows nothing
 	Ends   bool              `toml:"ends"`   // the peer may end the connection instead of answering
-	Keep   map[string]string `toml:"keep"`   // variables for later steps, by a jq program on the answer
+	Keep   map[string]string `toml:"keep"`   // variables for later steps, from a jq program on the answer
 }
 
-// A Set holds the probes of a dialect.
+// A Set has the probes of a dialect.
 type Set struct {
 	Page      string   `toml:"page"`
 	Base      string   `toml:"base"`
 	Except    []string `toml:"except"`
-	Discovery string   `toml:"discovery"` // the method that describes a peer; "" means that of the base, or none
+	Discovery string   `toml:"discovery"` // the method that describes a peer; "" for that of the base, or none
 	Probes    []Probe  `toml:"probe"`
 }
 
@@ -150,7 +147,7 @@ func (p *Probe) check() error {
 	case p.Level != validate.Must && p.Level != validate.Should:
 		return fmt.Errorf(`its level is %q, neither "must" nor "should"`, p.Level)
 	case !known:
-		return fmt.Errorf("it is for each %q, which there is not", p.For)
+		return fmt.Errorf("it is for each %q, but there is none", p.For)
 	}
 	vars := map[string]json.RawMessage{}
 	for _, name := range append([]string{"id", "id2", "id3"}, names...) {

@@ -19,10 +19,9 @@ import (
 
 // A Target is the peer that is probed.
 type Target struct {
-	// Shared is the open connection, after its greeting.
+	// Shared is the open connection, after its handshake.
 	Shared *Conn
-	// Dial opens another connection, with the greeting if greeted is set. close
-	// releases it.
+	// Dial opens another connection, with the handshake if greeted is set. close releases it.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
 	// AnswerTimeout bounds the wait for each answer.
 	AnswerTimeout time.Duration
@@ -30,24 +29,23 @@ type Target struct {
 
 // A Result is the outcome of a probe.
 type Result struct {
-	Broken   string // what is wrong with the answer; "" means nothing
+	Broken   string // the problem of the answer, or ""
 	Sent     []byte // the message that was sent before that
-	Got      []byte // the answer, or nil came
+	Got      []byte // the answer, or nil if none arrived
 	Error    error  // why the probe could not be made; nil means it was
-	Skipped  string // why its outcome says nothing; "" means it does
+	Skipped  string // why its outcome shows nothing, or ""
 	Duration time.Duration
 }
 
-// counter makes ids that the connection's user does not use: they are far above
-// those that a client counts.
+// counter makes ids that the connection's user does not use, because they are far above those that a client counts.
 var counter atomic.Int64
 
 func freshID() json.RawMessage {
 	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
 }
 
-// Run makes the probe p. vars are further variables. It takes no longer than
-// the AnswerTimeout of the target for each answer.
+// Run makes the probe p. vars are additional variables. It takes no longer than the AnswerTimeout of the target for
+// each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
@@ -73,10 +71,10 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	return r.result
 }
 
-// departure is an error that is a finding: the peer departs from the page.
+// departure is an error that is a problem: the peer deviates from the specification.
 type departure struct {
 	text    string
-	unknown bool // or may not: the answer that the probe needs did not come
+	unknown bool // or may not: the answer that the probe needs did not arrive
 }
 
 func (b *departure) Error() string { return b.text }
@@ -196,12 +194,12 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 		}
 		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			r.result.Got = msg
-			return nil, brokenf("what came is no JSON")
+			return nil, brokenf("the response is not JSON")
 		}
 		last = msg
 		if never != nil && truth(ctx, never, msg) {
 			r.result.Got, r.result.Sent = msg, r.first
-			return nil, brokenf("this came, which must not")
+			return nil, brokenf("the peer must not send this message")
 		}
 		if truth(ctx, await, msg) {
 			return msg, r.rest(bounded, c, never)
@@ -209,8 +207,8 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 	}
 }
 
-// rest reads what the exchanges that are still open bring, to look for messages
-// that must not come: over HTTP the answer to a later message may come first.
+// rest reads the messages of the exchanges that are still open, to find those that the peer must not send: over HTTP
+// the answer to a later message may arrive first.
 func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 	for never != nil && c.more() {
 		msg, err := c.next(ctx)
@@ -219,18 +217,18 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 			return nil
 		case err == nil && scan.Valid(msg, wire.DefaultMaxDepth) == nil && truth(ctx, never, msg):
 			r.result.Got, r.result.Sent = msg, r.first
-			return brokenf("this came, which must not")
+			return brokenf("the peer must not send this message")
 		}
 	}
 	return nil
 }
 
-// nothing returns the error for an answer that did not come, or nil if the step allows that.
+// nothing returns the error for a missing answer, or nil if the step allows that.
 func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err error) error {
 	r.result.Got = last
 	instead := ""
 	if last != nil {
-		instead = "; the last to come was this"
+		instead = "; the last message was this"
 	}
 	var closed *wire.CloseError
 	over := errors.Is(err, io.EOF) || errors.As(err, &closed)
@@ -245,7 +243,7 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 	case s.Needed && (over || bounded.Err() != nil):
 		return &departure{"the peer does not answer a call", true}
 	case bounded.Err() != nil:
-		return brokenf("no answer came within %v%s", r.t.AnswerTimeout, instead)
+		return brokenf("no answer arrived within %v%s", r.t.AnswerTimeout, instead)
 	case over:
 		return brokenf("%s, without an answer%s", strings.TrimSuffix(ending(err), " without an answer"), instead)
 	}
@@ -259,7 +257,7 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 			return err
 		}
 		if ok, err := p.Holds(ctx, msg); err != nil || !ok {
-			return brokenf("the answer is another")
+			return brokenf("this is not the expected answer")
 		}
 	}
 	for name, program := range s.Keep {

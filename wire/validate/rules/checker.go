@@ -16,11 +16,11 @@ import (
 	"rpcx/wire/validate"
 )
 
-// Options say how a Checker works. The zero value is usable.
+// Options configure a Checker. The zero value is usable.
 type Options struct {
 	Disable []string // names of rules that are not applied
-	// Broken is called if a program of the set fails on a message, whose rule
-	// is then not applied to it. May be nil.
+	// Broken is called if a program of the set fails on a message. Its rule is then not applied to that message. May be
+	// nil.
 	Broken func(rule, reason string)
 }
 
@@ -66,10 +66,9 @@ func New(set *Set, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// Line checks the next line of a tape, or the next message of a live
-// conversation (with Number, Time, Dir and Msg or Bytes; Conn if there are
-// several connections). It keeps nothing of l. It returns the rules that the
-// line breaks. The error is that of ctx, or of a program that does not compile.
+// Line checks the next line of a tape, or the next message of a live conversation (with Number, Time, Dir and Msg or
+// Bytes; Conn if there are several connections). It keeps no part of l. It returns the rules that the line breaks. The
+// error is that of ctx, or of a program that does not compile.
 func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, error) {
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
@@ -89,7 +88,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 		c.closed.put(strconv.Itoa(l.Conn), k)
 		return c.run(ctx, k, k.end(l))
 	case tape.Message:
-		if l.Payload() == nil { // a line with "match" says only what the message is like
+		if l.Payload() == nil { // a line with "match" only describes the message
 			k.vague = true
 			return nil, nil
 		}
@@ -98,7 +97,7 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	return nil, nil
 }
 
-// Noise returns the text of a line that notes what a child printed beside its messages.
+// Noise returns the text of a line that records what a child printed beside its messages.
 func Noise(l *tape.Line) (text string, ok bool) {
 	if l.Kind != tape.Note {
 		return "", false
@@ -106,8 +105,7 @@ func Noise(l *tape.Line) (text string, ok bool) {
 	return strings.CutPrefix(l.Note, tape.NoiseNote)
 }
 
-// End checks the end of the conversation: a request without an answer cannot
-// get one any more.
+// End checks the end of the conversation, when a request without an answer can no longer get one.
 func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error) {
 	numbers := []int{}
 	for n := range c.conns {
@@ -126,9 +124,8 @@ func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error)
 	return found, nil
 }
 
-// connection returns what is known about the connection of l. A closed
-// connection is still known, because messages of the closing handshake may
-// stand behind the close.
+// connection returns the known facts about the connection of l. A closed connection is still known, because messages of
+// the closing handshake may follow the close.
 func (c *Checker) connection(l *tape.Line) *connection {
 	if l.Kind != tape.Opening {
 		if k := c.conns[l.Conn]; k != nil {
@@ -204,7 +201,7 @@ func (c *Checker) broken(o output) {
 	c.o.Broken(name, o.failed)
 }
 
-// keep stores what the program of a Keep yields.
+// keep stores the output of a Keep's program.
 func (k *connection) keep(out any) {
 	pair, ok := out.([]any)
 	if !ok || len(pair) != 2 {

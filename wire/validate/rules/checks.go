@@ -12,14 +12,14 @@ import (
 	"rpcx/wire/validate"
 )
 
-// checks are the functions for what jq cannot decide. Each is called with every
-// output of its rule's program, an object:
+// checks are the functions for conditions that jq cannot check. Each is called with every output of its rule's program,
+// an object:
 //
 //	compiles  {at, schema}: the schema at that place must be a valid JSON Schema
-//	fits      {at, value, schema}: the value at that place must fit the schema
-//	message   {at, schema}: the message must fit the dialect's schema of that name
+//	fits {at, value, schema}: the value at that place must match the schema
+//	message {at, schema}: the message must match the dialect's schema of that name
 //
-// Other members are those of every problem.
+// The other members are those of every problem.
 var checks = map[string]check{"compiles": compiles, "fits": fits, "message": message}
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem
@@ -100,9 +100,8 @@ func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []valid
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit returns the problems of checking value, which m says the place of,
-// against s. If s does not compile there are none: that is a problem of another
-// rule.
+// fit returns the problems of checking value, whose place is in m, with s. If s does not compile, there are none,
+// because that is a problem of another rule.
 func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []validate.Problem {
 	if s.err != nil {
 		return nil
@@ -111,7 +110,7 @@ func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s
 	if !errors.As(s.schema.Check(ctx, value), &bad) {
 		return nil
 	}
-	return c.problem(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema says: " + bad.Message}))
+	return c.problem(v, r, with(m, map[string]any{"at": pointer(m["at"]) + bad.Pointer, "want": "what the schema requires: " + bad.Message}))
 }
 
 // with returns m with the members of other added, and without those that only

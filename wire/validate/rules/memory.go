@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// The limits of what is remembered of a connection; beyond them the oldest is
-// dropped.
+// These are the limits of what is remembered about a connection. Beyond them, the oldest is dropped.
 const (
-	maxCalls   = 10_000   // requests without an answer, of one side
-	maxAnswers = 1_000    // requests that were answered, of one side
+	maxCalls   = 10_000   // requests without an answer, for one side
+	maxAnswers = 1_000    // answered requests, for one side
 	maxKept    = 10_000   // keys
 	maxParams  = 64 << 10 // bytes of a request whose params are kept for its answer
 	maxShown   = 100      // requests in the view of an end
@@ -53,13 +52,13 @@ type call struct {
 	method  string
 	id      any
 	elem    any
-	params  any // nil means none, huge, or answered
+	params  any // nil for none, huge, or answered
 	size    int // the bytes of the request if its params are kept
 	answers int
 	same    int // how many earlier requests of the same id wait
 }
 
-// view returns what the program of a response sees of its request.
+// view returns the program's view of a response's request.
 func (c *call) view() map[string]any {
 	return map[string]any{"n": c.n, "t": c.at.Seconds(), "elem": c.elem, "method": c.method, "params": c.params, "answers": c.answers}
 }
@@ -87,7 +86,7 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 }
 
 // answer returns the request that a response of id, sent by from, answers, or nil if there is none. In dialects whose
-// messages have a type a request may have several answers.
+// messages have a type, a request may have several answers.
 func (k *connection) answer(from, id string, typed bool) *call {
 	asker := client
 	if from == client {
@@ -118,8 +117,7 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// unanswered returns the requests without an answer, as the view of an end
-// shows them.
+// unanswered returns the requests without an answer in the form for the view of an end.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call
 	for _, side := range []string{client, server} {
@@ -133,7 +131,7 @@ func (k *connection) unanswered(now time.Duration) []any {
 	return all
 }
 
-// A fifo is a map of bounded size: what was put in first is dropped first.
+// A fifo is a map of bounded size that drops the oldest value first.
 type fifo[V any] struct {
 	values  map[string]*list.Element
 	order   list.List // of *entry[V], the oldest first
@@ -151,7 +149,7 @@ func newFifo[V any](most int) *fifo[V] {
 	return &fifo[V]{values: map[string]*list.Element{}, most: most}
 }
 
-// get returns the value of key, the zero value if there is none.
+// get returns the value of key, or the zero value if there is none.
 func (f *fifo[V]) get(key string) (v V) {
 	if e := f.values[key]; e != nil {
 		v = e.Value.(*entry[V]).val
@@ -159,7 +157,7 @@ func (f *fifo[V]) get(key string) (v V) {
 	return v
 }
 
-// put sets the value of key. A key that exists keeps its age.
+// put sets the value of key. A key that already exists keeps its age.
 func (f *fifo[V]) put(key string, v V) {
 	if e := f.values[key]; e != nil {
 		e.Value.(*entry[V]).val = v

@@ -11,7 +11,8 @@ import (
 	"rpcx/wire/validate"
 )
 
-// problem returns the problem for an output of r's program, or nil if it is about a secret that the tape does not hold.
+// problem returns the problem for an output of r's program, or nil if it is about a secret that the tape does not
+// contain.
 func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	p := validate.Problem{Rule: r.Name, Level: r.Level, Line: v.line.Number, From: v.from, Message: r.Sentence}
 	m, ok := out.(map[string]any)
@@ -47,8 +48,8 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 	return []validate.Problem{p}
 }
 
-// at returns what is at a place of the message; known is false for what the tape
-// does not hold: a secret, or what stands for another value.
+// at returns the value at a place of the message. known is false for values that the tape does not contain: a secret,
+// or a placeholder for another value.
 func (v *view) at(pointer string) (got string, known bool) {
 	val, there := scan.Lookup(v.val["msg"], pointer)
 	switch {
@@ -78,8 +79,7 @@ func isVariable(val any) bool {
 	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
-// pointer returns a place as a JSON pointer; it may be given as a path, an
-// array.
+// pointer returns a place as a JSON pointer. It may be given as a path, an array.
 func pointer(place any) string {
 	switch place := place.(type) {
 	case string:
@@ -94,7 +94,7 @@ func pointer(place any) string {
 	return ""
 }
 
-// maxGot bounds, in bytes, what a problem shows of a value.
+// maxGot bounds the part of a value that a problem shows, in bytes.
 const maxGot = 80
 
 // brief returns a value on one line, shortened.

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/jq"
 )
 
-// functions can be called by the programs of rules, beside jq's own.
+// functions are available to the programs of rules, in addition to jq's own.
 var functions = []jq.Func{
 	{Name: "kept", Arity: 1, Call: func(ctx context.Context, _ any, args []any) (any, error) {
 		key, of := remembered(ctx, args[0])
@@ -47,13 +47,12 @@ func (k *connection) memory(key string) *fifo[any] {
 // A part is one program of a set, with the messages that it sees.
 type part struct {
 	when *When
-	rule *Rule // nil means the program is a Keep's
+	rule *Rule // nil if the program is a Keep's
 	jq   string
 }
 
-// programs runs the programs of a set. Those that see the same message run as
-// one, so that the message is decoded only once; each combination is compiled
-// when it first occurs.
+// programs runs the programs of a set. Those for the same message run as one, so that the message is decoded only once.
+// Each combination is compiled when it first occurs.
 type programs struct {
 	defs     string
 	about    string // "" means the set has none
@@ -63,7 +62,7 @@ type programs struct {
 	chosen   []int
 }
 
-// usual are the kinds that a program sees if it names none.
+// usual are the kinds of messages for a program that names none.
 var usual = []string{kindRequest, kindNotification, kindResponse}
 
 // sees reports whether the program of w runs on v.
@@ -79,7 +78,7 @@ func (w *When) sees(v *view) bool {
 		(len(w.Sort) == 0 || v.isOf(w.Sort))
 }
 
-// mentions reports whether the message's text holds one of words.
+// mentions reports whether the message's text contains one of words.
 func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
@@ -96,7 +95,7 @@ type output struct {
 	failed string // "" means it did not
 }
 
-// run runs all parts that see v, and returns what they yield.
+// run runs all parts for v, and returns their output.
 func (p *programs) run(ctx context.Context, v *view) ([]output, error) {
 	if err := p.look(ctx, v); err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (p *programs) look(ctx context.Context, v *view) error {
 		about, _ = out.(map[string]any)
 		return false, nil
 	})
-	if err != nil { // a message that is so wrong that nothing can be said about it
+	if err != nil { // a message that is too broken for any conclusion
 		about = nil
 	}
 	v.val["about"] = any(nil)
@@ -143,9 +142,8 @@ func (p *programs) look(ctx context.Context, v *view) error {
 	return ctx.Err()
 }
 
-// together runs the chosen parts as one program, each inside form, in which
-// %[1]d stands for its number and %[2]s for its text. form decides what becomes
-// of the other parts if one fails.
+// together runs the chosen parts as one program, each inside form, in which %[1]d stands for its number and %[2]s for
+// its text. form determines what happens to the other parts if one fails.
 func (p *programs) together(ctx context.Context, v *view, name, form string) (all []output, err error) {
 	prog, err := p.compile(name+string(p.key), func() string {
 		var b strings.Builder

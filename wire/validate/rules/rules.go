@@ -1,19 +1,17 @@
-// Package rules checks conversations against the rules of their dialect's page.
-// It is fed with the lines of a tape, or with messages as they pass, one after
-// another, and returns for each the rules that it breaks.
+// Package rules checks conversations against the rules of their dialect's page. It receives the lines of a tape, or
+// passing messages, one after another, and returns for each the rules that it breaks.
 //
-// A rule is data: a name, a level, the section of the page that it comes from,
-// a sentence, and a jq program that finds what breaks it. The rules of a
-// dialect are a TOML text beside it (dialect.Validation):
+// A rule is data: a name, a level, its section of the specification, a sentence, and a jq program that finds
+// violations. The rules of a dialect are a TOML text beside it (dialect.Validation):
 //
 //	page = "JSON-RPC 2.0"          # the document that the sections are of
-//	base = "jsonrpc"               # the rules of that dialect hold, too
-//	except = ["id-fraction"]       # but for these
+//	base = "jsonrpc" # the rules of that dialect also apply
+//	except = ["id-fraction"] # except these
 //	defs = '''def …: …;'''         # functions for all programs below
 //
-//	about = '''{…, sort: […]}'''  # what several programs need, see below
+//	about = '''{…, sort: […]}''' # data for several programs, see below
 //
-//	[[keep]]                       # what programs on later messages need to know
+//	[[keep]] # facts for programs on later messages
 //	kind = ["response"]
 //	jq = '''["stream/\(.msg.result)", {open: .n}]'''
 //
@@ -27,40 +25,34 @@
 //
 // A rule replaces the base's rule of the same name.
 //
-// A program sees one message (see view.go). A rule's program yields nothing if
-// the message keeps the rule, else for each violation the JSON pointer of what
-// is wrong, or an object:
+// A program sees one message (see view.go). A rule's program yields nothing if the message is correct. Otherwise it
+// yields, for each violation, the JSON pointer of the problem, or an object:
 //
-//	at     the JSON pointer, or the path as an array; missing: the whole message
-//	want   what was expected; missing: the rule's sentence
-//	got    what was there; missing: the value at the place
-//	n      the line that is at fault; missing: the one that the program sees
+//	at the JSON pointer, or the path as an array; if missing: the whole message
+//	want the expected value; if missing: the rule's sentence
+//	got the actual value; if missing: the value at the place
+//	n the line of the problem; if missing: the one that the program sees
 //	from   who broke the rule; missing: who sent the message
 //
-// The program of a [[keep]] yields pairs [key, value]. kept(key) then returns
-// the value in all programs that see later messages of the connection, or of
-// the whole tape if the key begins with "tape/"; a value of null removes the
-// key. kept(key) is null for a key that was never kept. unknown(key) is true
-// for such a key, unless it may have been kept after all: so much was kept
-// (10,000 keys) that the oldest was dropped, or a line of the tape said only
-// what a message is like. A rule that complains of what was never asked uses
-// unknown.
+// The program of a [[keep]] yields pairs [key, value]. kept(key) then returns the value in all programs for later
+// messages of the connection, or of the whole tape if the key begins with "tape/". A value of null removes the key.
+// kept(key) is null for a key that was never kept. unknown(key) is true for such a key, unless it may have been kept
+// after all: the oldest of many (10,000) keys was dropped, or a line of the tape only described a message. A rule about
+// messages without a request uses unknown.
 //
-// The program about runs first, on each request, notification and response. The
-// object that it yields is .about for the others. Its member sort is an array
-// of words; rules and keeps that name one of them in their own sort are run
-// only for such messages, so that most programs need not be run.
+// The program about runs first, on each request, notification and response. The object that it yields is .about for the
+// others. Its member sort is an array of words. Rules and keeps that name one of them in their own sort run only for
+// such messages, so that most programs need not run.
 //
-// For what jq cannot decide, check names a function of ours that looks at what
-// the program yields: see checks.go.
+// For conditions that jq cannot check, check names a function that examines the program's output (see checks.go).
 //
-//	rules.go     Set, Rule, For: the tables
+//	rules.go has Set, Rule, For: the tables
 //	checker.go   Checker: one conversation checked against a Set
-//	problem.go   what becomes of a program's output
-//	view.go      what a program sees of a message
-//	memory.go    what is known of a connection: requests, kept values
+//	problem.go converts a program's output
+//	view.go has a program's view of a message
+//	memory.go has the facts about a connection: requests, kept values
 //	program.go   many programs run as one
-//	checks.go    what jq cannot decide
+//	checks.go has conditions that jq cannot check
 package rules
 
 import (
@@ -76,13 +68,13 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A When says which messages a program sees: those that fit all of its members.
-// An empty member fits every message.
+// A When selects the messages for a program: those that match all of its members. An empty member matches every
+// message.
 type When struct {
 	Kind     []string `toml:"kind" json:"kind,omitempty"`         // the kinds of view.go; empty: request, notification and response
-	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; of a response that of its request
+	Method   []string `toml:"method" json:"method,omitempty"`     // of a request or notification; for a response, that of its request
 	From     string   `toml:"from" json:"from,omitempty"`         // "client" or "server"
-	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text holds one of these
+	Mentions []string `toml:"mentions" json:"mentions,omitempty"` // the message's text contains one of these
 	Sort     []string `toml:"sort" json:"sort,omitempty"`         // Set.About has put one of these words into sort
 }
 
@@ -93,8 +85,8 @@ type Rule struct {
 	Section  string         `toml:"section" json:"section"`
 	Sentence string         `toml:"sentence" json:"sentence"`
 	When
-	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds what breaks the rule
-	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that judges what JQ yields; "" means all of it are problems
+	JQ    string `toml:"jq" json:"jq,omitempty"`       // finds violations of the rule
+	Check string `toml:"check" json:"check,omitempty"` // a function (see checks.go) that examines the output of JQ; "" if each output is a problem
 	Page  string `toml:"-" json:"page"`                // the document that Section is of
 }
 
@@ -104,7 +96,7 @@ type Keep struct {
 	JQ string `toml:"jq" json:"jq"`
 }
 
-// A Set holds the rules of a dialect.
+// A Set has the rules of a dialect.
 type Set struct {
 	Dialect string   `toml:"-"`
 	Page    string   `toml:"page"`
@@ -114,13 +106,13 @@ type Set struct {
 	About   string   `toml:"about"` // "" means that of the base, if it has one
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
-	// Schemas is a JSON object with the schema of each message of the dialect, by its method, for the check "message";
-	// "" means the dialect has none.
+	// Schemas is a JSON object with the schema of each message of the dialect, by method, for the check "message"; ""
+	// if the dialect has none.
 	Schemas string `toml:"-"`
 }
 
-// For returns the rules of a dialect; "" is the default dialect. The error is a
-// usage Fault: there is no such dialect, or it has no rules.
+// For returns the rules of a dialect; "" is the default dialect. The error is a usage Fault: the dialect does not
+// exist, or has no rules.
 func For(dialect string) (*Set, error) {
 	if dialect == "" {
 		dialect = all.Default()
@@ -133,7 +125,7 @@ func For(dialect string) (*Set, error) {
 		return nil, wire.Usagef("there are no rules for %s", dialect)
 	}
 	s, err := Parse(spec.Validation.Rules)
-	if err == nil && !slices.Contains(Dialects(), dialect) { // those of a page are a user's
+	if err == nil && !slices.Contains(Dialects(), dialect) { // those of a dialect file are the user's
 		err = s.Compile()
 	}
 	if err != nil {
@@ -202,7 +194,7 @@ func (s *Set) check() error {
 	for _, r := range s.Rules {
 		switch {
 		case r.Name == "" || seen[r.Name]:
-			return fmt.Errorf("a rule has no name, or that of another one: %q", r.Name)
+			return fmt.Errorf("a rule has no name, or another one has the same name: %q", r.Name)
 		case r.Level != validate.Must && r.Level != validate.Should:
 			return fmt.Errorf(`the rule %s: its level is %q, neither "must" nor "should"`, r.Name, r.Level)
 		case r.Section == "" || r.Sentence == "":
@@ -251,7 +243,7 @@ func (s *Set) Compile() error {
 	return nil
 }
 
-// check returns an error if no message can fit w.
+// check returns an error if no message can match w.
 func (w *When) check() error {
 	for _, k := range w.Kind {
 		if !slices.Contains(kinds, k) {

@@ -120,7 +120,7 @@ sentence = "S."
 `
 	for text, want := range map[string]string{
 		rule + `jq = '.'`: "",
-		rule + `jq = '.'` + strings.TrimPrefix(rule, `page = "p"`):      "that of another one",
+		rule + `jq = '.'` + strings.TrimPrefix(rule, `page = "p"`):      "another one has the same name",
 		strings.Replace(rule, "must", "may", 1):                         `neither "must" nor "should"`,
 		strings.Replace(rule, "S.", "", 1):                              "no sentence",
 		rule + `kind = ["reply"]`:                                       `no kind of message "reply"`,

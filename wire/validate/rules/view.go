@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/tape/match"
 )
 
-// The kinds of views, which are what a program sees. Every view has
+// These are the kinds of views for programs. Every view has
 //
 //	kind  one of these
 //	n     the line on the tape, or the number of the message in a live conversation
@@ -26,8 +26,8 @@ import (
 //	text      the text of a message that is not JSON (of a binary message: base64)
 //	size      its size in bytes
 //	vague     a line of the connection said only what a message is like (see "match" in
-//	          rpcx-tape(5)), so it is not known what was asked
-//	about     what Set.About yields
+//	          rpcx-tape(5)), so that the request is not known
+//	about the output of Set.About
 //	elem      its index in a batch, or null
 //	id        its id, null if it has none
 //	method    the method of a request or notification; of a response that of its request; else null
@@ -38,22 +38,22 @@ import (
 //	          before); else null
 //	parts     of a batch, its messages
 //
-// and the others:
+// and the other kinds:
 //
 //	open   endpoint, subprotocol, reconnect
 //	http   http: an exchange, as on a tape
 //	end    closed (the tape has the end), clean, by ("client", "server", null), code,
 //	       open: the requests without an answer (n, from, method, id, age in seconds),
-//	       kept: all values that are kept, by key
+//	       kept: all kept values, by key
 const (
 	kindRequest      = "request"
 	kindNotification = "notification"
 	kindResponse     = "response"
-	kindBatch        = "batch"  // an array of messages, each of which is seen on its own, too
+	kindBatch        = "batch"  // an array of messages, each of which is also seen separately
 	kindOther        = "other"  // other JSON
 	kindText         = "text"   // not JSON
 	kindBinary       = "binary" // not even UTF-8
-	kindNoise        = "noise"  // text that a child printed beside its messages
+	kindNoise        = "noise"  // text that a child printed in addition to its messages
 	kindOpen         = "open"
 	kindHTTP         = "http"
 	kindEnd          = "end"
@@ -68,7 +68,7 @@ const (
 	server = "server"
 )
 
-// sender returns the side that sent in direction d, as the client sees it.
+// sender returns the side that sent in direction d, from the client's view.
 func sender(d wire.Direction) string {
 	if d == wire.Send {
 		return client
@@ -76,8 +76,7 @@ func sender(d wire.Direction) string {
 	return server
 }
 
-// A view is what programs see of a message, with what decides which programs
-// those are.
+// A view is a program's view of a message, with the data that selects the programs.
 type view struct {
 	kind   string
 	from   string
@@ -139,16 +138,15 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	return v
 }
 
-// A parsed is what a message seems to be by its members, whatever their types
-// are.
+// A parsed is what a message seems to be by its members, regardless of their types.
 type parsed struct {
 	kind   string
 	id     string // JSON, or ""
 	method string
 }
 
-// classify is match.Parse for messages that may be malformed: a message with a
-// method is taken for a request, one with a result or an error for a response.
+// classify is match.Parse for messages that may be malformed. A message with a method is taken for a request, and one
+// with a result or an error for a response.
 func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if scan.Type(scan.Trim(raw)) != 'o' {
 		return parsed{kind: kindOther}
@@ -177,7 +175,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	return p
 }
 
-// opening returns the view of the line that says how the connection was opened.
+// opening returns the view of the line that describes how the connection was opened.
 func opening(l *tape.Line) *view {
 	v := &view{kind: kindOpen, line: l, val: base(kindOpen, l)}
 	v.val["endpoint"], v.val["subprotocol"], v.val["reconnect"] = l.Open.Endpoint, l.Open.Subprotocol, l.Open.Reconnect
@@ -193,8 +191,7 @@ func exchange(l *tape.Line) *view {
 	return v
 }
 
-// end returns the view of the end of k. l is the line that has it, or if the
-// tape lacks the end, its last line.
+// end returns the view of the end of k. l is the line with the end or, if the tape lacks it, the last line.
 func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)

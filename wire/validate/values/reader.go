@@ -14,22 +14,21 @@ import (
 
 // A value is one JSON value of a file, or text that should be one.
 type value struct {
-	line   int    // where it begins
+	line   int    // the line where it begins
 	text   []byte // valid until the next one is read
 	broken string // why it is not JSON; "" means it is
 }
 
-// A reader finds the values in a file: one on each line, one over many lines,
-// or any mixture. After text that is not JSON it goes on as soon as it can: in
-// NDJSON with the next line, elsewhere with the next line that begins an object
+// A reader finds the values in a file: one on each line, one over many lines, or any mixture. After text that is not
+// JSON it continues as soon as it can: in NDJSON with the next line, otherwise with the next line that begins an object
 // or an array in its first column.
 type reader struct {
 	in      *bufio.Reader
 	lines   []line // read already, and not (or no longer) part of a value
 	number  int    // of the line that was read last
 	decoder scan.Decoder
-	text    []byte // the value that is being read, so far
-	from    []line // the lines that text is made of
+	text    []byte // the current value so far
+	from    []line // the lines of text
 	rest    line   // what follows the last value on its line
 }
 
@@ -106,8 +105,7 @@ func (r *reader) line() (line, error) {
 	return line{r.number, text}, nil
 }
 
-// end returns the last value of the file, which the end of the file ends: a
-// number, or a value that is cut off.
+// end returns the last value of the file, which ends with the file: a number, or a value that is cut off.
 func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
@@ -118,9 +116,8 @@ func (r *reader) end() (value, error) {
 	return r.broken(errors.New("it is cut off")), nil
 }
 
-// broken returns the text that began on the first of the lines so far, as not
-// JSON, and chooses where to go on: with the next line if that begins a value
-// by itself, as in NDJSON; else with the next line that does.
+// broken returns the text that began on the first of the lines so far as not JSON, and chooses where to continue: with
+// the next line if that begins a value by itself, as in NDJSON, else with the next line that does.
 func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]
@@ -138,8 +135,8 @@ func (r *reader) broken(err error) value {
 	return value{line: first, broken: text}
 }
 
-// goesOn reports whether the next line looks like a part of the value before it:
-// indented, or the end of something.
+// goesOn reports whether the next line looks like a part of the previous value, because it is indented or ends
+// something.
 func (r *reader) goesOn() bool {
 	l, err := r.line()
 	if err != nil {
@@ -149,8 +146,7 @@ func (r *reader) goesOn() bool {
 	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
-// reason returns what is wrong, without the position: the line is reported
-// instead.
+// reason returns the problem without the position, because the line is reported instead.
 func reason(err error) string {
 	var e *scan.Error
 	if errors.As(err, &e) {
@@ -173,6 +169,5 @@ func (r *reader) skip() {
 	}
 }
 
-// begins reports whether a line looks like the first of an object or array that
-// is inside no other.
+// begins reports whether a line looks like the first line of an object or array at the top level.
 func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }

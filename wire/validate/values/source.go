@@ -15,11 +15,9 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Open returns a Checker for the schema that source names: FILE, FILE#/pointer
-// for a part of the document, or FILE#METHOD.params or FILE#METHOD.result for a
-// method of a catalog or an OpenRPC document. A $ref may lead to other files
-// below FILE's folder, and nowhere else. Errors are usage Faults that name the
-// file.
+// Open returns a Checker for the schema that source names: FILE, FILE#/pointer for a part of the document, or
+// FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or an OpenRPC document. A $ref may lead only to
+// files below FILE's directory. Errors are usage Faults that name the file.
 func Open(source string, o schema.FileOptions) (*Checker, error) {
 	file, part := split(source)
 	dir := filepath.Dir(file)
@@ -55,8 +53,8 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 	return &Checker{v}, nil
 }
 
-// Copies reads what --schema-map says: URL=PATH, where PATH is a file, or a directory if
-// URL is what the addresses of its files begin with.
+// Copies parses --schema-map: URL=PATH, where PATH is a file, or a directory if URL is a common prefix of the
+// addresses.
 func Copies(maps []string) (all []schema.Copy, err error) {
 	for _, text := range maps {
 		i := strings.LastIndexByte(text, '=')
@@ -102,9 +100,8 @@ func fault(file string, err error) *wire.Fault {
 	return wire.NewFault(wire.Usage, "--schema "+file+": "+text, err)
 }
 
-// ofMethod returns the pointer to the params or the result of a method. OpenRPC
-// has a list of parameters, of which it makes a schema; the document that it
-// returns then has that schema, too.
+// ofMethod returns the pointer to the params or the result of a method. OpenRPC has a list of parameters, from which it
+// makes a schema. The returned document then also contains that schema.
 func ofMethod(doc []byte, part string) ([]byte, string, error) {
 	i := strings.LastIndexByte(part, '.')
 	if i < 0 || part[i+1:] != "params" && part[i+1:] != "result" {
@@ -146,7 +143,7 @@ func find(doc []byte, method string) (int, []byte, error) {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
-		return 0, nil, fmt.Errorf("it has no methods: a part of it is named by a /pointer")
+		return 0, nil, fmt.Errorf("it has no methods: name a part of it with a /pointer")
 	}
 	if near := catalog.Nearest(method, names); near != "" {
 		return 0, nil, fmt.Errorf("it has no method %s; did you mean %s?", method, near)
@@ -154,8 +151,7 @@ func find(doc []byte, method string) (int, []byte, error) {
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
 
-// madeMember is the member of an OpenRPC method for the schema that is made of
-// its list of parameters.
+// madeMember is the member of an OpenRPC method for the schema that is made from its list of parameters.
 const madeMember = "x-rpcx-params"
 
 // paramsSchema returns one schema for the params of an OpenRPC method, by name

@@ -3,7 +3,7 @@
 //
 //	values.go   Checker
 //	reader.go   the values in a file: NDJSON, or JSON over many lines
-//	source.go   --schema: a file, and which part of it
+//	source.go handles --schema: a file, and the part of it
 package values
 
 import (
@@ -19,9 +19,9 @@ type Checker struct {
 	schema *schema.Schema
 }
 
-// Check checks every value in r, the content of source, in order, and calls each with its line, from 1, its problems
-// and what could not be evaluated ("" means all was). Text that is not JSON is a problem of the rule json, and the
-// values after it are checked, too. The error is ctx's, one of reading r, or of each, which ends the run.
+// Check checks every value in r, the content of source, in order, and calls each with its line, from 1, its problems,
+// and the reason why it was not checked completely, or "". Text that is not JSON is a problem of the rule json, and the
+// values after it are also checked. The error is ctx's, one of reading r, or of each, which ends the run.
 func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
 	values := newReader(r)
 	for {

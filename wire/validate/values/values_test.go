@@ -110,7 +110,7 @@ func TestOpen(t *testing.T) {
 		{"sub#x.y.params", "", "", "is a directory"},
 		{"catalog.json#x.z.params", "", "", "it has no method x.z; did you mean x.y?"},
 		{"catalog.json#x.y.foo", "", "", `"x.y.foo" is neither a /pointer nor METHOD.params nor METHOD.result`},
-		{"defs.json#a.params", "", "", "it has no methods: a part of it is named by a /pointer"},
+		{"defs.json#a.params", "", "", "it has no methods: name a part of it with a /pointer"},
 		{"defs.json#/nothing", "", "", "nothing found at /nothing"},
 		{"up.json", "", "", "$ref to rpcx:///outside.json: it is not below the schema's directory, and rpcx does not fetch schemas"},
 		{"link.json", "", "", "path escapes from parent"},

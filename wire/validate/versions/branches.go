@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// unions compares oneOf, anyOf and allOf. It returns true if only one of the
-// two schemas is a choice between forms, since nothing more can be compared
-// then.
+// unions compares oneOf, anyOf and allOf. It returns true if only one of the two schemas is a choice between forms,
+// because nothing more can be compared then.
 func (c *comparison) unions(x node) bool {
 	_, before := enumOf(x.old)
 	_, after := enumOf(x.now)
@@ -48,7 +47,7 @@ func (c *comparison) alternatives(x node, keyword string, a, b []any) {
 	}
 }
 
-// otherForms returns the other keyword than this of a choice between forms, where m has it.
+// otherForms returns the other keyword for a choice between forms, if m has it.
 func otherForms(m map[string]any, keyword string) string {
 	for _, other := range []string{"oneOf", "anyOf"} {
 		if other != keyword && list(m, other) != nil {
@@ -58,8 +57,8 @@ func otherForms(m map[string]any, keyword string) string {
 	return ""
 }
 
-// turned handles a schema that turned into one of several forms, or was one of
-// them: the others are new, or gone. It reports whether it is among them.
+// turned handles a schema that turned into one of several forms, or was one of them. The others are new, or were
+// removed. It reports whether it is among them.
 func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool {
 	single, choice, change, words := x.old, x.now, "added", "alternative %d of %s is new: %s"
 	if !into {
@@ -105,9 +104,8 @@ func (x node) branch(keyword string, i, j int) place {
 	return place{x.at(keyword, strconv.Itoa(i)).old, x.at(keyword, strconv.Itoa(j)).now}
 }
 
-// matched pairs the alternatives of two lists: first those that are equal, then
-// those that name themselves alike, then those of the same type. gone and come
-// are those without a partner.
+// matched pairs the alternatives of two lists: first equal ones, then those with similar names, then those of the same
+// type. gone and come are those without a partner.
 func matched(a, b []any) (pairs [][2]int, gone, come []int) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	for _, same := range []func(x, y any) bool{reflect.DeepEqual, sameName, sameConstant, sameType} {
@@ -144,8 +142,7 @@ func sameName(a, b any) bool {
 	return false
 }
 
-// sameConstant reports whether both have a property with the same single value,
-// which is how forms are told apart.
+// sameConstant reports whether both have a property with the same single value, which is how forms are distinguished.
 func sameConstant(a, b any) bool {
 	x, y := constants(a), constants(b)
 	for name, v := range x {
@@ -173,7 +170,7 @@ func sameType(a, b any) bool {
 	return x["type"] != nil && reflect.DeepEqual(x["type"], y["type"]) && len(constants(a)) == 0 && len(constants(b)) == 0
 }
 
-// index returns the index of the alternative that equals v, annotations aside;
+// index returns the index of the alternative that equals v, apart from annotations;
 // -1 if there is none.
 func index(all []any, v map[string]any) int {
 	for i, e := range all {

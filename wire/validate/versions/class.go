@@ -28,8 +28,8 @@ func (c *comparison) members(what string, o, n []any, p place) {
 	c.inPairs(c.renamedMember(what, byName(o, n), p), p, "member", what, func(string) {}, both)
 }
 
-// renamedMember reports the member that is gone where the only new one is like it in
-// all but its name. It returns the other pairs.
+// renamedMember reports the removed member if the only new one differs from it only in its name. It returns the other
+// pairs.
 func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
 	var gone, come, both []pair
 	for _, x := range pairs {

@@ -64,8 +64,8 @@ func (c *comparison) methods(o, n []any, p place) {
 	c.inPairs(pairs, p, "method", "method", func(name string) { c.method = name }, c.oneMethod)
 }
 
-// inPairs reports the pairs of which a half is missing, and compares the others by
-// both. The kinds of difference begin with stem; begin is called for each name.
+// inPairs reports the pairs with a missing half, and compares the others with both. The kinds of difference begin with
+// stem; begin is called for each name.
 func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin func(name string), both func(o, n map[string]any, p place)) {
 	for _, pair := range pairs {
 		at := pair.place(p)
@@ -97,8 +97,8 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 	}
 }
 
-// renamedMethods reports methods that are gone and have a successor with a
-// similar name and the same schemas. It returns both names of each.
+// renamedMethods reports removed methods that have a successor with a similar name and the same schemas. It returns
+// both names of each.
 func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
 	done := map[string]bool{}
 	for _, gone := range pairs {
@@ -128,7 +128,7 @@ func sameSignature(a, b map[string]any) bool {
 	return true
 }
 
-// A pair has the entries with one name in two lists; nil where a list has none.
+// A pair has the entries with one name in two lists. An entry is nil if its list has none.
 type pair struct {
 	name     string
 	old, now map[string]any
@@ -139,8 +139,8 @@ func (p pair) place(of place) place {
 	return place{of.old + "/" + strconv.Itoa(p.from), of.now + "/" + strconv.Itoa(p.to)}
 }
 
-// byName pairs the elements of two lists by their names: first those of the new
-// list in its order, then those that are gone.
+// byName pairs the elements of two lists by their names: first those of the new list in its order, then the removed
+// ones.
 func byName(o, n []any) []pair {
 	before := map[string]int{}
 	for i, e := range o {

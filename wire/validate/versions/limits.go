@@ -13,7 +13,7 @@ import (
 type limit struct {
 	stem      string // its kinds are STEM-widened and STEM-narrowed
 	keyword   string
-	exclusive string // the keyword for a bound that the value must not reach; "" means there is none
+	exclusive string // the keyword for a bound that the value must not reach, or ""
 	lower     bool
 }
 
@@ -28,7 +28,7 @@ var limits = []limit{
 	{"size", "maxProperties", "", false},
 }
 
-// A bound is the value of a limit; the zero bound limits nothing.
+// A bound is the value of a limit. The zero bound limits nothing.
 type bound struct {
 	value     *big.Rat
 	keyword   string
@@ -98,8 +98,8 @@ func (l limit) of(m map[string]any) bound {
 	return b
 }
 
-// whole returns the bound of whole numbers that b is where m allows only those: what
-// is greater than 0 is at least 1.
+// whole returns the bound for whole numbers that corresponds to b, if m allows only those: a value greater than 0 is at
+// least 1.
 func (b bound) whole(l limit, m map[string]any) bound {
 	if l.exclusive == "" || b.value == nil || typesOf(m) != schema.TypeNamed("integer") || b.value.IsInt() && !b.exclusive {
 		return b
@@ -118,8 +118,7 @@ func (b bound) whole(l limit, m map[string]any) bound {
 	return b
 }
 
-// least returns b; the zero bound if b allows everything anyway, such as a
-// minimal length of 0.
+// least returns b, or the zero bound if b allows everything anyway, such as a minimum length of 0.
 func (l limit) least(b bound) bound {
 	if l.lower && b.value != nil && b.value.Sign() <= 0 {
 		return bound{}

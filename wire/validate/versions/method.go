@@ -71,9 +71,9 @@ func (c *comparison) cache(o, n map[string]any, p place) {
 	a, b := seconds(o["max-age"]), seconds(n["max-age"])
 	switch at := p.at("max-age"); {
 	case a < b:
-		c.add("cache-longer", at, "its result may be kept for %v s, not for %v", b, a)
+		c.add("cache-longer", at, "its result may be cached for %v s, not for %v", b, a)
 	case a > b:
-		c.add("cache-shorter", at, "its result may be kept for %v s, not for %v", b, a)
+		c.add("cache-shorter", at, "its result may be cached for %v s, not for %v", b, a)
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *comparison) errors(o, n map[string]any, p place) {
 	}
 	for i, e := range before {
 		if code := codeOf(e); indexOfCode(after, code) < 0 {
-			c.add("error-removed", p.at(strconv.Itoa(i)), "it no longer says that it fails with the code %s", brief(code))
+			c.add("error-removed", p.at(strconv.Itoa(i)), "it no longer lists the error code %s", brief(code))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (c *comparison) object(x node) {
 		case !before:
 			c.newProperty(x, name, needed, at)
 		case !after:
-			c.differ("property-removed", x.dir, at, "the property %s is gone", name)
+			c.differ("property-removed", x.dir, at, "the property %s was removed", name)
 		default:
 			c.requirement(x, name, at)
 			c.schema(a, b, at, x.dir)
@@ -51,7 +51,7 @@ func (c *comparison) requirement(x node, name string, at place) {
 	case after && !before:
 		c.differ("property-required", x.dir, at, "the property %s must be given", name)
 	case before && !after:
-		c.differ("property-optional", x.dir, at, "the property %s may be left out", name)
+		c.differ("property-optional", x.dir, at, "the property %s is optional", name)
 	}
 }
 
@@ -69,9 +69,8 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 	}
 }
 
-// renamedProperties reports properties that are gone and have a successor with
-// a similar name and the same schema, or that is the only new one and has the same
-// schema. It returns both names of each.
+// renamedProperties reports removed properties that have a successor with a similar name and the same schema, or that
+// is the only new one and has the same schema. It returns both names of each.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
 	done := map[string]bool{}
 	gones, comes := only(o, n), only(n, o)
@@ -105,16 +104,15 @@ func only(a, b map[string]any) (names []string) {
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }
 
-// others compares the schema for the properties or elements that are not listed
-// one by one.
+// others compares the schema for the properties or elements that are not listed individually.
 func (c *comparison) others(x node, keyword string, o, n any) {
 	at := x.at(keyword)
 	switch {
 	case o == false && n == false:
 	case o == false:
-		c.differ("extra-allowed", x.dir, at, "others than those that are named are allowed")
+		c.differ("extra-allowed", x.dir, at, "undeclared ones are allowed")
 	case n == false:
-		c.differ("extra-forbidden", x.dir, at, "others than those that are named are no longer allowed")
+		c.differ("extra-forbidden", x.dir, at, "undeclared ones are no longer allowed")
 	default:
 		c.schema(o, n, at, x.dir)
 	}
@@ -147,8 +145,8 @@ func (c *comparison) array(x node) {
 	c.others(x, keyword, restA, restB)
 }
 
-// newElement handles a position that has a schema only now. Such an element may
-// be required, by the array's least length.
+// newElement handles a position that has a schema only now. The minimum length of the array may make such an element
+// required.
 func (c *comparison) newElement(x node, i int, before any, at place) {
 	least := limit{keyword: "minItems", lower: true}.of(x.now)
 	switch {
@@ -161,9 +159,8 @@ func (c *comparison) newElement(x node, i int, before any, at place) {
 	}
 }
 
-// elements returns the schemas for single positions, the one for all other
-// elements, and the keyword of the former: prefixItems, or before 2020-12
-// items.
+// elements returns the schemas for single positions, the one for all other elements, and the keyword of the former:
+// prefixItems, or items before 2020-12.
 func elements(m map[string]any) (places []any, others any, keyword string) {
 	if prefix := list(m, "prefixItems"); prefix != nil {
 		return prefix, m["items"], "prefixItems"

@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// positions reports parameters that may be given by position and have another one.
-// Their schemas may be alike, so that only their names tell.
+// positions reports positional parameters that have been replaced. Their schemas may be equal, so that only their names
+// show this.
 func (c *comparison) positions(before, now *catalog.Catalog) {
 	for i := range now.Methods {
 		n := &now.Methods[i]

@@ -17,9 +17,8 @@ type visit struct {
 	dir direction
 }
 
-// The limits on how many pairs of schemas are compared, and how many references
-// are followed one after the other: a peer chooses its catalog, and must not
-// keep us busy for ever.
+// These limits bound how many pairs of schemas are compared, and how many references are followed, because a peer
+// chooses its catalog and must not keep rpcx busy forever.
 const (
 	maxVisits = 100_000
 	maxRefs   = 64
@@ -91,14 +90,14 @@ func (c *comparison) defaults(x node) {
 	case before && after && !reflect.DeepEqual(a, b):
 		c.differ("default-changed", x.dir, at, "the default was %s and is %s", brief(a), brief(b))
 	case after && !before:
-		c.differ("default-added", x.dir, at, "the default is %s, and was not said before", brief(b))
+		c.differ("default-added", x.dir, at, "the default is %s, and was unspecified before", brief(b))
 	case before && !after:
-		c.differ("default-removed", x.dir, at, "the default was %s, and is no longer said", brief(a))
+		c.differ("default-removed", x.dir, at, "the default was %s, and is now unspecified", brief(a))
 	}
 }
 
-// follow follows a $ref inside its document. Keywords beside the $ref are added
-// to the schema that it leads to, unless that has them.
+// follow follows a $ref inside its document. Keywords beside the $ref are added to the schema that it names, unless
+// that has them.
 func follow(doc map[string]any, v any, pointer string) (any, string) {
 	for range maxRefs {
 		m, ok := v.(map[string]any)
@@ -124,10 +123,10 @@ func follow(doc map[string]any, v any, pointer string) (any, string) {
 	return v, pointer
 }
 
-// nothing is the schema that no value fits.
+// nothing is the schema that no value matches.
 var nothing = map[string]any{"not": map[string]any{}}
 
-// asObject returns a schema as an object, also one that is true or false.
+// asObject returns a schema as an object, even if it is true or false.
 func asObject(v any) map[string]any {
 	if v == false {
 		return nothing
@@ -142,7 +141,7 @@ var remarks = []string{
 	"$defs", "definitions", "$anchor",
 }
 
-// isAnything reports whether every value fits.
+// isAnything reports whether every value matches.
 func isAnything(m map[string]any) bool {
 	for name := range m {
 		if !slices.Contains(remarks, name) && !strings.HasPrefix(name, "x-") {
@@ -152,11 +151,11 @@ func isAnything(m map[string]any) bool {
 	return true
 }
 
-// sketch returns in a word or two what a schema allows.
+// sketch returns in one or two words what a schema allows.
 func sketch(m map[string]any) string {
 	switch t := typesOf(m); t {
 	case schema.AnyType:
-		return "what its schema says"
+		return "what its schema specifies"
 	case 0:
 		return "left out"
 	default:

@@ -36,15 +36,15 @@ func typesOf(m map[string]any) schema.Types {
 	return set
 }
 
-// types compares types. It returns false if the schemas have so little in
-// common that nothing more need be compared.
+// types compares types. It returns false if the schemas have so little in common that nothing more needs to be
+// compared.
 func (c *comparison) types(x node) bool {
 	a, b := typesOf(x.old), typesOf(x.now)
 	_, listed := enumOf(x.old)
 	_, lists := enumOf(x.now)
 	at := x.at("type")
 	switch {
-	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values says more
+	case a == b, (listed || lists) && (x.old["type"] == nil || x.now["type"] == nil) && a&b != 0: // comparing the values is more informative
 	case a&^b == 0:
 		c.differ("type-widened", x.dir, at, "it was %s, and may be %s", a, b)
 	case b&^a == 0:
@@ -132,9 +132,9 @@ func (c *comparison) texts(x node) {
 		switch {
 		case reflect.DeepEqual(a, b):
 		case a == nil:
-			c.differ(k.stem+"-added", x.dir, at, "%s is %s, where there was none", k.what, brief(b))
+			c.differ(k.stem+"-added", x.dir, at, "%s is %s, and was unspecified before", k.what, brief(b))
 		case b == nil:
-			c.differ(k.stem+"-removed", x.dir, at, "%s was %s, and there is none", k.what, brief(a))
+			c.differ(k.stem+"-removed", x.dir, at, "%s was %s, and is now unspecified", k.what, brief(a))
 		default:
 			c.differ(k.stem+"-changed", x.dir, at, "%s was %s and is %s", k.what, brief(a), brief(b))
 		}
@@ -158,7 +158,7 @@ func (c *comparison) conditions(x node) {
 		case a == nil:
 			c.differ("condition-added", x.dir, at, "the condition %q is new", keyword)
 		case b == nil:
-			c.differ("condition-removed", x.dir, at, "the condition %q is gone", keyword)
+			c.differ("condition-removed", x.dir, at, "the condition %q was removed", keyword)
 		default:
 			c.differ("condition-changed", x.dir, at, "the condition %q has changed", keyword)
 		}

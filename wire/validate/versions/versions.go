@@ -1,11 +1,9 @@
-// Package versions compares the catalog of a peer with an older one, and says
-// for each difference whether programs written for the old one break.
+// Package versions compares the catalog of a peer with an older one, and determines for each difference whether it
+// breaks programs written for the old one.
 //
-// That depends on the direction in which a value goes. A peer that accepts more
-// than before breaks nobody; one that accepts less does. With results it is the
-// other way round: one that may hold more than before surprises its readers,
-// one that holds less does not. So most differences between schemas either
-// widen or narrow, and the direction decides.
+// That depends on the direction of a value. If a peer accepts more than before, no program breaks. If it accepts less,
+// some do. With results it is the reverse: a wider result surprises its readers, a narrower one does not. So most
+// differences between schemas either widen or narrow, and the direction decides.
 //
 //	versions.go   Compare
 //	kinds.go      the table of all kinds of difference
@@ -25,7 +23,7 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Class is what a difference means for programs written for the old catalog. It is the level of a problem.
+// A Class is the effect of a difference on programs written for the old catalog. It is the level of a problem.
 type Class = validate.Level
 
 // The classes, the worst first.
@@ -35,10 +33,9 @@ const (
 	Documentation Class = "documentation"
 )
 
-// Compare returns all differences of now from before: the breaking ones first,
-// then in the order of their places. Definitions are compared where they are
-// used; a difference in one that is used in several places is reported once for
-// each direction. The error is that a catalog cannot be written as JSON.
+// Compare returns all differences of now from before: first the breaking ones, then the others in the order of their
+// places. Definitions are compared where they are used. A difference in one that is used in several places is reported
+// once for each direction. The error is that a catalog cannot be written as JSON.
 func Compare(before, now *catalog.Catalog) ([]validate.Problem, error) {
 	a, err := decoded(before)
 	if err != nil {
@@ -85,7 +82,7 @@ type comparison struct {
 // A place is a part of both catalogs, as a JSON pointer into each.
 type place struct{ old, now string }
 
-// at returns the place of a member or element of what is at p.
+// at returns the place of a member or element of the value at p.
 func (p place) at(tokens ...string) place {
 	for _, t := range tokens {
 		t = "/" + escape(t)
@@ -103,8 +100,7 @@ func (c *comparison) add(kind string, p place, format string, args ...any) {
 // definition.
 type reported struct{ kind, pointer, message string }
 
-// note reports a difference. One in what is gone is reported with its place in
-// the old catalog.
+// note reports a difference. A difference in a removed part is reported with its place in the old catalog.
 func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
 	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].gone {
