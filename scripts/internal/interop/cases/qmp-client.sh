@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# the dialect qmp: go-qemu, whose commands have no ids and no line breaks, as the client of rpcx serve
+. "$INTEROP/lib.sh"
+needs_built qmp .
+
+start listening rpcx serve "qmp+unix:$PWD/q.sock" --on 'query-name=json:{"name":"vm"}' --on 'add=jq:.a + .b' --on 'stop=rpcx call @ --notify STOP reason=x && echo {}'
+want 0 $'{"return":{"name":"vm"}} <nil>\n method not found: nosuch\n{"return":3} <nil>\nevent STOP map[reason:x]' qmp "$PWD/q.sock"
+ok "commands, an error, an event"
