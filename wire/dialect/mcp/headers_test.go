@@ -1,0 +1,39 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A header is of a property that is always at the same place, has one of three types, and a name of its own.
+func TestHeadersOf(t *testing.T) {
+	for _, c := range []struct{ schema, want string }{
+		{`{"type":"object"}`, ""},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"type":["integer","null"],"x-mcp-header":"C"}}}}}`, "A=a C=b.c"},
+		{`{"properties":{"x-mcp-header":{"type":"string","default":{"x-mcp-header":1}}}}`, ""},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `"\"\"" is not the name of a header`},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`, `"7" is not the name of a header`},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":"a:b"}}}`, `"a:b" is not the name of a header`},
+		{`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `the header "A" is of a property that is neither a string, an integer nor a boolean`},
+		{`{"properties":{"a":{"x-mcp-header":"A"}}}`, `the header "A" is of a property that is neither a string, an integer nor a boolean`},
+		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, `the header "a" is of two properties`},
+		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" is not of a property that is always at the same place`},
+		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" is not of a property that is always at the same place`},
+		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" is not of a property that is always at the same place`},
+		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" is not of a property that is always at the same place`},
+	} {
+		headers, err := headersOf(json.RawMessage(c.schema))
+		var got []string
+		for _, h := range headers {
+			got = append(got, h.name+"="+strings.Join(h.path, "."))
+		}
+		text := strings.Join(got, " ")
+		if err != nil {
+			text = err.Error()
+		}
+		if text != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.schema, text, c.want)
+		}
+	}
+}
