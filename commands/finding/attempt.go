@@ -41,9 +41,11 @@ type attempt struct {
 	unreached bool // the first connection failed, before listened was called
 	link      link
 	sent      []*step
-	family    family
-	weak      *verdict
-	foreign   bool // the peer answered in another framing
+	// unanswered are those of sent without a response on this connection.
+	unanswered map[*step]bool
+	family     family
+	weak       *verdict
+	foreign    bool // the peer answered in another framing
 }
 
 // A heard is what came on a connection: bytes of a stream, or a message; or an end.
@@ -56,6 +58,9 @@ type heard struct {
 // The paces of an attempt: how long the peer may speak first, how long it may take for the first answer and for each
 // further one.
 type paces struct{ listen, first, next time.Duration }
+
+// last is how long the last answers are awaited: some servers load for seconds when they are initialized.
+func (p paces) last() time.Duration { return 4 * p.first }
 
 // run makes the attempt; nil means nothing was recognised.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
@@ -74,8 +79,8 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 			return v
 		}
 	}
-	if a.link.conn != nil && a.weak == nil { // what was asked before the peer was ready may be answered yet
-		if v := a.await(ctx, nil, a.paces.first); v != nil {
+	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // what was asked before the peer was ready may be answered yet
+		if v := a.await(ctx, nil, a.paces.last()); v != nil {
 			return v
 		}
 	}
@@ -157,10 +162,11 @@ func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
 	msgs := a.take(h.b)
 	for _, msg := range msgs {
 		answers, v := a.judge(msg)
+		delete(a.unanswered, answers)
 		if v != nil {
 			return v, true
 		}
-		over = over || s != nil && answers == s && !opensStream(msg)
+		over = over || s != nil && answers == s && !opensStream(msg) || s == nil && a.weak != nil && len(a.unanswered) == 0
 	}
 	return nil, over
 }
@@ -267,7 +273,7 @@ func (a *attempt) conclude(ctx context.Context, v *verdict) {
 			t.Outcome = v.framing + ", " + v.dialect
 		}
 	case t.Outcome != "":
-	case errors.Is(ctx.Err(), context.Canceled):
+	case errors.Is(context.Cause(ctx), context.Canceled):
 		t.Outcome = "stopped: another attempt was answered"
 	case len(t.heard) == 0:
 		t.Outcome = "no response"

@@ -46,6 +46,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 		return false
 	}
 	a.link.heard, a.link.seen = nil, 0
+	a.unanswered = map[*step]bool{}
 	a.link.conn, a.link.events, a.link.over = conn, make(chan heard, 16), make(chan struct{})
 	go receive(conn, a.link.events, a.link.over)
 	return true
@@ -84,6 +85,7 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 		return false
 	}
 	a.sent = append(a.sent, s)
+	a.unanswered[s] = true
 	a.try.Sent = append(a.try.Sent, s.name)
 	out := []byte(s.msg)
 	if a.at.IsBytes() {

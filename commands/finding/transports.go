@@ -22,10 +22,13 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		if i > 1 {
 			share = rest / time.Duration(maxStarts+1-i)
 		}
-		within, cancel := context.WithTimeout(ctx, share)
+		within, cancel := context.WithCancelCause(ctx)
+		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
+		a.framed = func() { over.Stop() } // no other framing is tried
 		v := a.run(within)
-		cancel()
+		over.Stop()
+		cancel(nil)
 		if p.settle(e, v) || ctx.Err() != nil || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
@@ -121,29 +124,39 @@ func better(v, best *verdict) bool {
 // maxDials bounds the connections of one attempt: some servers close them after each message that they do not know.
 const maxDials = 12
 
-// messages tries a transport that has its own framing: all on one connection, beside it what needs subprotocols of its
-// own, and what an HTTP server tells of where conversations are held.
+// messages tries a transport that has its own framing: all on one connection, and beside it what needs subprotocols of its
+// own.
 func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
-	patience := paces{listen: listens, first: 700 * time.Millisecond, next: 300 * time.Millisecond}
 	if e.Address.IsHTTP() {
-		patience = paces{first: 2 * time.Second, next: 2 * time.Second}
+		p.posts(ctx, e)
+		return
 	}
+	patience := paces{listen: listens, first: 700 * time.Millisecond, next: 300 * time.Millisecond}
 	attempts := []*attempt{p.attempt(e, "", 64, patience)}
-	if !e.Address.IsHTTP() {
-		attempts[0].listened = func() {}
-		for _, s := range p.all {
-			if len(s.offers) > 0 {
-				a := p.attempt(e, "", 1, patience)
-				a.steps, a.offers = []*step{s}, s.offers
-				attempts = append(attempts, a)
-			}
+	attempts[0].listened = func() {}
+	for _, s := range p.all {
+		if len(s.offers) > 0 {
+			a := p.attempt(e, "", 1, patience)
+			a.steps, a.offers = []*step{s}, s.offers
+			attempts = append(attempts, a)
 		}
 	}
 	ready := make(chan struct{})
 	close(ready)
-	best := sideBySide(ctx, attempts, ready)
-	if best == nil && e.Address.IsHTTP() && ctx.Err() == nil && p.resolve(ctx, e) {
-		return
+	p.settle(e, sideBySide(ctx, attempts, ready))
+}
+
+// posts tries POST requests, and then what an HTTP server tells of where conversations are held. A server that only tells that
+// may leave POST requests without a response: half of the time is for it.
+func (p *Prober) posts(ctx context.Context, e endpoint.Endpoint) {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	end, _ := ctx.Deadline()
+	over := time.AfterFunc(time.Until(end)/2, func() { cancel(context.DeadlineExceeded) })
+	defer over.Stop()
+	a := p.attempt(e, "", 64, paces{first: 2 * time.Second, next: 2 * time.Second})
+	a.framed = func() { over.Stop() }
+	if v := a.run(within); v != nil || ctx.Err() != nil || !p.resolve(ctx, e) {
+		p.settle(e, v)
 	}
-	p.settle(e, best)
 }
