@@ -222,6 +222,9 @@ func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "write" && !slices.Contains(strings.Fields(scope), "write"):
 		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write"`+challenge)
 		http.Error(w, "not enough", http.StatusForbidden)
+	case m.Method == "rpc.discover":
+		reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": json.RawMessage(
+			`{"openrpc":"1.3.2","info":{"title":"t","version":"1"},"methods":[{"name":"whoami","params":[],"result":{"name":"r","schema":{}}}]}`)})
 	default:
 		s.note("endpoint %s", m.Method)
 		reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": map[string]string{"scope": scope, "echo": token}})
