@@ -51,9 +51,9 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	}
 	peers["HTTPS"] = https.Listener.Addr().String()
 	for _, name := range framing.Names() {
-		peers[strings.ToUpper(name)] = streamPeer(t, "tcp", "127.0.0.1:0", func(c net.Conn) { framedPeer(c, name) })
+		peers[strings.ToUpper(name)] = testkit.Listen(t, "tcp", "127.0.0.1:0", func(c net.Conn) { framedPeer(c, name) })
 	}
-	streamPeer(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) { framedPeer(c, "line") })
+	testkit.Listen(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) { framedPeer(c, "line") })
 	secure := func(c net.Conn) net.Conn { return tls.Server(c, &tls.Config{Certificates: https.TLS.Certificates}) }
 	for name, serve := range map[string]func(net.Conn){
 		"TLS":    func(c net.Conn) { framedPeer(secure(c), "line") },
@@ -81,7 +81,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 			}
 		},
 	} {
-		peers[name] = streamPeer(t, "tcp", "127.0.0.1:0", serve)
+		peers[name] = testkit.Listen(t, "tcp", "127.0.0.1:0", serve)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -119,25 +119,6 @@ func servedBy(t *testing.T, dir, name, listen string) string {
 	}
 	_, address, _ := strings.Cut(at.Listening, "://")
 	return strings.TrimSuffix(address, "/")
-}
-
-// streamPeer listens and calls serve for each connection.
-func streamPeer(t *testing.T, network, address string, serve func(net.Conn)) string {
-	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { defer func() { _ = c.Close() }(); serve(c) }()
-		}
-	}()
-	return l.Addr().String()
 }
 
 func unauthorized(challenge string) http.HandlerFunc {

@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
+	"rpcx/wire/testkit"
 )
 
 // serve listens at a listen address with one hook until the test ends, and returns where.
@@ -120,21 +121,7 @@ func TestAWrongPrefixIsOverruled(t *testing.T) {
 // raw listens on a port and has talk speak on each connection.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { defer c.Close(); talk(c) }()
-		}
-	}()
-	return "tcp://" + l.Addr().String()
+	return "tcp://" + testkit.Listen(t, "tcp", "127.0.0.1:0", talk)
 }
 
 // A protocol that is not known has no dialect, whatever it says: the report ends in time and has the first bytes.

@@ -141,6 +141,26 @@ func SocketAnswers(t *testing.T, path, send, want string) {
 	}
 }
 
+// Listen listens until the end of the test, and calls serve for each connection. It returns the address.
+func Listen(t *testing.T, network, address string, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { defer func() { _ = c.Close() }(); serve(c) }()
+		}
+	}()
+	return l.Addr().String()
+}
+
 // An Opener is a conversation that opens operations.
 type Opener interface {
 	Open(ctx context.Context, op dialect.Op) (dialect.Stream, error)

@@ -16,9 +16,10 @@ type offer struct {
 	name    string       // the peer's name for it
 	kind    catalog.Kind // at the peer
 	params  json.RawMessage
-	wrapped bool // clients give the params as the member "params" of an object
-	args    bool // clients may give positional arguments as the member "args" of an object
-	array   bool // clients get the items of the stream as one array
+	titles  []string // clients give the params as an object with these members, the peer gets them in this order
+	wrapped bool     // clients give the params as the member "params" of an object
+	args    bool     // clients may give positional arguments as the member "args" of an object
+	array   bool     // clients get the items of the stream as one array
 }
 
 // original is the member of a method's Extra that holds the peer's name for it.
@@ -88,7 +89,12 @@ func (b *Bridge) method(m catalog.Method, o *offer) catalog.Method {
 	if b.spec.Bridge.Fields != nil {
 		t.Params, t.Hints = withFields(m), nil
 	}
-	if b.here.Bridge.Objects && !isObject(t.Params) {
+	if b.here.Bridge.Objects {
+		o.titles = titles(t.Params)
+	}
+	if o.titles != nil {
+		t.Params = titled(t.Params, o.titles)
+	} else if b.here.Bridge.Objects && !isObject(t.Params) {
 		o.wrapped = true
 		var props, schema scan.Object
 		props.Add("params", t.Params)
@@ -248,6 +254,9 @@ func (o *offer) plain(b *Bridge, params json.RawMessage) (json.RawMessage, error
 		if params, err = plain(params); err != nil {
 			return nil, err
 		}
+	}
+	if o.titles != nil && scan.Type(params) == 'o' {
+		return inOrder(params, o.titles)
 	}
 	if o.wrapped && scan.Type(params) == 'o' {
 		if inner := scan.Get(params, "params"); inner != nil || len(scan.Trim(params)) == 2 {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
@@ -74,6 +75,28 @@ func TestPlainError(t *testing.T) {
 	} {
 		if got := string(plainError(c.err).JSON()); got != c.want {
 			t.Errorf("%v:\n got %s\nwant %s", c.err, got, c.want)
+		}
+	}
+}
+
+// Positional params with titles are given by name, and reach the peer in their order.
+func TestTitles(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"array","prefixItems":[{"title":"a"},{"title":"b"}]}`:                 "a b",
+		`{"type":"array","prefixItems":[{"title":"a"},{"title":"a"}]}`:                 "",
+		`{"type":"array","prefixItems":[{"title":"a"},{}]}`:                            "",
+		`{"type":"array","prefixItems":[{"title":"a"}],"items":{"type":"string"}}`:     "",
+		`{"type":"array","prefixItems":[{"title":"a"}],"items":false,"minItems":1e99}`: "a",
+		`{"type":"object"}`: "", `{"type":"array"}`: "", ``: "",
+	} {
+		if got := strings.Join(titles(json.RawMessage(schema)), " "); got != want {
+			t.Errorf("%s: %s, want %s", schema, got, want)
+		}
+	}
+	for params, want := range map[string]string{`{"b":2.0,"a":1e1}`: `[1e1,2.0]`, `{"a":1}`: `[1]`, `{}`: `[]`, `{"b":2}`: "", `{"a":1,"c":3}`: ""} {
+		got, err := inOrder(json.RawMessage(params), []string{"a", "b"})
+		if string(got) != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %s, %v, want %s", params, got, err, want)
 		}
 	}
 }
