@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/endpoint"
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
-	"rpcx/wire/transport"
 	"rpcx/wire/testkit"
+	"rpcx/wire/transport"
 )
 
 // serve listens at a listen address with one hook until the test ends, and returns where.
