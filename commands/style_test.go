@@ -41,7 +41,7 @@ var styleExceptions = []struct{ text, why string }{
 
 // styleToDo are directories (without those below them) whose comments and messages are not plain yet. None is added.
 var styleToDo = []string{
-	"commands/testdata/script", "scripts/internal/bench", "scripts/internal/faults",
+	"commands/testdata/script",
 }
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, the help topics, comments and messages have no banned phrase.

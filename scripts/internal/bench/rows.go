@@ -34,8 +34,7 @@ func (s size) of(quick bool) int {
 	return s.whole
 }
 
-// A goal is the most that rpcx may take, as a multiple of what another client does in
-// the same run. The zero value is none.
+// A goal is the maximum for rpcx, as a multiple of another client's value in the same run. The zero value means no goal.
 type goal struct {
 	ratio float64
 	of    string

@@ -132,8 +132,8 @@ const (
 	unneeded = time.Hour
 )
 
-// compare holds what a process has after a cell's fault against what it has after
-// none. look runs either; it returns nil where no process lives on.
+// compare compares the resources of a process after a cell's fault with those after a run without a fault. look runs
+// either. It returns nil if no process lives on.
 func (b *bench) compare(v *verdict, look func(c cell, still time.Duration) *held) {
 	none := cell{v.cell.run, v.cell.over, faults()[0]}
 	once, _ := b.usual.LoadOrStore(none.name(), sync.OnceValue(func() *held { return look(none, longer) }))

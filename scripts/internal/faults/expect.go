@@ -146,9 +146,9 @@ func (c cell) ofSession(at phase, one []int) [][]int {
 func (c cell) ofRecord(at phase, one []int) []int {
 	switch {
 	case c.fault.kind == broken:
-		return []int{0, 3, 5, 7, 124} // it hands on what is too large for its tape
+		return []int{0, 3, 5, 7, 124} // it forwards messages that are too large for its tape
 	case c.run.name == "record-far" && at == head && one[0] == 124:
-		return []int{3, 7, 124} // the recorder gives up on its peer after as long as its client
+		return []int{3, 7, 124} // the recorder and its client stop waiting for the peer at the same time
 	case c.fault.kind == stray:
 		return append(one, 3)
 	case one[0] == 0, one[0] == 124, c.fault.kind == turned && c.over.http:

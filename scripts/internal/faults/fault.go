@@ -24,17 +24,17 @@ type kind int
 const (
 	harmless kind = iota // all goes well
 	lost                 // the connection ends
-	silent               // nothing more comes
-	broken               // what comes breaks the protocol, or is too large
-	noise                // likewise, of a child of which a few such lines are taken for noise
-	refused              // nobody is there, or TLS fails
-	turned               // HTTP says no; the fault's code is which
-	either               // broken or lost, as the far end reads it
-	stray                // what comes answers nothing
+	silent               // no more messages arrive
+	broken               // the peer breaks the protocol, or its message is too large
+	noise                // the same, for a child, whose first such lines count as noise
+	refused              // the peer is not listening, or TLS fails
+	turned               // an HTTP status refuses the request; it is the fault's code
+	either               // broken or lost, as the peer reads it
+	stray                // the message answers no request
 	told                 // a signal ends the command
 )
 
-// A fault is what is done in place of something that the peer would say.
+// A fault replaces a step of the peer.
 type fault struct {
 	name   string
 	at     int
@@ -44,8 +44,8 @@ type fault struct {
 	loose  bool // stdout may have more or less than without it
 	strike func(p *peer, l *link, u unit) error
 	dial   func(p *peer, raw net.Conn) // with atDial
-	came   func(p *peer, raw net.Conn) // likewise, as a client; nil means a client cannot
-	only   func(t *transport) string   // why it cannot be there; "" means it can
+	came   func(p *peer, raw net.Conn) // the same, as a client; nil if a client cannot
+	only   func(t *transport) string   // the reason why it cannot occur, or ""
 }
 
 // strikes says whether a fault is for unit number k.

@@ -158,7 +158,7 @@ func (p *peer) serve(l *link) {
 	}
 }
 
-// hold waits for the far end to go, or for the end of the cell.
+// hold waits for the peer to disconnect, or for the end of the cell.
 func (l *link) hold(p *peer) error {
 	select {
 	case <-l.ended:
