@@ -102,8 +102,11 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 		_ = w.WriteByte(',')
 	}
 	_, _ = w.WriteString(`"rows":[`)
-	err := pageRows(ctx, w, newReader(r, o), newRowFilter(o))
+	omitted, err := pageRows(ctx, w, newReader(r, o), newRowFilter(o))
 	_ = w.WriteByte(']')
+	if omitted > 0 {
+		_, _ = w.WriteString(`,"omitted":` + strconv.Itoa(omitted))
+	}
 	if line, cut := r.Cut(); cut && err == nil {
 		_, _ = w.WriteString(`,"cut":` + strconv.Itoa(line))
 	}
@@ -111,32 +114,49 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 	return err
 }
 
-func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) error {
-	separator := ""
-	for {
+// maxPageRows bounds the rows of a page, as a browser has to hold them all.
+const maxPageRows = 100_000
+
+// pageRows writes the rows, and returns how many are over the bound.
+func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) (omitted int, err error) {
+	for written := 0; ; {
 		row, err := rows.read()
 		if err == io.EOF {
-			return nil
+			return omitted, nil
 		}
 		if err != nil {
-			return err
+			return omitted, err
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return omitted, ctx.Err()
 		}
 		if !choose.keeps(ctx, row) {
 			continue
 		}
-		b, err := json.Marshal(pageRowOf(row))
-		if err != nil {
-			return err
+		if written == maxPageRows {
+			omitted++
+			continue
 		}
-		_, _ = w.WriteString(separator)
-		if _, err := w.Write(format.VisibleJSON(b)); err != nil {
-			return format.StdoutFault(err)
+		if err := pageRowTo(w, row, written > 0); err != nil {
+			return omitted, err
 		}
-		separator = ",\n"
+		written++
 	}
+}
+
+// pageRowTo writes one row, after a separator if it follows another.
+func pageRowTo(w *bufio.Writer, row *Row, follows bool) error {
+	b, err := json.Marshal(pageRowOf(row))
+	if err != nil {
+		return err
+	}
+	if follows {
+		_, _ = w.WriteString(",\n")
+	}
+	if _, err := w.Write(format.VisibleJSON(b)); err != nil {
+		return format.StdoutFault(err)
+	}
+	return nil
 }
 
 func pageRowOf(row *Row) pageRow {

@@ -1,6 +1,8 @@
 package tapeview
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -108,5 +110,26 @@ func TestHTMLNeedsNothingElse(t *testing.T) {
 	}
 	if found := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9]+\.|@import|url\(|<link|<img|<iframe|fetch\(|XMLHttpRequest|src=`).FindString(page); found != "" {
 		t.Errorf("the page asks for something else: %s", found)
+	}
+}
+
+// A page has at most so many rows, and says how many it has not.
+func TestPageOmits(t *testing.T) {
+	var in, out bytes.Buffer
+	in.WriteString("{\"tape\":1}\n")
+	for range maxPageRows + 2 {
+		in.WriteString("{\"note\":\"a \u202e b\"}\n")
+	}
+	r, err := tape.NewReader(&in, "x.tape")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(&out)
+	if err := pageData(t.Context(), w, r, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Flush()
+	if !bytes.HasSuffix(out.Bytes(), []byte(`],"omitted":2}`)) || bytes.Contains(out.Bytes(), []byte("\u202e")) {
+		t.Errorf("%.300s … %s", out.Bytes(), out.Bytes()[out.Len()-80:])
 	}
 }

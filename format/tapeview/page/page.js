@@ -89,6 +89,7 @@
     if (shown !== rows) parts.push(shown.filter(isMessage).length + ' shown');
     parts.push(failed + (failed === 1 ? ' error' : ' errors'), shortTime(duration));
     if (tape.started) parts.push(tape.started);
+    if (tape.omitted) parts.push(tape.omitted + ' further rows are not on this page: choose rows with --jq or --grep');
     if (tape.cut) parts.push('cut off inside line ' + tape.cut);
     $('summary').textContent = parts.join(' · ');
   }
