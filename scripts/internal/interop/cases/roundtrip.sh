@@ -138,7 +138,7 @@ steps() {
   want 0 '' sh -c 'rpcx validate p.tape "$@" | grep -v "\"level\":\"should\"" || true' - "${rules[@]}"
   for kind in value missing extra; do
     expected=$(node "$INTEROP/clients/mutate.js" "$kind" p.tape broken.tape "$at")
-    rpcx replay broken.tape --to "$to" --idle 500ms >found 2>stderr && status=0 || status=$?
+    rpcx replay broken.tape --to "$to" --idle 2s >found 2>stderr && status=0 || status=$?
     if [[ $status != 4 ]] || ! grep -qE -- "$expected" found; then
       bad=1
       echo "$CASE: $pair, $kind: status $status, wanted 4 and $expected:" >&2
@@ -171,8 +171,8 @@ roundtrip() {
 }
 
 certificate
-# Six pairs at a time, most of whose time is waiting for what must not come.
-at_once=6
+# Eight pairs at a time, most of whose time is waiting for what must not come.
+at_once=8
 one() {
   mkdir "$1"
   cd "$1"
