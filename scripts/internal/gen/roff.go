@@ -23,8 +23,9 @@ func (p *page) line(format string, args ...any) {
 	p.fresh = strings.HasPrefix(format, ".S") && !strings.Contains(format, "\n")
 }
 
-// textWidth is how long lines of text are at most, in bytes. What is not ASCII becomes an escape sequence of roff.
-const textWidth = 80
+// textWidth is the maximum length of a line of text in the sources of the manual, in bytes. Characters outside ASCII become
+// escape sequences of roff.
+const textWidth = 100
 
 func roffLen(s string) int {
 	n := 0
@@ -188,13 +189,13 @@ func (p *page) flag(f cmdline.FlagDoc) {
 	p.item(form)
 	text := inline(upper(strings.TrimSuffix(f.Usage, "."))) + "."
 	if f.Repeated {
-		text += " You can repeat this flag."
+		text += " Repeatable."
 	}
 	if f.Needs != "" {
 		text += " It requires " + literal(f.Needs) + "."
 	}
 	if f.With != "" {
-		text += " It applies only with " + literal(f.With) + "."
+		text += " Only with " + literal(f.With) + "."
 	}
 	p.text(text)
 	if len(f.Env) > 0 {
