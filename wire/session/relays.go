@@ -53,7 +53,6 @@ type relayed struct {
 	rec   recording
 	known bool
 	sent  []byte // waits; nil: nothing does
-	at    time.Duration
 }
 
 // relayedKey is the context key of a request's relayed.

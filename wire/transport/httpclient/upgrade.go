@@ -88,7 +88,7 @@ func switched(w http.ResponseWriter, resp *http.Response) (io.ReadWriteCloser, e
 	head := &http.Response{StatusCode: resp.StatusCode, Status: resp.Status, ProtoMajor: 1, ProtoMinor: 1, Header: endToEnd(resp.Header)}
 	head.Header.Set("Connection", "Upgrade")
 	head.Header.Set("Upgrade", resp.Header.Get("Upgrade"))
-	if err := head.Write(buffered); err == nil {
+	if err = head.Write(buffered); err == nil {
 		err = buffered.Flush()
 	}
 	if err != nil {
