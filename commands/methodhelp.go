@@ -92,6 +92,24 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	return &s
 }
 
+// appliesTo returns which flags have an effect for the endpoint on a line that is still being typed; nil if none is given, or
+// the command has more than one.
+func appliesTo(command []string, usage string, args []string, dialect string) func(flag string) bool {
+	listens := strings.HasPrefix(usage, "LISTEN")
+	switch name := strings.Join(command, " "); {
+	case len(args) == 0, name == "record", name == "validate", name == "serve", !listens && !strings.HasPrefix(usage, "ENDPOINT"):
+		return nil
+	case command[0] == "plugin":
+		dialect = options.PluginDialect
+	}
+	e, err := session.ParseEndpoint(args[0], dialect)
+	if err != nil {
+		return nil
+	}
+	s := options.Typed(strings.Join(command, " "), e, listens)
+	return s.Applies
+}
+
 // askDialect returns the dialect of a session, or "" after helpLimit.
 func askDialect(e endpoint.Endpoint) string {
 	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)

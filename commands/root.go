@@ -54,7 +54,7 @@ func Main(args []string) Outcome {
 	}
 	run.Detect(args)
 	if len(args) > 1 && args[1] == complete.Word {
-		if complete.Print(os.Stdout, Tree(), args[2:]) != nil {
+		if complete.Print(os.Stdout, Tree(), args[2:], appliesTo) != nil {
 			return Outcome{Status: cmdline.StatusOf(wire.IO).Code}
 		}
 		return Outcome{}

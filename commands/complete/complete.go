@@ -38,11 +38,12 @@ const (
 // Print prints the completions of the last word. words are the line after the program's name. The first line is ":KIND
 // PREFIX". KIND determines whether a blank follows the word (space) or not (open), or tells the shell to offer files or
 // directories after PREFIX (files, dirs). One line for each candidate follows: its value, a tab and its description.
-func Print(w *os.File, root cmdline.Doc, words []string) error {
+// applies reports which flags of a command have an effect; nil means all.
+func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	a := completions(root, words)
+	a := completions(root, words, applies)
 	kind := "space"
 	switch {
 	case a.kind == anyFile:
@@ -63,6 +64,9 @@ func Print(w *os.File, root cmdline.Doc, words []string) error {
 	return cmdline.Print(w, b.String())
 }
 
+// Applies returns which flags have an effect in a command whose words, usage and first arguments are known; nil means all.
+type Applies func(command []string, usage string, args []string, dialect string) func(flag string) bool
+
 // A line is the meaning of the words before the last one.
 type line struct {
 	command cmdline.Doc
@@ -76,7 +80,7 @@ type line struct {
 }
 
 // completions returns the possible completions of the last word.
-func completions(root cmdline.Doc, words []string) answer {
+func completions(root cmdline.Doc, words []string, applies Applies) answer {
 	word := words[len(words)-1]
 	l := read(root, words[:len(words)-1])
 	switch {
@@ -89,7 +93,11 @@ func completions(root cmdline.Doc, words []string) answer {
 		}
 		return answer{}
 	case !l.dash && strings.HasPrefix(word, "-"):
-		return flags(l.command, len(l.path) == 0)
+		var has func(flag string) bool
+		if applies != nil {
+			has = applies(l.path, l.command.Args, l.args, l.dialect)
+		}
+		return flags(l.command, len(l.path) == 0, has)
 	case len(l.command.Commands) > 0:
 		return commands(l.command)
 	}
@@ -166,9 +174,12 @@ func commands(d cmdline.Doc) (a answer) {
 	return a
 }
 
-// flags offers the flags of a command, and those that every command has.
-func flags(d cmdline.Doc, top bool) (a answer) {
+// flags offers the flags of a command that have an effect, and those that every command has.
+func flags(d cmdline.Doc, top bool, applies func(flag string) bool) (a answer) {
 	for _, f := range d.Flags {
+		if applies != nil && !applies(f.Names[0]) {
+			continue
+		}
 		a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
 	}
 	a.candidates = append(a.candidates, candidate{"--help", "show the full help of this command"})

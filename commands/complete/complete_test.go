@@ -80,7 +80,7 @@ func TestManyMethods(t *testing.T) {
 			if _, err := out.Seek(0, 0); err != nil {
 				t.Fatal(err)
 			}
-			if err := Print(out, root, tt.words); err != nil {
+			if err := Print(out, root, tt.words, nil); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -35,6 +35,12 @@ func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.Ra
 	return members, err
 }
 
+// Handshake returns an object with the values of the handshake, or nil if there are none.
+func (s *Settings) Handshake(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
+	_, values, err := s.split(l, e)
+	return values, err
+}
+
 // split returns the members of requests and the values of the handshake, one object each, or nil if there are none. It
 // rejects names and types that the dialect does not declare, and values without an effect.
 func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {

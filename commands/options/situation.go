@@ -44,6 +44,16 @@ func Between(l *cmdline.CommandLine, listen, to endpoint.Endpoint) Situation {
 // Alone returns the situation of a command that opens no connection.
 func Alone(l *cmdline.CommandLine) Situation { return situation(l) }
 
+// Typed returns the situation of a command line that is still being typed: further flags may follow. at is its endpoint, or LISTEN
+// if listens is true.
+func Typed(command string, at endpoint.Endpoint, listens bool) Situation {
+	s := Situation{Command: command, Dials: []endpoint.Endpoint{at}, Unknown: at.Dialect == "", has: func(flag string) bool { return flag != "probe" }}
+	if listens {
+		s.Dials, s.Listens = nil, s.Dials
+	}
+	return s
+}
+
 func situation(l *cmdline.CommandLine) Situation {
 	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
 }

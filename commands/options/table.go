@@ -64,9 +64,8 @@ var table = []row{
 	{flags: []string{"cache"}, needs: inDialect(func(d dialect.Spec) bool { return d.AnswerCache != nil })},
 	{flags: []string{"params-style"}, needs: inDialect(func(d dialect.Spec) bool { return d.Params.Styles != nil })},
 	{flags: []string{"set"}, commands: requesters, needs: inDialect(func(d dialect.Spec) bool { return d.Params.Settings != nil })},
-	{flags: []string{"set"}, commands: greeters, needs: inDialect(func(d dialect.Spec) bool {
-		return slices.ContainsFunc(d.Params.Settings, func(s dialect.Setting) bool { return s.Handshake })
-	})},
+	{flags: []string{"set"}, commands: greeters, needs: inDialect(hasHandshakeSettings)},
+	{flags: []string{"set"}, commands: []string{"serve"}, needs: dialled(inDialect(hasHandshakeSettings))},
 	{flags: []string{"resume"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Resumes })},
 	{flags: []string{"no-environment", "shutdown-timeout"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Plugin })},
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
@@ -82,7 +81,7 @@ var table = []row{
 	with("record", "redact", "no-redact", "force", "append", "on-tape-error").not("record"),
 	with("batch", "jobs", "unordered").only("call"),
 	with("retry", "retry-unsafe"),
-	with("to", "use-login").only("serve"),
+	with("to", "use-login", "set").only("serve"),
 	{flags: []string{"use-login"}, needs: web},
 	{flags: []string{"use-login"}, needs: guarded},
 	with("use-login", "account").only("serve"),
@@ -146,6 +145,10 @@ var (
 	// newConnection is met if the command opens a connection.
 	newConnection = having("a new connection, not a session", func(e endpoint.Endpoint) bool { return e.Socket == "" && e.Session == "" })
 )
+
+func hasHandshakeSettings(d dialect.Spec) bool {
+	return slices.ContainsFunc(d.Params.Settings, func(s dialect.Setting) bool { return s.Handshake })
+}
 
 func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil }
 

@@ -15,10 +15,10 @@ import (
 
 // bridgeFlags returns the flags of a bridge.
 func (o *Options) bridgeFlags() []cmdline.Flag {
-	return []cmdline.Flag{
+	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
 		o.Conn.Login.UseFlag(),
-	}
+	}, o.set.Flags()...)
 }
 
 // Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides use the same
@@ -75,9 +75,13 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	if err != nil {
 		return nil, err
 	}
+	settings, err := o.set.Handshake(run.Line, to)
+	if err != nil {
+		return nil, err
+	}
 	so.Transport.Header = nil
 	bo := bridge.Options{To: to, Listen: listen, Session: session.Options{
-		Transport: cfg, Cache: so.Cache, Note: so.Note, Hurry: so.Hurry, Await: so.Await, Info: so.Info,
+		Transport: cfg, Cache: so.Cache, Note: so.Note, Hurry: so.Hurry, Await: so.Await, Info: so.Info, Settings: settings,
 	}}
 	bo.Session.Hook.Warn, bo.Session.Hook.Stderr = so.Hook.Warn, so.Hook.Stderr
 	if o.Catalog != "" {

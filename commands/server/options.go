@@ -34,6 +34,7 @@ type Options struct {
 	printConfig bool
 	Record      options.Record
 	To          string // the peer behind a bridge, or ""
+	set         options.Settings
 }
 
 // unnamed is the name of a server that has none.
