@@ -36,12 +36,15 @@ func TestLimits(t *testing.T) {
 // limitTests names a test for each limit: a script, or a Go test of a package.
 var limitTests = map[string]string{
 	"connecting, including TLS and the upgrade": "wire/transport/schemes TestDialFaults",
+
 	"a handshake":                  "wire/session TestGreetingIsBounded",
 	"a call, between two messages": "cli-flags",
 	"a whole call":                 "exit-status",
-	"the wait for a stream's end after an error":                                 "introspect-client",
-	"the response to a cancel or unsubscribe":                                    "scripts/internal/faults TestSample",
-	"each step of closing a connection":                                          "scripts/internal/faults TestSample",
+
+	"the wait for a stream's end after an error": "introspect-client",
+	"the response to a cancel or unsubscribe":    "scripts/internal/faults TestSample",
+	"each step of closing a connection":          "scripts/internal/faults TestSample",
+
 	"a child, until it exits after its stdin is closed, and again after SIGTERM": "net-children",
 	"output of a child that has ended, if another process keeps it open":         "net-children",
 	"writing to stdout and stderr, after --timeout or a signal":                  "signals",
