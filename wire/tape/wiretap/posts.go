@@ -45,7 +45,7 @@ type post struct {
 }
 
 // firstID is larger than the ids that clients count from 1.
-const firstID = 1 << 32
+const firstID int64 = 1 << 32
 
 // NewPosts returns a Posts that passes messages on to server and records them.
 // warn is called with texts for the user.
@@ -152,7 +152,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 
 // free returns an id of the same JSON type that no pending request has.
 func (p *Posts) free(id wire.ID) wire.ID {
-	for n := int64(firstID + len(p.wait)); ; n++ {
+	for n := firstID + int64(len(p.wait)); ; n++ {
 		free := strconv.AppendInt(nil, n, 10)
 		if scan.Type(id) == 's' {
 			free = scan.AppendQuoted(nil, "post-"+string(free))

@@ -49,4 +49,10 @@ update {"content":{"text":"yes","type":"text"},"sessionUpdate":"agent_message_ch
 stop end_turn
 update {"content":{"text":"working","type":"text"},"sessionUpdate":"agent_message_chunk"}
 stop cancelled' node "$INTEROP/clients/acp.mjs" rpcx serve acp+stdio: --on 'session/prompt=lines:sh agent.sh'
-ok "an agent that editors start: updates, questions back, a cancel"
+want 0 'sessions 2' sh -c "node '$INTEROP/clients/acp.mjs' rpcx serve acp+stdio: --on 'session/prompt=lines:sh agent.sh' \
+  --on 'session/list=json:{\"sessions\":[{\"sessionId\":\"a\",\"cwd\":\"/\"},{\"sessionId\":\"b\",\"cwd\":\"/\"}]}' --on 'session/close=json:{}' | grep sessions"
+ok "an agent that editors start: updates, questions back, a cancel, its sessions"
+
+want 0 '{"stopReason":"refusal"}' rpcx eval "$agent broken" refuse
+want 0 0 sh -c "timeout 5 node '$INTEROP/clients/acp.mjs' rpcx serve acp+stdio: --on 'session/prompt=json:{\"stopReason\":\"end_turn\"}' | grep -c '^update' || true"
+ok "defects that are planted in an agent, and in ours, are seen"

@@ -11,8 +11,12 @@ const editor = acp.client()
   .onRequest('session/request_permission', ({ params }) => ({ outcome: { outcome: 'selected', optionId: params.options[0].optionId } }))
   .onRequest('fs/read_text_file', ({ params }) => ({ content: `the text of ${params.path}` }));
 await editor.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
-  const { protocolVersion, agentInfo } = await agent.request('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: { fs: { readTextFile: true } } });
+  const { protocolVersion, agentInfo, agentCapabilities } = await agent.request('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: { fs: { readTextFile: true } } });
   console.log('agent', protocolVersion, agentInfo.name);
+  if (agentCapabilities.sessionCapabilities?.list) {
+    console.log('sessions', (await agent.request('session/list', {})).sessions.length);
+    await agent.request('session/close', { sessionId: 'old' });
+  }
   const { sessionId } = await agent.request('session/new', { cwd: '/', mcpServers: [] });
   const turn = (text) => agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
   console.log('stop', (await turn('hello')).stopReason);

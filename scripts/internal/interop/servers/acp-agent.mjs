@@ -2,19 +2,25 @@
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 
+// With the argument broken, its words belong to another session.
+const broken = process.argv[2] === 'broken';
 let cancelled = () => {};
 let resumed = '';
+let announced;
 const say = (client, sessionId, text) => client.notify('session/update', {
-  sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
+  sessionId: broken ? 'another' : sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
 });
 acp.agent()
   .onRequest('initialize', () => ({ protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: { sessionCapabilities: { list: {}, resume: {}, close: {} } } }))
   .onRequest('session/new', ({ client }) => {
-    setTimeout(() => client.notify('session/update', { sessionId: 'one', update: {
+    announced = new Promise((done) => setTimeout(done)).then(() => client.notify('session/update', { sessionId: 'one', update: {
       sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'web', description: 'Search the web' }] } }));
     return { sessionId: 'one', modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'code', name: 'Code' }] } };
   })
-  .onRequest('session/list', () => ({ sessions: [{ sessionId: 'one', cwd: '/' }] }))
+  .onRequest('session/list', async () => {
+    await announced;
+    return { sessions: [{ sessionId: 'one', cwd: '/' }] };
+  })
   .onRequest('session/resume', ({ params }) => { resumed = params.sessionId; return {}; })
   .onRequest('session/close', () => ({}))
   .onRequest('session/prompt', async ({ params, client }) => {
