@@ -113,7 +113,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	both := json.RawMessage(string(in[:len(in)-1]) + "," + string(announce("g", fmt.Sprintf(`"path":%q`, good), "hello", "")[1:]))
 	var saved []string
 	s := &Saver{Dir: out, Root: root, Saved: func(path string, n int64) { saved = append(saved, fmt.Sprintf("%s %d", filepath.Base(path), n)) }}
-	judge(t, s.Save(t.Context(), both), wire.Conflict, "exists already")
+	judge(t, s.Save(t.Context(), both), wire.Conflict, "already exists")
 	if b, _ := os.ReadFile(filepath.Join(out, "f")); string(b) != "mine" || len(saved) != 1 || saved[0] != "g 5" {
 		t.Errorf("%s, %v", b, saved)
 	}

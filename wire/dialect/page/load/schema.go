@@ -22,10 +22,11 @@ type Member struct {
 	Table   bool // it has members of its own
 }
 
-// Table returns all members that a dialect file may have, in the order of the manual.
-func Table() []Member { return members("", reflect.TypeFor[Page]()) }
+// Table returns the members that a dialect file may have, in the order of the manual. Of tables with the same members, only those
+// of the first are listed.
+func Table() []Member { return members("", reflect.TypeFor[Page](), map[reflect.Type]string{}) }
 
-func members(prefix string, t reflect.Type) (all []Member) {
+func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all []Member) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		path := prefix + f.Tag.Get("toml")
@@ -34,9 +35,14 @@ func members(prefix string, t reflect.Type) (all []Member) {
 		if of := f.Tag.Get("of"); of != "" {
 			m.Choices = strings.Split(of, "|")
 		}
+		first := listed[kind.below]
+		if first != "" {
+			m.Says += ". Its members are those of " + first
+		}
 		all = append(all, m)
-		if kind.below != nil {
-			all = append(all, members(path+suffix(f.Type)+".", kind.below)...)
+		if kind.below != nil && first == "" {
+			listed[kind.below] = path
+			all = append(all, members(path+suffix(f.Type)+".", kind.below, listed)...)
 		}
 	}
 	return all
