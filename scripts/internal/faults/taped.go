@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -38,8 +39,11 @@ func (l line) message() string {
 	if json.Compact(&b, l.Msg) != nil {
 		return ""
 	}
-	return l.Dir + " " + string(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")))
+	return l.Dir + " " + string(numbered.ReplaceAll(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")), []byte("…")))
 }
+
+// numbered matches what replaces a secret on a tape.
+var numbered = regexp.MustCompile(`…\d*`)
 
 // lines reads JSON lines, each of which has to be whole.
 func lines(text []byte) (all []line, err error) {
