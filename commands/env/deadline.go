@@ -16,6 +16,7 @@ type Deadline struct {
 	Ctx    context.Context
 	Cancel context.CancelCauseFunc
 	whole  *time.Timer
+	end    time.Time // when --timeout ends Ctx; zero if it does not
 	every  time.Duration
 
 	still atomic.Bool // there is no idle timer any more, so Touch does nothing
@@ -31,6 +32,7 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 	c := &Deadline{every: idle}
 	c.Ctx, c.Cancel = context.WithCancelCause(ctx)
 	if whole > 0 {
+		c.end = time.Now().Add(whole)
 		c.whole = time.AfterFunc(whole, func() {
 			c.Cancel(wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", whole), nil))
 		})
@@ -39,6 +41,14 @@ func NewDeadline(ctx context.Context, whole, idle time.Duration) *Deadline {
 		c.startIdle(idle)
 	}
 	return c
+}
+
+// Share returns at most limit, and at most half of the time that --timeout still leaves.
+func (c *Deadline) Share(limit time.Duration) time.Duration {
+	if c.end.IsZero() {
+		return limit
+	}
+	return min(limit, time.Until(c.end)/2)
 }
 
 // NewDeadlineSince is NewDeadline without --timeout, for a call that was sent the duration waited ago.

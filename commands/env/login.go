@@ -57,7 +57,7 @@ func (h *Sniffer) namesServer(u *url.URL, ch *oauth.Challenge) bool {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.cl.Share(discoverTimeout))
 	defer cancel()
 	c := oauth.NewClient(h.run.Opened.Transport)
 	defer c.Close()

@@ -97,6 +97,9 @@ func (c *Client) do(req *http.Request) (int, []byte, error) {
 		return 0, nil, transport.DialFault(req.Context(), req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, c.limit, err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is a connection, which no context ends
+		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s answered: %s", req.URL.Host, resp.Status), nil)
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {
 	case err != nil:
