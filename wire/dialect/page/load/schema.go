@@ -13,16 +13,16 @@ import (
 	"rpcx/wire/toml"
 )
 
-// A Member is a member that a dialect file may have.
+// A Member is a possible member of a dialect file.
 type Member struct {
-	Path    string // dotted; "[]" stands for each table of an array, "*" for any name
-	Kind    string // what its value must be: "text", "program", "true or false" …
+	Path    string // dotted; "[]" represents each table of an array, "*" any name
+	Kind    string // the kind of its value: "text", "program", "true or false" …
 	Choices []string
 	Says    string
-	Table   bool // it has members of its own
+	Table   bool // it has members
 }
 
-// Table returns all members that a dialect file may have, in the order of the manual.
+// Table returns all possible members of a dialect file in the order of the manual.
 func Table() []Member { return members("", reflect.TypeFor[Page]()) }
 
 func members(prefix string, t reflect.Type) (all []Member) {
@@ -42,8 +42,7 @@ func members(prefix string, t reflect.Type) (all []Member) {
 	return all
 }
 
-// suffix returns what stands in a path between a member of type t and the
-// members below it.
+// suffix returns the part of a path between a member of type t and the members below it.
 func suffix(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -54,10 +53,10 @@ func suffix(t reflect.Type) string {
 	return ""
 }
 
-// A kind is what the value of a member must be.
+// A kind is the required kind of a member's value.
 type kind struct {
 	says  string
-	below reflect.Type // the type of the members below it; nil means it has none
+	below reflect.Type // the type of the members below it; nil: it has none
 	fits  func(k toml.Key) bool
 }
 
@@ -99,8 +98,7 @@ func kindOf(t reflect.Type) kind {
 	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
-// checkKeys returns the error of the first key of file that a dialect file cannot have,
-// or whose value is of the wrong kind.
+// checkKeys returns the error of the first key of file that is unknown or has a value of the wrong kind.
 func checkKeys(file string, keys []toml.Key) error {
 	for _, k := range keys {
 		if err := checkKey(file, k); err != nil {
@@ -126,7 +124,7 @@ func checkKey(file string, k toml.Key) error {
 		case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && isNumber(part):
 			t = t.Elem()
 		case t.Kind() == reflect.Interface:
-			return nil // the dialect file is free in what it holds
+			return nil // the dialect file may have any members here
 		default:
 			up := toml.Key{Path: k.Path[:i]}
 			return wire.Usagef("%s:%d: %s: expected %s", file, k.Line, up.Name(), kindOf(t).says)
@@ -143,8 +141,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// field returns the member of that name; without one it returns the names that
-// there are.
+// field returns the member with that name. If there is none, it returns the available names.
 func field(t reflect.Type, name string) (f reflect.StructField, names []string, ok bool) {
 	for i := range t.NumField() {
 		f = t.Field(i)
@@ -156,8 +153,7 @@ func field(t reflect.Type, name string) (f reflect.StructField, names []string, 
 	return f, names, false
 }
 
-// unknown returns the error for a key that no dialect file has; i is the index of the
-// first part of its path that is unknown.
+// unknown returns the error for an unknown key; i is the index of the first unknown part of its path.
 func unknown(file string, k toml.Key, i int, names []string) error {
 	in := "a page"
 	if i > 0 {
@@ -174,14 +170,14 @@ func unknown(file string, k toml.Key, i int, names []string) error {
 	return f
 }
 
-// places maps members to the lines on which they stand.
+// places maps members to their lines.
 type places struct {
 	file string
 	keys []toml.Key
 }
 
-// fault returns a usage Fault about the member at path. It names the line of
-// that member, or of the nearest one above it that the dialect file has.
+// fault returns a usage Fault about the member at path. It names the line of that member, or of the nearest enclosing member in the
+// dialect file.
 func (p places) fault(path, what string) error {
 	for at := path; at != ""; {
 		for _, k := range p.keys {
@@ -204,8 +200,7 @@ func Programs(p *Page) iter.Seq2[string, Prog] {
 	}
 }
 
-// choices returns the error of the first member of p whose value is not one of
-// its choices.
+// choices returns the error of the first member of p whose value is not one of its choices.
 func (p *Page) choices(at places) (err error) {
 	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
 		of := tag.Get("of")
@@ -235,8 +230,7 @@ func (p *Page) choices(at places) (err error) {
 	return err
 }
 
-// each calls f for v, at path and with the tag of its member, and for every member below it; it stops
-// when that returns false.
+// each calls f for v, at path and with the tag of its member, and for every member below it. It stops when f returns false.
 func each(v reflect.Value, path string, tag reflect.StructTag, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
 	if !f(path, v, tag) {
 		return false
