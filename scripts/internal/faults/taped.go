@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// What is said with a secret in it begins with this word.
+// secretWord begins every secret in the messages.
 const secretWord = "s3cr3t"
 
-// A line is what is read of a line of a tape, and of what a peer has heard and said.
+// A line is the relevant part of a line of a tape, or of the peer's record of its messages.
 type line struct {
 	Tape  int             `json:"tape"`
 	T     float64         `json:"t"`
@@ -32,7 +32,7 @@ type line struct {
 	Note string `json:"note"`
 }
 
-// message is a line with a message as both sides write it.
+// message returns a line with a message, in the common form of both sides.
 func (l line) message() string {
 	var b bytes.Buffer
 	if json.Compact(&b, l.Msg) != nil {
@@ -41,7 +41,7 @@ func (l line) message() string {
 	return l.Dir + " " + string(bytes.ReplaceAll(b.Bytes(), []byte(secretWord), []byte("…")))
 }
 
-// lines reads JSON lines, each of which has to be whole.
+// lines reads JSON lines, each of which has to be complete.
 func lines(text []byte) (all []line, err error) {
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, fmt.Errorf("it ends inside of a line")
@@ -56,14 +56,14 @@ func lines(text []byte) (all []line, err error) {
 	return all, nil
 }
 
-// taped compares the tape that a cell's command has written with what its peer has heard and said before the fault.
+// taped compares the tape of a cell's command with the messages that its peer received and sent before the fault.
 func (v *verdict) taped(r room) {
 	file := filepath.Join(r.dir, "work", tapeFile)
-	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may come between a message and its line
+	if !v.cell.run.tapes || v.cell.fault.kind == told { // a signal may arrive between a message and its line
 		return
 	}
 	if info, err := os.Stat(file); err == nil && info.Size() > mostTape {
-		return // of a flood
+		return // a flood
 	}
 	text, err := os.ReadFile(file)
 	var tape []line
@@ -86,7 +86,7 @@ func (v *verdict) taped(r room) {
 	if err != nil && !os.IsNotExist(err) {
 		v.wrong("what the peer said: %v", err)
 	}
-	// The peer may still be there, and note what answers a flood.
+	// The peer may still run, and record the responses to a flood.
 	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
 	if err != nil {
 		v.wrong("what the peer said: %v", err)
@@ -96,8 +96,8 @@ func (v *verdict) taped(r room) {
 	}
 }
 
-// inOrder checks the times of a tape's lines, that each connection is closed as often as opened, and that the fault
-// has left a line.
+// inOrder checks that the times of a tape's lines never decrease, that each connection is closed as often as opened, and that the fault
+// has a line.
 func (v *verdict) inOrder(tape []line, text []byte) {
 	open := map[int]int{}
 	at, ended := 0.0, false
@@ -110,18 +110,18 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 		ended = ended || l.tellsOfAnEnd()
 	}
 	for conn, n := range open {
-		if n != 0 && !v.cell.over.http { // whose POSTs are one connection without an end
+		if n != 0 && !v.cell.over.http { // its POSTs are one connection without an end
 			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
 		}
 	}
 	fault := v.cell.fault.kind
-	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // who has asked may have gone first
+	waits := v.cell.over.http && fault != lost && fault != turned || fault == stray // the sender of the request may have disconnected first
 	if v.struck != never && fault != harmless && !ended && !waits {
 		v.wrong("nothing on the tape tells of the fault: %q", text)
 	}
 }
 
-// opens returns 1 where a connection was opened, -1 where it was closed.
+// opens returns 1 for an opened connection and -1 for a closed one.
 func (l line) opens() int {
 	switch {
 	case l.Open != nil:
@@ -136,8 +136,8 @@ func (l line) tellsOfAnEnd() bool {
 	return l.Close != nil || l.Text != nil || l.Bytes != nil || l.Note != "" || l.HTTP != nil && (l.HTTP.Error != "" || l.HTTP.Status >= 300)
 }
 
-// missing is the first of what was said that a tape lacks: in its order, where one
-// conversation was recorded whose messages wait for each other.
+// missing returns the first sent message that a tape does not have. It checks the order if one conversation was recorded whose messages
+// depend on each other.
 func (v *verdict) missing(tape, said []line) string {
 	if n := len(said); n > 0 && said[n-1].Dir == "recv" && (v.cell.fault.kind != harmless || v.cell.fault.breaks(v.cell.over)) {
 		said = said[:n-1] // it may have been lost with the connection
@@ -166,8 +166,7 @@ func (v *verdict) missing(tape, said []line) string {
 	return ""
 }
 
-// texts says whether msg is on the tape as a recorder writes what is too large for a
-// message: in pieces, all of them.
+// texts reports whether the tape has the complete msg in pieces, which is how a recorder writes data that is too large for a message.
 func texts(tape []line, dir string, msg []byte) bool {
 	var all strings.Builder
 	for _, l := range tape {
@@ -180,11 +179,11 @@ func texts(tape []line, dir string, msg []byte) bool {
 
 const (
 	tapeFile = "record.tape"
-	saidFile = "said"  // of a room
-	mostTape = 8 << 20 // what is read here counts as what its commands take, see debug.SetMemoryLimit in main
+	saidFile = "said"  // in a room
+	mostTape = 8 << 20 // the data read here counts as memory of the commands, see debug.SetMemoryLimit in main
 )
 
-// hear notes a message that has passed, of a cell whose command records.
+// hear records a passed message if the cell's command records a tape.
 func (p *peer) hear(dir, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
