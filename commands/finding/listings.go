@@ -14,7 +14,7 @@ import (
 type listing struct {
 	method string
 	reads  func(result json.RawMessage) *catalog.Catalog // nil: the result is not such a description
-	of     string                                        // the listing after which this one is called for a single method; "": it lists all methods
+	of     string                                        // the listing that precedes this one, for a single method; "": it lists all
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
 

@@ -68,7 +68,7 @@ func pathPointer(path []string) string {
 // A walker follows a path through the references and combinations of a schema and collects the allowed types at its end. It visits each
 // place once, which ends cycles.
 type walker struct {
-	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result for the schema at the end of the path; all: including the schemas that it applies
+	leaf func(s *jsonschema.Schema) (set Types, all bool) // the result at the end of the path; all: with applied schemas
 	seen map[visit]Types
 }
 

@@ -14,7 +14,7 @@ import (
 // A Mismatch is one reason why a value does not match its schema.
 type Mismatch struct {
 	Rule    string `json:"rule"`              // the violated keyword, such as "type"
-	Schema  string `json:"section,omitempty"` // the place of that keyword's schema: a JSON pointer, preceded by the file if it is another one
+	Schema  string `json:"section,omitempty"` // where the keyword is: a JSON pointer, after its file if that is another one
 	Pointer string `json:"pointer"`           // JSON pointer to the place in the value; "": the whole value
 	Message string `json:"message"`           // the mistake, without the place
 

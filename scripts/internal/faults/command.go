@@ -80,7 +80,7 @@ var commands = []*command{
 	},
 	{
 		name: "record-far", tapes: true, says: 3, posts: 3, peer: adds, calls: 3, want: sums, stays: true,
-		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // its client may disconnect during the connection attempt
+		listens: []string{"record", "{listen}", "--to", "{E}", "-o", "{dir}/record.tape", "{connect}", "{dial}"}, // its client may disconnect first
 		steps:   [][]string{{"call", "{at}", "--batch", "--jobs", "1", "--max-message", maxMessage, "{time}"}}, stdin: terms,
 	},
 	{name: "serve", says: 3, own: true, listens: []string{
