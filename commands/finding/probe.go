@@ -140,7 +140,7 @@ func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	return true
 }
 
-// framings returns the framings to try over a byte stream, that of e first. It tries concat in place of lines, since concat reads both.
+// framings returns the framings to try over a byte stream, that of e first. concat is not among them, since it reads lines as well.
 func framings(e endpoint.Endpoint) []string {
 	names := []string{"line", "header", "nul", "netstring", "varint", "seq"}
 	own := e.FramingName()

@@ -174,7 +174,7 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 // together are messages that were read in one step.
 type together [][]byte
 
-// maxTogether bounds the size and number of messages that are sent together.
+// maxTogether bounds the number of messages that are sent together.
 const maxTogether = 256
 
 // with returns the message that Recv of conn returned, and the others that conn has already read.

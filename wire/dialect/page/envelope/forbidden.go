@@ -14,8 +14,8 @@ func (h *heads) any(places []place) int {
 	return slices.IndexFunc(places, func(p place) bool { return h.get(p) != nil })
 }
 
-// canAsk reports whether a message with a method has no member that its kind excludes: a request with an id, or a notification without
-// one.
+// canAsk reports whether a message with a method has no member that requests must not have, and without an id none that notifications
+// must not have.
 func (c *codec) canAsk(h *heads) bool {
 	id := h.get(c.plan.request.id)
 	return h.any(c.plan.request.none) < 0 && (len(c.plan.event.none) == 0 || c.hasID(id) || h.any(c.plan.event.none) < 0)
